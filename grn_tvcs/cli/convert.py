@@ -32,7 +32,7 @@ def convert(
     dream, arboreto and beeline get every edge with a score, all others the selected ones.
     """
     from grn_tvcs.network.edge_files import read_genes, read_network
-    from grn_tvcs.network.export import write_network
+    from grn_tvcs.network.export import LEFT_OUT, write_network
     from tvcs_core import DataError
     from tvcs_core.files.folders import write_whole
 
@@ -40,6 +40,10 @@ def convert(
         raise DataError("is there already; give --force to replace it", path=out)
     if out.resolve() == edges.resolve():
         raise DataError("must be another file than EDGES", path=out)
-    network = read_network(edges, read_genes(file_of_genes(edges, genes)))
+    listed = file_of_genes(edges, genes)
+    network = read_network(edges, None if listed is None else read_genes(listed))
     write_whole(out, lambda path: write_network(network, path, to))
-    say(f"{len(network.genes)} genes written to {out}")
+    named = " that EDGES names" if listed is None else ""
+    say(f"{len(network.genes)} genes{named} written to {out}")
+    if to in LEFT_OUT:
+        say(f"{to} has no place for {LEFT_OUT[to]}")

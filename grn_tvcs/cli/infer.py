@@ -37,7 +37,7 @@ def infer(given: InferOptions) -> None:
         if not is_resumed:
             shutil.rmtree(given.finished, ignore_errors=True)
         files = " ".join(map(str, given.expression))
-        say(f"{files}: {_about(data)}; method {given.method}, seed {given.seed}")
+        say(f"{files}: {_about(data, given.method)}; method {given.method}, seed {given.seed}")
         not_known = unknowable(data, given.method)
         if not_known is not None:
             say(not_known)
@@ -65,12 +65,12 @@ def infer(given: InferOptions) -> None:
     say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
 
 
-def _about(data: Expression) -> str:
+def _about(data: Expression, method: str) -> str:
     from grn_tvcs.expression.expression import samples_said
-    from grn_tvcs.expression.scales import said
+    from grn_tvcs.report.methods_text import values_said
 
     on = data.perturbed
-    facts = [f"{len(data.genes)} genes, {samples_said(data)}", said(data)]
+    facts = [f"{len(data.genes)} genes, {samples_said(data)}", values_said(data, method)]
     if data.series:
         known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
         facts.append(known)

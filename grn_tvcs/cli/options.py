@@ -55,7 +55,9 @@ EdgesFile = Annotated[
 GenesFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="All genes, one per line. Default: those of run.json beside EDGES."
+        metavar="FILE",
+        help="All genes, one per line. Default: those of run.json beside EDGES, or without one "
+        "those that are named.",
     ),
 ]
 
@@ -260,6 +262,12 @@ def _one_or_several(names: list[str] | None) -> str | list[str] | None:
     return names[0] if names is not None and len(names) == 1 else names or None
 
 
-def file_of_genes(edges: Path, genes: Path | None) -> Path:
-    """The file that names all genes of a network: as given, or the record beside its edges."""
-    return edges.parent / "run.json" if genes is None else genes
+def file_of_genes(edges: Path, genes: Path | None) -> Path | None:
+    """The file that names all genes of a network: as given, or the record beside its edges.
+
+    None where there is neither: the genes are those that the edges name.
+    """
+    record = edges.parent / "run.json"
+    if genes is not None or not record.exists():
+        return genes
+    return record

@@ -24,7 +24,7 @@ from tvcs_core.files.folders import write_json
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import write_table
 
-COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found")
+COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found", "n_signs", "n_signs_right")
 
 
 @dataclass(frozen=True)

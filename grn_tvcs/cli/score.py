@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
-from tvcs_core.command.shell import guarded
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
@@ -44,12 +44,25 @@ def score(
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.network.scores import score as score_network
 
-    names = read_genes(file_of_genes(edges, genes))
+    listed = file_of_genes(edges, genes)
+    names = _named(edges, reference) if listed is None else read_genes(listed)
     network = read_network(edges, names)
     if cut == "own":
         network = network.by_own_cut()
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     print(_as_json(found) if as_json else _as_table(found))
+
+
+def _named(edges: Path, reference: Path) -> list[str]:
+    """All genes that either file names; says so, for pairs of others would count too."""
+    from grn_tvcs.network.edge_files import names_in_edges, names_in_reference
+
+    names = sorted({*names_in_edges(edges), *names_in_reference(reference)})
+    say(
+        f"warning: no list of genes: the pairs of the {len(names)} genes that EDGES and REFERENCE "
+        "name count; give --genes FILE if more were measured"
+    )
+    return names
 
 
 def _as_table(scores: Scores) -> str:
@@ -62,6 +75,10 @@ def _as_table(scores: Scores) -> str:
         f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
         f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
     ]
+    if scores.n_signs:
+        lines.append(
+            f"signs right {scores.n_signs_right} of {scores.n_signs} that are known in both"
+        )
     return "\n".join(lines)
 
 

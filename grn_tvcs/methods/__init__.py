@@ -52,6 +52,8 @@ class Method(Listed):
     has_confidence
         Whether it says how likely each edge is true: its network has a `confidence`, or a
         `verdict` that says why not.
+    takes_logs
+        Whether it puts levels and counts on a log scale.
     """
 
     package = "grn_tvcs.methods"
@@ -62,6 +64,7 @@ class Method(Listed):
     uses_rest: bool = True
     is_symmetric: bool = False
     has_confidence: bool = False
+    takes_logs: bool = False
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -90,12 +93,27 @@ class Method(Listed):
         text = sys.modules[self.function.__module__].__doc__ or ""
         return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
+    def described(
+        self, network: Network, expression: Expression, steady: SteadyStates | None = None
+    ) -> str:
+        """Say how it scored pairs, in the words and with the citations of a journal.
+
+        Its file has one text, ``DESCRIBED``; or a function ``described`` where that depends on
+        what was run. Of a method of somebody's own that has neither, its name is said.
+        """
+        module = sys.modules[self.function.__module__]
+        if hasattr(module, "described"):
+            return str(module.described(network, expression, steady))
+        return str(getattr(module, "DESCRIBED", f"Pairs were scored by the method {self.name}."))
+
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True),
-        Method("tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False),
+        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True, takes_logs=True),
+        Method(
+            "tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False, takes_logs=True
+        ),
         Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
         Method("pcc", is_symmetric=True),
         Method("aracne", selects=True, is_symmetric=True),
@@ -105,14 +123,15 @@ METHODS: dict[str, Method] = {
         Method("dyngenie3", needs_series=True),
         Method("tigress", selects=True),
         Method("spearman", is_symmetric=True),
-        Method("partial-correlation", is_symmetric=True),
-        Method("lagged-correlation", needs_series=True, uses_rest=False),
-        Method("knock-outs", needs_series=True, uses_rest=False),
+        Method("partial-correlation", is_symmetric=True, takes_logs=True),
+        Method("lagged-correlation", needs_series=True, uses_rest=False, takes_logs=True),
+        Method("knock-outs", needs_series=True, uses_rest=False, takes_logs=True),
         Method(
             "ensemble",
             "tvcs without hub prior + genie3 + partial correlation",
             perturbation=OWN_INTERCEPT,
             needs_series=True,
+            takes_logs=True,
         ),
     )
 }
@@ -253,6 +272,7 @@ def _inferred(
     """The expression on its scale, the network of it and the caps that are kept."""
     import numpy as np
 
+    from grn_tvcs.combine.signs import supported
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
@@ -287,16 +307,17 @@ def _inferred(
         warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")
     if steady is not None:
         steady = steady.of(expression.genes)
-        options["steady"] = replace(steady, levels=beside(expression, steady.levels))
+        steady = options["steady"] = replace(steady, levels=beside(expression, steady.levels))
     if prior is not None:
-        options["prior"] = prior.of(expression.genes)
+        prior = options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
     pairs = network.pairs.among(candidates.regulators, candidates.targets)
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
-    network = network.but(pairs=replace(pairs, scores=scores, selected=scores > 0, own=own))
-    network = judged(network)
+    pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
+    signs = supported(pairs, expression, steady, prior) * (scores > 0)
+    network = judged(network.but(pairs=replace(pairs, signs=signs.astype(np.int8))))
     rules = rules.with_number(candidates.targets.size, network.verdict)
     return settled, network.within(rules), rules
 

@@ -22,6 +22,12 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Pairs were scored by ARACNE (Margolin et al., 2006): their mutual information, that of "
+    "Gaussian variables with the measured rank correlation (Meyer et al., 2008), less the "
+    "pairs that the data processing inequality marks as indirect; time was not used."
+)
+
 TILE = 30_000  # pairs that fit into the cache of a processor
 
 Array = NDArray[np.float64]

@@ -15,6 +15,12 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Pairs were scored by CLR (Faith et al., 2007): the z-scores of their mutual information "
+    "against the background of both genes, the mutual information being that of Gaussian "
+    "variables with the measured rank correlation (Meyer et al., 2008); time was not used."
+)
+
 
 def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by how far their mutual information stands out for either gene; same both ways.

@@ -1,16 +1,16 @@
-"""All parts of evidence, combined as networks of every kind have taught, with honest chances.
+"""All kinds of evidence, combined as simulated networks taught, with a chance for every edge.
 
 Lagged regression under caps with two memories, trees for levels and for rates, mutual information,
 rank, partial and lagged correlation, knock-outs and knock-downs are put together by a combiner that
-was learned on simulated networks from those without hubs to stars, with many designs. What its word
-is worth in the user's own design, networks simulated with that design tell: so an edge's score is
+was learned on simulated networks from those without hubs to stars, with many designs. Networks that
+are simulated with the user's own design say how far it can be trusted there: so an edge's score is
 the chance that it is true.
 
 Where a table looks like noise or a walk at random, chances are lowered by that. Where tables do not
 look like anything that the simulator makes, or genes go together more closely than in what it
-makes, nothing learned holds, and no chance is given. Without knock-outs the parts are then added
-up, as in the method ensemble. Where all series go along one direction, as after a common stimulus,
-the data cannot tell who causes it, and no chance is given either.
+makes, nothing learned holds, and no chance is given. Where no gene was changed, the parts that the
+samples allow are then added up, as in the method ensemble. Where all series go along one direction,
+as after a common stimulus, the data cannot tell who causes it, and no chance is given either.
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.likeness import traits
 from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
 from grn_tvcs.combine.parts import (
-    CHANGE,
     CLR,
     KNOCKDOWN_PART,
     KNOCKOUT,
     LAGGED,
     LEVELS,
     PARTIAL,
-    RANK,
     RANKED_DOWN,
     RATES,
     SHORT,
@@ -67,9 +65,8 @@ from tvcs_core.streams import stream
 
 TREES = 100  # where the parts are added up
 MORE_SERIES = 2  # that the verdict asks about
-# What carries an edge, in the order of `network.evidence.SOURCES`, and what knows a sign.
+# What carries an edge, in the order of `network.evidence.SOURCES`.
 SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN_PART,), (LEVELS, RATES), (CLR, PARTIAL))
-SIGNED = (LAGGED, SHORT, CHANGE, RANK, PARTIAL, RANKED_DOWN)
 NO_PAIR = "No chance is given: no two genes that vary may be an edge."
 STRANGE = (
     "No chance is given that an edge is true: these data do not look like what the simulator "
@@ -84,11 +81,8 @@ ONE_DIRECTION = (
     "stimulus, and the data cannot tell which gene causes it. Series under other perturbations, or "
     "knock-outs, can. "
 )
-ADDED_UP = (
-    "Edges are ranked by the plain sum of lagged regression, trees for levels and partial "
-    "correlation."
-)
-LEARNED = "Edges are ranked by what was learned all the same, for there are knock-outs."
+ADDED_UP = "Edges are ranked by the plain sum of {}trees for levels and partial correlation."
+LEARNED = "Edges are ranked by what was learned all the same, for genes were knocked out or down."
 NOTHING = (
     "this table looks like one that no network made, such as noise or walks at random "
     "(with a chance of {:.0%}), and chances of edges are lowered by that"
@@ -96,6 +90,37 @@ NOTHING = (
 NOT_CALIBRATED = (
     "No chance is given that an edge is true: no networks of this design were simulated "
     "(--calibrate off); scores rank edges, no more."
+)
+
+# What the paragraph on methods says, with citations of `report.references`.
+LAGGED_TEXT = (
+    "lagged regression by matching pursuit under caps in random halves of the series (Nguyen et "
+    "al., 2012; Yang et al., 2017), "
+)
+SUMMED = (
+    "Ordered pairs were scored by the sum of {}the importance of the regulator in extremely "
+    "randomised trees (Geurts et al., 2006) that predict the level of the target in the same "
+    "sample as in GENIE3 (Huynh-Thu et al., 2010), and partial correlation with shrinkage (Schäfer "
+    "and Strimmer, 2005), each divided by the mean of its strongest edges."
+)
+SERIES_TEXTS = (
+    LAGGED_TEXT.removesuffix(", "),
+    "trees that predict rates of change (Huynh-Thu and Geurts, 2018)",
+    "lagged correlation (Schmitt et al., 2004)",
+)
+LEVEL_TEXTS = (
+    "trees that predict levels (Huynh-Thu et al., 2010)", "CLR (Faith et al., 2007)",
+    "rank correlation (Spearman, 1904)",
+    "partial correlation with shrinkage (Schäfer and Strimmer, 2005)",
+)  # fmt: skip
+TAUGHT = (
+    "Ordered pairs were scored by a combination of {}. The combination, by gradient boosted trees "
+    "(Friedman, 2001) and small neural networks, had been learned from simulated networks with the "
+    "kinetics of GeneNetWeaver (Schaffter et al., 2011)."
+)
+CALIBRATED = (
+    "The score of an edge is the estimated probability that it is true, calibrated on networks "
+    "simulated with a like design."
 )
 
 Array = NDArray[np.float64]
@@ -175,7 +200,8 @@ def combined(
     if unlike and RANKED_DOWN not in parts.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
-        return _ranked(network, parts, sums, prior, Verdict(why_not=unlike + ADDED_UP))
+        said = ADDED_UP.format("lagged regression, " if LAGGED in parts.scores else "")
+        return _ranked(network, parts, sums, prior, Verdict(why_not=unlike + said))
     logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
     if unlike or known is None:
         why_not = unlike + LEARNED if unlike else NOT_CALIBRATED
@@ -186,6 +212,18 @@ def combined(
         said = NOTHING.format(float(chance(np.array(none))))
         network = network.but(notes=(*network.notes, said))
     return _sure(network, parts, logits, prior, design, model)
+
+
+def described(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
+    """Say how pairs were scored: by what was learned, as chances or not, or by a sum."""
+    verdict, has_series = network.verdict, bool(expression.series)
+    if verdict is not None and ADDED_UP.partition("{")[0] in verdict.why_not:
+        return SUMMED.format(LAGGED_TEXT if has_series else "")
+    parts = [*(SERIES_TEXTS if has_series else ()), *LEVEL_TEXTS]
+    if steady is not None:
+        parts.append("effects of knock-outs and knock-downs (Pinna et al., 2010)")
+    text = TAUGHT.format(f"{', '.join(parts[:-1])} and {parts[-1]}")
+    return text if network.pairs.confidence is None else f"{text} {CALIBRATED}"
 
 
 def networks_to_simulate(
@@ -231,10 +269,8 @@ def _unlike(
 
 def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
     """A network without scores, with what the parts say of signs, stability and evidence."""
-    told = _told(parts)
-    signed = np.sum(
-        [told[p] * np.sign(np.nan_to_num(parts.signed[p])) for p in SIGNED if p in told], axis=0
-    )
+    # Of the parts that know a sign, the one that the others must agree with (`combine.signs`).
+    signed = parts.signed.get(LAGGED, np.zeros(parts.allowed.shape))
     pairs = Pairs(
         parts.inputs,
         np.arange(len(genes)),

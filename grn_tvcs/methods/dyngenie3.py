@@ -28,6 +28,12 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
+DESCRIBED = (
+    "Ordered pairs were scored by dynGENIE3 (Huynh-Thu and Geurts, 2018): the importance of "
+    "the regulator in a random forest that predicts the rate of change and decay of the "
+    "target."
+)
+
 
 def dyngenie3(
     expression: Expression,

@@ -49,6 +49,15 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Candidates, Rules
 from tvcs_core.engines import Engine, Threads
 
+DESCRIBED = (
+    "Three kinds of evidence, each divided by the mean of its strongest edges, were added up "
+    "(as Marbach et al., 2012, add up ranks): lagged regression by matching pursuit under "
+    "caps in random halves of the series (Nguyen et al., 2012; Yang et al., 2017), the "
+    "importance of the regulator in extremely randomised trees (Geurts et al., 2006) that "
+    "predict the level of the target in the same sample as in GENIE3 (Huynh-Thu et al., "
+    "2010), and partial correlation with shrinkage (Schäfer and Strimmer, 2005)."
+)
+
 TREES = 100
 Progress = Callable[[int, int], None]
 

@@ -23,6 +23,12 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
+DESCRIBED = (
+    "Ordered pairs were scored by GENIE3 (Huynh-Thu et al., 2010): the importance of the "
+    "regulator in a random forest that predicts the level of the target in the same sample; "
+    "time was not used."
+)
+
 
 def genie3(
     expression: Expression,

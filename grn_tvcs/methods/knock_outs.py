@@ -17,6 +17,12 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Ordered pairs were scored by how far the target moved when the regulator was knocked out "
+    "or down, in standard deviations on a log scale, indirect effects ranked down (Pinna et "
+    "al., 2010); the series served only to show levels at rest."
+)
+
 
 def knock_outs(
     expression: Expression,

@@ -16,6 +16,12 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Every ordered pair was scored by the size of the correlation of the regulator's log "
+    "level with that of the target, or with its change, one sample later (Schmitt et al., "
+    "2004)."
+)
+
 
 def lagged_correlation(
     expression: Expression,

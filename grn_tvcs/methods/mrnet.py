@@ -26,6 +26,12 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Pairs were scored by MRNET (Meyer et al., 2007): relevance less redundancy in forward "
+    "selection, by the mutual information of Gaussian variables with the measured rank "
+    "correlation (Meyer et al., 2008); time was not used."
+)
+
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 

@@ -16,6 +16,12 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Every pair was scored by the size of its partial correlation given all other genes, "
+    "estimated with shrinkage from log levels of all samples (Schäfer and Strimmer, 2005); "
+    "time was not used."
+)
+
 
 def partial_correlation(
     expression: Expression,

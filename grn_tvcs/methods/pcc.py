@@ -10,6 +10,11 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Every pair was scored by the size of the Pearson correlation of its levels over all "
+    "samples (Pearson, 1895); time was not used."
+)
+
 
 def pcc(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by the size of their correlation over all samples, the same both ways."""

@@ -14,6 +14,11 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
+DESCRIBED = (
+    "Every pair was scored by the size of the rank correlation of its levels over all samples "
+    "(Spearman, 1904); time was not used."
+)
+
 
 def spearman(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by the size of their rank correlation over all samples, the same both ways."""

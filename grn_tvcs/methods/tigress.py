@@ -30,6 +30,12 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 
+DESCRIBED = (
+    "Ordered pairs were scored by TIGRESS (Haury et al., 2012): least angle regression (Efron "
+    "et al., 2004) with stability selection (Meinshausen and Bühlmann, 2010) of the target's "
+    "level on those of regulators in the same sample; time was not used."
+)
+
 OWN_FREQUENCY = 0.6  # F(L) of the edges it selects itself; Meinshausen and Buhlmann: .6 to .9
 BLOCK = 4  # splits in a unit of work
 KEPT = "pairs that entered"  # what finished work holds; other words refuse that of before

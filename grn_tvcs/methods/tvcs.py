@@ -40,6 +40,14 @@ from grn_tvcs.stability.draws import Plan
 from grn_tvcs.stability.stability import PARTS
 from tvcs_core.engines import Engine
 
+DESCRIBED = (
+    "The next log level of every gene was regressed on the past of the others in random "
+    "halves of the series, by gradient matching pursuit (Nguyen et al., 2012) under caps on "
+    "regulators, targets and edges (Yang et al., 2017) and by orthogonal matching pursuit "
+    "(Pati et al., 1993); an edge was scored by the variance that it explains beyond the "
+    "others, averaged over halves."
+)
+
 
 def tvcs(
     expression: Expression,

@@ -17,6 +17,12 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.model import paper_problem
 from tvcs_core import solve
 
+DESCRIBED = (
+    "The change of all levels from sample to sample was regressed on the levels before by "
+    "iterative hard thresholding (Blumensath and Davies, 2009) under caps on regulators, "
+    "targets and edges (Yang et al., 2017); an edge was scored by the size of its weight."
+)
+
 ITERATIONS = 500
 EDGES_PER_GENE = 2  # of the model where no cap is given; known networks have 1 to 3
 

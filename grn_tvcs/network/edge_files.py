@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import OF_GENES
@@ -19,24 +18,22 @@ from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
-from grn_tvcs.network.programs.facts import RELATION
 from grn_tvcs.network.programs.headers import (
-    SIGN_OF,
     columns_of,
     of_three,
+    scores_and_signs,
     unread,
     without_header,
 )
+from grn_tvcs.network.programs.opening import open_edges
+from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import Table, is_number, read_names, read_table, read_text
+from tvcs_core.files.tables import Table, is_number, read_names, read_text
 
-SIGNED = "edgeweight"
-NO_EDGE = "0"
 SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
-MARKS = {"<?xml": "XML, such as GraphML", "<graph": "XML, such as GraphML", "#": "a comment"}
 REASONS = {
     "self_loops": "of a gene on itself",
     "unknown_genes": "with a gene that is not in the network",
@@ -44,16 +41,25 @@ REASONS = {
 }
 
 
-def read_network(path: str | Path, genes: Sequence[str]) -> Network:
-    """Read a table of edges over `genes`: ``edges.tsv``, or what another program wrote.
+def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Network:
+    """Read a table of edges: ``edges.tsv``, or what another program wrote.
 
     Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
-    EdgeWeight``, where a weight below 0 represses) and GENIE3 (``regulatoryGene targetGene
-    weight``), in any order. Without a header the columns are regulator, target and, if there is a
-    third, score; edges without a score get 1. Without a column ``selected`` every edge with a score
-    above 0 is selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is
-    taken off (see `tvcs_core.files.spreadsheet`). Self-loops, edges of genes that are not in
-    `genes` and repeats are left out, with a warning that says so.
+    EdgeWeight``), GENIE3 (``regulatoryGene targetGene weight``), decoupler (``source target
+    weight``) and CellOracle (``source target coef_mean``), in any order. Without a header the
+    columns are regulator, target and, if there is a third, score or sign; edges without a score get
+    1. A column ``sign`` (``+``, ``-``, ``?``, or words such as ``Activation``) says the sign; so
+    does ``coef_mean``, and ``weight`` or ``EdgeWeight`` where any is below 0. Without a column
+    ``selected`` every edge with a score above 0 is selected. An apostrophe before a name of
+    ``edges.tsv`` that starts like a formula is taken off (see `tvcs_core.files.spreadsheet`).
+
+    Parameters
+    ----------
+    path
+        Text, plain or ``.gz``, or a workbook.
+    genes
+        All genes; None for those that the file names, in the order of their names. Self-loops,
+        edges of other genes and repeats are left out, with a warning that says so.
 
     Raises
     ------
@@ -61,45 +67,76 @@ def read_network(path: str | Path, genes: Sequence[str]) -> Network:
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
-    table = _read_edges(path, "a score")
-    header = columns_of(table)
-    first = 0 if header is None else 1
-    columns = without_header(table) if header is None else header
-    weights = _weights(table, columns, first)
-    is_ours = "selected" in columns
+    edges = _Edges(path)
+    table, columns, first = edges.table, edges.columns, edges.first
+    genes = edges.names() if genes is None else genes
+    scores, signs, other_signs = scores_and_signs(table, columns, first)
     # Other programs have columns of this name that mean something else.
-    known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
+    known = [name for name in EXTRA if name in columns and (edges.is_ours or name in ANYBODYS)]
     kept = _Kept(genes, [*FIXED, *known])
-    other_signs = []
-    for row, weight in enumerate(weights.tolist(), start=first):
-        cells = table.rows[row]
-        names = cells[columns["regulator"]], cells[columns["target"]]
-        if not kept.takes(*map(unshield, names) if is_ours else names):
+    for row, score, sign in zip(
+        range(first, len(table.rows)), scores.tolist(), signs.tolist(), strict=True
+    ):
+        if not kept.takes(*edges.ends(row)):
             continue
-        sign = cells[columns["sign"]] if "sign" in columns else ""
-        if sign and sign not in SIGN_OF:
-            other_signs.append(sign)
-        is_in = _flag(table, row, columns["selected"]) if is_ours else True
-        kept.note("scores", abs(weight))
-        kept.note("signs", -1 if weight < 0 else SIGN_OF.get(sign, 0))
-        kept.note("selected", is_in and weight != 0)
+        is_in = _flag(table, row, columns["selected"]) if edges.is_ours else True
+        kept.note("scores", score)
+        kept.note("signs", sign)
+        kept.note("selected", is_in and score > 0)
         for name in known:
             kept.note(name, READERS[name](table, row, columns[name]))
     if len(table.rows) > first and not kept.n_taken:
         raise _no_edge(table, (columns["regulator"], columns["target"]), first, genes)
     found = kept.reference()
-    for message in [*unread(table, header, other_signs), *found.said()]:
+    for message in [*unread(table, edges.header, other_signs), *found.said()]:
         warn_user(f"{path}: {message}")
     return found.network
 
 
-def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
-    """Read the true edges over `genes`: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
+def names_in_edges(path: str | Path) -> list[str]:
+    """The genes that a table of edges names, in the order of their names.
 
-    A header is known by its names, which may be in any order, or by holding neither two genes nor
-    one of these values. 0 means that there is no edge, as does a pair that is not listed. Edges
-    have the score 1. Self-loops, edges of genes that are not in `genes` and repeats are left out,
-    with a warning that says so.
+    Raises
+    ------
+    DataError
+        As `read_network`.
+    """
+    return _Edges(path).names()
+
+
+class _Edges:
+    """A table of scored edges, and where its columns are."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.table = open_edges(path, "a score")
+        self.header = columns_of(self.table)
+        self.first = 0 if self.header is None else 1
+        self.columns = without_header(self.table) if self.header is None else self.header
+        # Cytoscape has a column of this name beside its own names of edges.
+        self.is_ours = "selected" in self.columns and not (
+            {"suid", "shared name"} & {cell.lower() for cell in self.table.rows[0]}
+        )
+
+    def ends(self, row: int) -> tuple[str, str]:
+        """Regulator and target of a row."""
+        cells = self.table.rows[row]
+        names = cells[self.columns["regulator"]], cells[self.columns["target"]]
+        return (unshield(names[0]), unshield(names[1])) if self.is_ours else names
+
+    def names(self) -> list[str]:
+        """All regulators and targets, each once."""
+        rows = range(self.first, len(self.table.rows))
+        return sorted({name for row in rows for name in self.ends(row)})
+
+
+def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
+    """Read the true edges over `genes`: regulator, target and perhaps a sign, or 1 or 0.
+
+    A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge, 0 is none, as is a
+    pair that is not listed; where some are -1, which represses, 1 activates. A header is known by
+    its names, which may be in any order, or by holding neither two genes nor one of these values.
+    Edges have the score 1. Self-loops, edges of genes that are not in `genes` and repeats are left
+    out, with a warning that says so.
 
     Raises
     ------
@@ -144,27 +181,39 @@ class Reference:
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read what `read_reference` reads, and keep what was left out."""
-    table = _read_edges(path, "one of + - ? 1 0")
+    table = open_edges(path, "one of + - ? 1 0")
     is_named, ends, third = of_three(table, "a reference")
     first = 1 if is_named or _is_header(table.rows[0], genes) else 0
+    cells = ["1" if third is None else row[third] for row in table.rows[first:]]
     kept = _Kept(genes, ["scores", "signs"])
-    for row in range(first, len(table.rows)):
-        cells = table.rows[row]
-        value = "1" if third is None else cells[third]
-        if value not in (*SIGN_OF, NO_EDGE):
+    for row, (value, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
+        if sign is None:
             raise DataError(
-                f"must be one of + - ? 1 0, found {shown(value)}",
+                f"must be one of {SHOWN}, found {shown(value)}",
                 path=path,
                 line=table.lines[row],
                 column=3 if third is None or not first else table.rows[0][third],
             )
-        if kept.takes(*(cells[j] for j in ends)):
+        if kept.takes(*(table.rows[row][j] for j in ends)):
             kept.note("scores", value != NO_EDGE)
-            kept.note("signs", SIGN_OF.get(value, 0))
+            kept.note("signs", sign)
     found = kept.reference()
     if not found.network.n_scored:
         raise _no_edge(table, ends, first, genes)
     return found
+
+
+def names_in_reference(path: str | Path) -> list[str]:
+    """The genes that a list of true edges names, each once; a header is known by its names alone.
+
+    Raises
+    ------
+    DataError
+        As `read_reference`.
+    """
+    table = open_edges(path, "one of + - ? 1 0")
+    is_named, ends, _ = of_three(table, "a reference")
+    return sorted({row[j] for row in table.rows[int(is_named) :] for j in ends})
 
 
 def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[str]) -> DataError:
@@ -177,43 +226,9 @@ def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[st
     )
 
 
-def _read_edges(path: str | Path, third: str) -> Table:
-    """A table of edges; `third` is what its third column may hold.
-
-    Spaces between cells, and SIF and GraphML, which `infer` itself writes for Cytoscape, are
-    refused by name: what is wrong with a single cell would not tell what to do.
-    """
-    table = read_table(path)
-    first = table.rows[0]
-    for mark, kind in MARKS.items():
-        if first[0].startswith(mark):
-            raise table.error(
-                f"must be a header or an edge, found {kind} ({shown(first[0])}); write regulator, "
-                f"target and perhaps {third} in each line, with a tab between them",
-                row=0,
-            )
-    cells = first if len(first) > 1 else first[0].split()
-    is_list = len(cells) > 2 and (is_number(cells[2]) or cells[2] in SIGN_OF)
-    is_sif = Path(path).suffix.lower() == ".sif" and len(first) != 2
-    if not is_list and (is_sif or (len(cells) > 2 and cells[1] in RELATION.values())):
-        raise table.error(
-            f"is SIF, which has the relation between the genes ({shown(' '.join(cells))}); write "
-            f"regulator, target and perhaps {third} in each line, with a tab between them",
-            row=0,
-        )
-    if len(first) == 1 < len(cells):
-        raise table.error(
-            "must have a tab, comma or semicolon between regulator and target, found spaces in "
-            f"{shown(first[0])}; put tabs in their place",
-            row=0,
-        )
-    table.require_rectangle()
-    return table
-
-
 def _is_header(top: Sequence[str], genes: Sequence[str]) -> bool:
     """Whether a row without known names is no edge all the same."""
-    return not (set(genes).issuperset(top[:2]) or len(top) < 3 or top[2] in (*SIGN_OF, NO_EDGE))
+    return not (set(genes).issuperset(top[:2]) or len(top) < 3 or of_true_edges(top[2:3]) != [None])
 
 
 def same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
@@ -314,24 +329,6 @@ class _Kept:
             regulator, target = (self._genes[i] for i in divmod(number, len(self._genes)))
             self.left_out["repeats"].append(f"{regulator} -> {target}")
         return Pairs.listed(np.divmod(numbers[first], len(self._genes)), known)
-
-
-def _weights(table: Table, columns: dict[str, int], first: int) -> NDArray[np.float64]:
-    """The score of every row from `first` on; below 0 only where this means repression."""
-    if "score" not in columns:
-        return np.ones(len(table.rows) - first)
-    weights = table.numbers(first, [columns["score"]])[:, 0]
-    is_signed = first == 1 and table.rows[0][columns["score"]].lower() == SIGNED
-    if not is_signed and (weights < 0).any():
-        row = first + int(np.flatnonzero(weights < 0)[0])
-        found = shown(table.rows[row][columns["score"]])
-        raise table.error(
-            f"a score must be >= 0, found {found}; where one below 0 represses, call the column "
-            "EdgeWeight",
-            row,
-            columns["score"],
-        )
-    return weights
 
 
 def _flag(table: Table, row: int, column: int) -> bool:

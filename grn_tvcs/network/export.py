@@ -18,7 +18,7 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
-from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, node_facts
+from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, node_facts, signed
 from grn_tvcs.network.programs.tables import (
     write_celloracle,
     write_celloracle_base,
@@ -32,8 +32,8 @@ from tvcs_core.files.tables import write_table
 def write_dream(network: Network, path: Path) -> None:
     """Write a submission to the DREAM challenge: regulator, target and score, without a header.
 
-    Every edge with a score, the surest first. The challenge wants scores of at most 1: if the
-    largest is above it, all are divided by it.
+    Every edge with a score, the surest first, without signs. The challenge wants scores of at most
+    1: if the largest is above it, all are divided by it.
     """
     edges = network.edges()
     largest = max([1.0, *(edge.score for edge in edges)])
@@ -46,24 +46,22 @@ def write_dream(network: Network, path: Path) -> None:
 def write_arboreto(network: Network, path: Path) -> None:
     """Write what arboreto and pySCENIC call adjacencies: ``TF``, ``target``, ``importance``.
 
-    Every edge with a score, the surest first; commas in a file called ``.csv``, else tabs.
+    Every edge with a score, the surest first; commas in a file called ``.csv``, else tabs. A
+    column ``sign`` follows, which these programs leave alone.
     """
-    rows = [(e.regulator, e.target, repr(e.score)) for e in network.edges()]
+    rows = [(e.regulator, e.target, repr(e.score), e.sign) for e in network.edges()]
     delimiter = "," if path.suffix == ".csv" else "\t"
-    write_table(path, ("TF", "target", "importance"), rows, delimiter)
+    write_table(path, ("TF", "target", "importance", "sign"), rows, delimiter)
 
 
 def write_beeline(network: Network, path: Path) -> None:
     """Write the ``rankedEdges.csv`` of BEELINE: ``Gene1``, ``Gene2``, ``EdgeWeight``, and tabs.
 
     Every edge with a score, the surest first. A weight below 0 represses: BEELINE ranks by its
-    absolute value.
+    absolute value. A column ``sign`` parts activation from a sign that is not known.
     """
-    rows = [
-        (e.regulator, e.target, repr(-e.score if e.sign == "-" else e.score))
-        for e in network.edges()
-    ]
-    write_table(path, ("Gene1", "Gene2", "EdgeWeight"), rows)
+    rows = [(e.regulator, e.target, repr(signed(e)), e.sign) for e in network.edges()]
+    write_table(path, ("Gene1", "Gene2", "EdgeWeight", "sign"), rows)
 
 
 def write_sif(network: Network, path: Path) -> None:
@@ -177,6 +175,12 @@ FORMATS: dict[str, Callable[[Network, Path], None]] = {
     "celloracle": write_celloracle,
     "celloracle-base": write_celloracle_base,
 }
+
+
+# What a format has no place for.
+LEFT_OUT = {
+    "dream": "signs", "sif": "scores (edge-table has them)", "celloracle-base": "scores and signs",
+}  # fmt: skip
 
 
 def write_network(network: Network, path: str | Path, format: str) -> None:

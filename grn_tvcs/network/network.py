@@ -225,8 +225,9 @@ class Network:
     def from_networkx(cls, graph: Any) -> Network:
         """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
 
-        The score is the attribute ``score``, else the absolute value of ``weight``, else 1; the
-        sign is the attribute ``sign``, ``+`` or ``-``, and a weight below 0 represses. Where an
+        The score is the attribute ``score``, else the absolute value of ``weight``, else 1. The
+        sign is the attribute ``sign``, ``+``, ``-`` or ``?``; without it a weight below 0
+        represses, and where any is, one above 0 activates. Where an
         edge has the attribute ``evidence``, it is kept; ``confidence`` and ``false_discovery``
         are where every edge has both.
 

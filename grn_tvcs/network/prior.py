@@ -14,14 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
-from grn_tvcs.network.programs.headers import REGULATOR, SCORE, TARGET
+from grn_tvcs.network.programs.headers import (
+    REGULATOR,
+    SCORE,
+    SIGNED,
+    TARGET,
+    columns_of,
+)
+from grn_tvcs.network.programs.opening import open_edges
+from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core import DataError
 from tvcs_core.arguments import array_of, names_of, require_kind
 from tvcs_core.files.shown import listed, shown
-from tvcs_core.files.tables import Table, is_number, read_table
+from tvcs_core.files.tables import Table, is_number
 
-SIGN_OF = {"+": 1, "1": 1, "+1": 1, "-": -1, "-1": -1, "?": 0, "0": 0, "": 0}
-WORDS = ("+", "-", "?")  # signs that cannot be weights
 EXAMPLES = 3
 SIGNS = "signs must be 1, -1 or 0, and 0 where no edge is listed"
 REASONS = {
@@ -201,11 +207,13 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     """Read prior edges over `genes`: regulator, target and perhaps weight and sign.
 
     A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
-    ``weight``, ``score``; ``sign``), in any order. Without one the columns are regulator, target,
-    weight, sign; three may end with the sign. Weights are above 0 and at most 1, and 1 where there
-    are none; 0 means no prior edge, and one below 0, where no column says the sign, represses. A
-    sign is ``+``, ``-``, ``?``, 1, -1 or 0. Of a pair that is listed several times the largest
-    weight counts. Those, self-loops and edges of other genes are counted in one warning.
+    ``weight``, ``score``, ``coef_mean``; ``sign``, ``mor``), in any order. Without one the columns
+    are regulator, target, weight, sign; or regulator, target, sign and what does not count, such
+    as TRRUST's references. Weights are above 0 and at most 1, and 1 where there are none; 0 means
+    no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``. Where
+    no column says the sign, a weight below 0 represses, and then one above 0 activates. Of a pair
+    that is listed several times the largest weight counts. Those, self-loops and edges of other
+    genes are counted in one warning.
 
     Raises
     ------
@@ -213,8 +221,7 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
         Naming line and column, if a column is missing or a cell does not hold what it must; or
         naming the file, if no edge joins two of the genes.
     """
-    table = read_table(path)
-    table.require_rectangle()
+    table = open_edges(path, "a weight and a sign")
     columns, first = _columns(table)
     table = replace(table, has_header=first == 1)
     values = _weights_and_signs(table, columns, first)
@@ -282,28 +289,23 @@ def _examples(names: Sequence[str]) -> str:
 
 def _columns(table: Table) -> tuple[dict[str, int], int]:
     """Places of the columns, and of the first row that is an edge."""
-    header = [cell.lower() for cell in table.rows[0]]
-    known = {"regulator": REGULATOR, "target": TARGET, "weight": SCORE, "sign": ("sign",)}
-    columns: dict[str, int] = {}
-    for column, names in known.items():
-        name = next((name for name in names if name in header), None)
-        if name is not None and header.count(name) > 1:
-            raise table.error(f"must have one column {name!r}, found several", row=0)
-        if name is not None:
-            columns[column] = header.index(name)
-    if {"regulator", "target"} <= columns.keys():
-        return columns, 1
-    width = len(header)
+    named = columns_of(table)
+    if named is not None:
+        known = {"regulator": "regulator", "target": "target", "weight": "score", "sign": "sign"}
+        return {name: named[other] for name, other in known.items() if other in named}, 1
+    width = len(table.rows[0])
     if not 2 <= width <= 4:
         raise table.error(
             "must have columns regulator and target, or no header and 2 to 4 columns (regulator, "
-            f"target, weight, sign), found {listed(table.rows[0])}",
+            f"target, weight, sign), found {listed(table.rows[0])}; known names are "
+            f"{', '.join(REGULATOR)}; {', '.join(TARGET)}; {', '.join(SCORE)}",
             row=0,
         )
+    third = table.rows[0][2] if width > 2 else "1"
+    first = 0 if is_number(third) or is_word(third) else 1
     places = dict(zip(("regulator", "target", "weight", "sign"), range(width), strict=False))
-    first = 0 if width == 2 or is_number(header[2]) or header[2] in SIGN_OF else 1
-    if width == 3 and all(row[2] in WORDS for row in table.rows[first:]):
-        places["sign"] = places.pop("weight")
+    if width > 2 and any(is_word(row[2]) for row in table.rows[first:]):
+        places = {"regulator": 0, "target": 1, "sign": 2}
     return places, first
 
 
@@ -315,9 +317,14 @@ def _weights_and_signs(
     weights = np.ones(n)
     if "weight" in columns:
         weights = table.numbers(first, [columns["weight"]])[:, 0]
-    is_signed = "sign" not in columns
-    lowest = -1 if is_signed else 0
-    bad = np.flatnonzero((weights > 1) | (weights < lowest))
+    bad = np.flatnonzero(np.abs(weights) > 1)
+    if "sign" in columns:
+        told = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
+        bad = np.flatnonzero((np.abs(weights) > 1) | ((weights < 0) & (np.array(told) > 0)))
+    else:
+        name = table.rows[0][columns["weight"]].lower() if first and "weight" in columns else ""
+        is_signed = name in SIGNED or (weights < 0).any()
+        told = np.sign(weights).astype(int).tolist() if is_signed else [0] * n
     if bad.size:
         row = first + int(bad[0])
         found = shown(table.rows[row][columns["weight"]])
@@ -327,18 +334,16 @@ def _weights_and_signs(
             row,
             columns["weight"],
         )
-    if is_signed:
-        told = [-1 if weight < 0 else 0 for weight in weights]
-    else:
-        told = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
     return list(zip(np.abs(weights).tolist(), told, strict=True))
 
 
 def _sign(table: Table, row: int, column: int) -> int:
-    cell = table.rows[row][column]
-    if cell not in SIGN_OF:
-        raise table.error(f"must be one of + - ? 1 -1 0, found {shown(cell)}", row, column)
-    return SIGN_OF[cell]
+    told = sign_of(table.rows[row][column])
+    if told is None:
+        raise table.error(
+            f"must be one of {SHOWN}, found {shown(table.rows[row][column])}", row, column
+        )
+    return told
 
 
 def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[str]) -> DataError:

@@ -49,6 +49,9 @@ class Scores:
         pairs that are edges.
     n_pairs, n_edges, n_selected, n_found
         Pairs that count, edges of the reference, selected edges, and those that are both.
+    n_signs, n_signs_right
+        Of those that are both, how many have a known sign here and in the reference, and in how
+        many the two are the same.
     pairs
         Which pairs count, one of `PAIRS`.
     cut
@@ -69,6 +72,8 @@ class Scores:
     n_edges: int
     n_selected: int
     n_found: int
+    n_signs: int
+    n_signs_right: int
     pairs: str
     cut: str
 
@@ -117,13 +122,18 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
         selected = np.zeros(among.shape, dtype=bool)
         selected.flat[surest(among, network.genes, n_true)] = True
         among = replace(among, selected=selected)
-    n_selected, n_found = int(among.selected.sum()), int(among.at("selected", true).sum())
+    is_found = among.at("selected", true)
+    n_selected, n_found = int(among.selected.sum()), int(is_found.sum())
+    signs, true_signs = among.at("signs", true)[is_found], _true_signs(reference)[is_found]
+    has_both = (signs != 0) & (true_signs != 0)
     tally = _tally(among.scores, among.at("scores", true), n_pairs)
     return Scores(
         **_of_graph(n_found, n_selected - n_found, n_true - n_found, n_pairs),
         auroc=_won(tally.true_at, tally.false_at),
         aupr=_mean_precision(tally.true_at, tally.false_at),
         early_precision=_early_precision(tally),
+        n_signs=int(has_both.sum()),
+        n_signs_right=int((signs == true_signs)[has_both].sum()),
         pairs=pairs,
         cut=cut,
     )
@@ -152,6 +162,12 @@ def _true_edges(genes: Sequence[str], reference: Network) -> Edges:
     pairs = reference.pairs
     rows, columns = np.nonzero(pairs.selected)
     return order[pairs.regulators[rows]], order[pairs.targets[columns]]
+
+
+def _true_signs(reference: Network) -> NDArray[np.int8]:
+    """Signs of the same edges, in the same order."""
+    pairs = reference.pairs
+    return pairs.signs[np.nonzero(pairs.selected)]
 
 
 def _only(pairs: Pairs, edges: Edges) -> Pairs:

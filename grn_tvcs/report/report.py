@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
-from grn_tvcs.expression.expression import Expression, samples_said
-from grn_tvcs.expression.scales import said
-from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
-from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Edge, Network
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.network.verdict import Verdict
 from grn_tvcs.report.courses import courses
 from grn_tvcs.report.data import curve, stabilities, support
 from grn_tvcs.report.explorer import MOST_TOLD, explorer
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
+from grn_tvcs.report.methods_text import methods_paragraph, values_said
+from grn_tvcs.report.references import cited
 from grn_tvcs.stability.stability import SURE, untold
 from tvcs_core.files.page import fill_page
 
@@ -75,7 +74,7 @@ def render(
     rules
         The caps that `selected` keeps, defaults included.
     method
-        A name in `METHODS`; the paragraph on methods is the first text of its file.
+        A name in `METHODS`.
     source
         Name of the expression file.
     command
@@ -98,6 +97,9 @@ def render(
     """
     edges = network.edges(selected_only=True)
     drawn = draw(edges[:MOST_DRAWN])
+    paragraph = methods_paragraph(
+        network, expression, rules, method=method, seed=seed, count=count, steady=steady
+    )
     return fill_page(
         "grn_tvcs.report",
         "report.html.j2",
@@ -106,9 +108,8 @@ def render(
         command=command,
         method=method,
         about=METHODS[method].about,
-        to_paste=methods_paragraph(
-            network, expression, rules, method=method, seed=seed, count=count, steady=steady
-        ),
+        to_paste=paragraph,
+        references=cited(paragraph),
         seed=seed,
         scores=_score_rows(scores),
         judged=scores,
@@ -131,7 +132,7 @@ def render(
         why_unstable=None if network.pairs.stability is None else untold(expression),
         sure=SURE,
         n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
-        scale=said(expression) if expression.scale else None,
+        scale=values_said(expression, method) if expression.scale else None,
         regulators=_top_regulators(edges),
         out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
@@ -143,57 +144,6 @@ def render(
         n_untold=max(len(edges) - MOST_TOLD, 0),
         sources=_sources(network),
         **_scripts(network, expression, edges, explorer(network, drawn[0], reference, scores)),
-    )
-
-
-def methods_paragraph(
-    network: Network,
-    expression: Expression,
-    rules: Rules,
-    *,
-    method: str,
-    seed: int | None,
-    count: EdgeCount | None = None,
-    steady: SteadyStates | None = None,
-) -> str:
-    """Describe in the past tense what was done, for the methods section of a paper."""
-    from tvcs_core.files.record import tvcs_version
-
-    n_edges = int(network.out_degrees.sum())
-    drawn = "" if seed is None else f", seed {seed}"
-    caps = [
-        text
-        for cap, text in (
-            (rules.max_in_degree, "{} regulators of a gene"),
-            (rules.max_out_degree, "{} targets of a regulator"),
-            (None if rules.chosen_by else rules.max_edges, "{} edges in all"),
-        )
-        if cap is not None
-        for text in [
-            "its own number of targets of each named regulator"
-            if isinstance(cap, Mapping)
-            else text.format(cap)
-        ]
-    ]
-    within = f" with at most {_joined(caps)}" if caps else ""
-    known = _inputs(expression, method, steady)
-    known += "".join(f" {note[0].upper()}{note[1:]}." for note in network.notes)
-    if rules.regulators is not None:
-        n_known = len(rules.regulators & set(network.genes))
-        known += f" Only the {n_known} genes of a given list could regulate."
-    guessed = "" if expression.guessed_from is None else ", as guessed from their range"
-    scale = {"log": "logarithms", "counts": "counts, divided by the size of each sample"}
-    taken = scale.get(expression.scale or "", expression.scale)
-    values = "" if taken is None else f" Values were taken as {taken}{guessed}."
-    return (
-        f"A directed network of {len(network.genes)} genes was inferred from "
-        f"{samples_said(expression, 'time series')} with tvcs {tvcs_version()} "
-        f"(method {method}{drawn}).{values}{known} The method: {METHODS[method].about[0]} "
-        f"Of {network.n_scored} directed edges with a score, {n_edges} were "
-        f"selected: those whose scores add up to the most{within}, found exactly, by projection "
-        f"onto a three-view cardinality constraint.{_number(rules, count)}"
-        + ("" if count is None else _counted(count))
-        + ("" if network.verdict is None else _supported(network.verdict))
     )
 
 
@@ -223,60 +173,6 @@ def _sources(network: Network) -> list[str]:
     codes = np.unique(network.pairs.evidence[network.pairs.selected]).tolist()
     found = {source for code in codes for source in NAMES[code].split("+")}
     return [source for source in SOURCES if source in found]
-
-
-def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> str:
-    """Name all that was used beside levels and times."""
-    said = list(expression.notes)
-    if expression.n_at_rest and not METHODS[method].uses_rest:
-        said.append("The samples at rest were not used.")
-    if not_known := unknowable(expression, method):
-        said.append(not_known)
-    if expression.perturbed is not None and (used := METHODS[method].perturbation):
-        said.append(
-            f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "
-            f"{used}."
-        )
-    if steady is not None:
-        counts = [
-            f"{n} {kind}"
-            for n, kind in (
-                (int(steady.is_knockout.sum()), "of knock-outs"),
-                (steady.n_knockdowns, "of knock-downs"),
-                (steady.changed.count(WILD_TYPE), "of the wild type"),
-            )
-            if n
-        ]
-        said.append(f"Steady states were used beside the series: {_joined(counts)}.")
-    return "".join(f" {sentence}" for sentence in said)
-
-
-def _number(rules: Rules, count: EdgeCount | None) -> str:
-    """Why so many edges are selected, where neither caps nor held-out series say it already."""
-    why = rules.why_so_many() if count is None else ""
-    return f" {why}" if why else ""
-
-
-def _counted(count: EdgeCount) -> str:
-    return (
-        " The number of edges is the smallest that reached 95 % of the largest gain in held-out "
-        f"series ({count.n_folds} folds); {count.low} to {count.high} edges were within one "
-        "standard error of the best."
-    )
-
-
-def _supported(verdict: Verdict) -> str:
-    if not verdict.is_known:
-        return f" {verdict.why_not}"
-    shown = "" if not verdict.n_edges else f", {verdict.expected_true:.1f} of which should be true"
-    return (
-        " The confidence of an edge is the chance that it is true, as learned on simulated "
-        f"networks; {verdict.n_edges} edges had one of at least {LIKELY:g}{shown}."
-    )
-
-
-def _joined(caps: Sequence[str]) -> str:
-    return " and ".join([", ".join(caps[:-1]), caps[-1]] if caps[1:] else caps)
 
 
 def _package_text(*parts: str) -> str:

@@ -51,6 +51,8 @@ class Example:
         genes are hidden, an edge is one between two genes that are measured.
     kind
         One of `KINDS` or `NULLS`, or `DRIVEN`.
+    signs
+        1 where an edge activates, -1 where it represses, 0 elsewhere; ordered as `is_edge`.
     """
 
     expression: Expression
@@ -58,6 +60,7 @@ class Example:
     rules: Rules
     is_edge: NDArray[np.bool_]
     kind: str
+    signs: NDArray[np.int8]
 
 
 def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
@@ -86,8 +89,8 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
     pool = np.concatenate([may, rng.permutation(hidden)[:n_more]])
     while True:  # where all regulators are hidden there is nothing to find: draw again
         topology = draw_topology(kind, n_all, rng, np.sort(pool))
-        is_edge = topology.scores[np.ix_(measured, measured)] > 0
-        if is_edge.any():
+        signs = topology.signs[np.ix_(measured, measured)]
+        if signs.any():
             break
     topology = replace(topology, genes=_names(n_all))
     bench = Bench(draw_kinetics(topology, seed_of(rng)), float(rng.uniform(0, MOST_SDE)), rng)
@@ -96,7 +99,7 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
     genes = np.array(topology.genes)
     names = {"all": genes[measured], "may regulate": genes[may]}
     names |= {part: genes[which] for part, which in changed.items()}
-    return _example(design, levels, names, is_edge, kind)
+    return _example(design, levels, names, signs, kind)
 
 
 def _changed(
@@ -173,7 +176,7 @@ def _example(
     design: Design,
     levels: dict[str, Array],
     names: dict[str, NDArray[np.str_]],
-    is_edge: NDArray[np.bool_],
+    signs: NDArray[np.int8],
     kind: str,
 ) -> Example:
     """Put levels into the tables of a user, with the names of who is in them."""
@@ -202,7 +205,7 @@ def _example(
         steady = SteadyStates(states, tuple(changed), np.array(is_out), genes)
     regulators = frozenset(names["may regulate"].tolist())
     rules = Rules(regulators=None if len(regulators) == len(genes) else regulators)
-    return Example(expression, steady, rules, is_edge, kind)
+    return Example(expression, steady, rules, signs != 0, kind, signs)
 
 
 def _names(n: int) -> tuple[str, ...]:
@@ -287,4 +290,4 @@ def _without_edges(
     genes = np.array(_names(n))
     names = {"all": genes, "may regulate": genes[may]}
     names |= {part: genes[which] for part, which in changed.items()}
-    return _example(design, levels, names, np.zeros((n, n), dtype=bool), kind)
+    return _example(design, levels, names, np.zeros((n, n), np.int8), kind)

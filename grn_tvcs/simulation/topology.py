@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
-from grn_tvcs.network.edge_files import NO_EDGE
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.programs.headers import SIGN_OF, of_three
+from grn_tvcs.network.programs.headers import of_three
+from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core.arguments import require_number
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
@@ -186,28 +186,27 @@ def read_topology(path: str | Path) -> Network:
     scores = np.zeros((len(genes), len(genes)))
     signs = np.zeros(scores.shape, dtype=np.int8)
     seen: dict[tuple[str, str], int] = {}
-    for row in range(first, len(table.rows)):
-        cells = table.rows[row]
-        regulator, target = (cells[j] for j in ends)
-        sign = "?" if third is None else cells[third]
-        _check_edge(table, row, regulator, target, sign)
+    cells = ["?" if third is None else row[third] for row in table.rows[first:]]
+    for row, (cell, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
+        regulator, target = (table.rows[row][j] for j in ends)
+        if sign is None:
+            raise table.error(f"a sign must be one of {SHOWN}, found {cell!r}", row)
+        _check_edge(table, row, regulator, target)
         if (regulator, target) in seen:
             line = table.lines[seen[regulator, target]]
             raise table.error(f"the edge {regulator} -> {target} stands in line {line} too", row)
         seen[regulator, target] = row
-        if sign != NO_EDGE:
+        if cell != NO_EDGE:
             scores[place[regulator], place[target]] = 1.0
-            signs[place[regulator], place[target]] = SIGN_OF[sign]
+            signs[place[regulator], place[target]] = sign
     if not scores.any():
         raise table.error("a topology must have an edge, found none")
     return Network(tuple(genes), scores, signs)
 
 
-def _check_edge(table: Table, row: int, regulator: str, target: str, sign: str) -> None:
+def _check_edge(table: Table, row: int, regulator: str, target: str) -> None:
     if not regulator or not target:
         raise table.error("a gene must have a name, found an empty cell", row)
-    if sign not in (*SIGN_OF, NO_EDGE):
-        raise table.error(f"a sign must be one of + - ? 1 0, found {sign!r}", row)
     if regulator == target:
         raise table.error(f"a gene must not regulate itself, but {target} does", row)
 

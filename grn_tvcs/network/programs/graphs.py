@@ -24,9 +24,10 @@ def of_graph(graph: Any) -> Network:
     place = {node: i for i, node in enumerate(graph)}
     links = list(graph.edges(data=True))
     known: dict[str, list[Any]] = {"scores": [], "signs": [], "evidence": []}
-    for regulator, target, facts in links:
-        weight, score = _numbers(f"of the edge {regulator} -> {target}", facts)
-        sign = facts.get("sign", "-" if weight < 0 else "?")
+    numbers = [_numbers(f"of the edge {a} -> {b}", facts) for a, b, facts in links]
+    positive = "+" if any(weight < 0 for weight, _ in numbers) else "?"
+    for (regulator, target, facts), (weight, score) in zip(links, numbers, strict=True):
+        sign = facts.get("sign", "-" if weight < 0 else positive)
         require_one_of(f"sign of the edge {regulator} -> {target}", sign, SIGN_OF)
         known["scores"].append(score)
         known["signs"].append(SIGN_OF[sign])

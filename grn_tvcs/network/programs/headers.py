@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from grn_tvcs.expression.judge.names import INDEX
 from grn_tvcs.network.network import HEADER
 from grn_tvcs.network.pairs import EXTRA
+from grn_tvcs.network.programs.signs import SHOWN, sign_of
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
 TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
-SCORE = ("score", "importance", "edgeweight", "weight")
-SIGN_OF = {"+": 1, "-": -1, "?": 0, "1": 0}
+SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
+SIGN = ("sign", "mor", "regulation", "effect", "interaction")
+SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
+MAY_BE_SIGNED = ("edgeweight", "weight")  # the same, where any is below 0
 
 
 def columns_of(table: Table) -> dict[str, int] | None:
@@ -28,11 +34,19 @@ def columns_of(table: Table) -> dict[str, int] | None:
     for name in SCORE:
         if name in header:
             columns.setdefault("score", header.index(name))
+    for name in SIGN:
+        if name in header and (name == SIGN[0] or _holds_signs(table, header.index(name))):
+            columns.setdefault("sign", header.index(name))
     columns |= ends
     for place in columns.values():
         if header.count(header[place]) > 1:
             raise table.error(f"must have one column {shown(table.rows[0][place])}", row=0)
     return columns
+
+
+def _holds_signs(table: Table, column: int) -> bool:
+    """Whether every cell of a column is a sign; columns of such names may mean other things."""
+    return all(len(row) > column and sign_of(row[column]) is not None for row in table.rows[1:])
 
 
 def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
@@ -49,6 +63,60 @@ def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
             raise table.error(f"must have one column of the {end}, found {several}", row=0)
         found[end] = places[0]
     return found
+
+
+def scores_and_signs(
+    table: Table, columns: dict[str, int], first: int
+) -> tuple[NDArray[np.float64], NDArray[np.int8], list[str]]:
+    """Score, sign and, of a column of signs, every cell that is none, of the rows from `first` on.
+
+    A column of signs counts before a score below 0. Without a column of scores each is 1.
+
+    Raises
+    ------
+    DataError
+        If a score is no number; is below 0 where that tells no sign; or says repression where the
+        column of signs says activation.
+    """
+    n = len(table.rows) - first
+    scores, signs, unknown = np.ones(n), np.zeros(n, np.int8), []
+    if "score" in columns:
+        scores = table.numbers(first, [columns["score"]])[:, 0]
+        signs = _signs_of(table, columns["score"], first, scores)
+    if "sign" in columns:
+        at = columns["sign"]
+        for i in range(n):
+            told = sign_of(table.rows[first + i][at])
+            if told is None:
+                unknown.append(table.rows[first + i][at])
+            elif told > 0 > scores[i]:
+                raise table.error(
+                    f"says activation, but the score is below 0 ({scores[i]:g}), which says "
+                    "repression; correct one of them",
+                    first + i,
+                    at,
+                )
+            signs[i] = told or 0
+    return np.abs(scores), signs, unknown
+
+
+def _signs_of(
+    table: Table, column: int, first: int, scores: NDArray[np.float64]
+) -> NDArray[np.int8]:
+    """Signs that a column of scores tells."""
+    name = table.rows[0][column].lower() if first else ""
+    is_below = scores < 0
+    if name in SIGNED or (name in MAY_BE_SIGNED and is_below.any()):
+        return np.sign(scores).astype(np.int8)
+    if is_below.any():
+        row = first + int(np.flatnonzero(is_below)[0])
+        raise table.error(
+            f"a score must be >= 0, found {shown(table.rows[row][column])}; where one below 0 "
+            "represses, call the column weight or EdgeWeight",
+            row,
+            column,
+        )
+    return np.zeros(scores.size, np.int8)
 
 
 class Three(NamedTuple):
@@ -87,7 +155,11 @@ def of_three(table: Table, what: str) -> Three:
     width = 2 + len(others)
     if len(table.rows[0]) < 2 or width > 3:
         found = len(table.rows[0]) if len(table.rows[0]) < 2 else width
-        raise table.error(f"{what} must have 2 or 3 columns, found {found}", row=0)
+        raise table.error(
+            f"{what} must have 2 or 3 columns, found {found}; leave those out that are neither "
+            "genes nor sign",
+            row=0,
+        )
     return Three(columns is not None, ends, others[0] if others else None)
 
 
@@ -96,13 +168,16 @@ def without_header(table: Table) -> dict[str, int]:
     top = table.rows[0]
     if len(top) < 2:
         raise table.error("must have the columns regulator and target", row=0)
+    names = ("regulator", "target", "score")
     if len(top) > 2 and not is_number(top[2]):
-        raise table.error(
-            "the third cell must be a number (regulator, target, score), or the first row must "
-            f"name the columns regulator, target and score; found {listed(top)}",
-            row=0,
-        )
-    return dict(zip(("regulator", "target", "score"), range(len(top)), strict=False))
+        if any(sign_of(row[2]) is None for row in table.rows):
+            raise table.error(
+                "the third cell must be a number (regulator, target, score) or a sign, or the "
+                f"first row must name the columns regulator, target and score; found {listed(top)}",
+                row=0,
+            )
+        names = ("regulator", "target", "sign")
+    return dict(zip(names, range(len(top)), strict=False))
 
 
 def unread(table: Table, columns: dict[str, int] | None, signs: Sequence[str]) -> list[str]:
@@ -112,10 +187,10 @@ def unread(table: Table, columns: dict[str, int] | None, signs: Sequence[str]) -
         read = {place for name, place in columns.items() if name != "rank"}
         if others := [name for j, name in enumerate(table.rows[0]) if j not in read]:
             said.append(
-                f"no column is called {' or '.join(SCORE)}, so every edge has the score 1; not "
+                f"no column is called {', '.join(SCORE)}, so every edge has the score 1; not "
                 f"read: {listed(others)}"
             )
     if signs:
         found = listed(dict.fromkeys(signs))
-        said.append(f"{len(signs)} signs are none of + - ? and count as ?: {found}")
+        said.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
     return said

@@ -2,7 +2,8 @@
 
 decoupler wants ``source``, ``target`` and a signed ``weight`` with each pair once. CellOracle's
 links have a signed ``coef_mean``, its size ``coef_abs``, and p-values, which a score is not: those
-cells stay empty. Its base GRN holds 1 where a regulator may act on a gene, without signs, and is
+cells stay empty. Both count a sign that is not known as activation, so a column ``sign`` stands
+beside. CellOracle's base GRN holds 1 where a regulator may act on a gene, without signs, and is
 what CellOracle takes from others (``import_TF_data(TF_info_matrix=...)``).
 """
 
@@ -18,8 +19,8 @@ from tvcs_core.files.tables import write_table
 if TYPE_CHECKING:
     import pandas as pd
 
-DECOUPLER = ("source", "target", "weight")
-CELLORACLE = ("source", "target", "coef_mean", "coef_abs", "p", "-logp")
+DECOUPLER = ("source", "target", "weight", "sign")
+CELLORACLE = ("source", "target", "coef_mean", "coef_abs", "p", "-logp", "sign")
 BASE = ("peak_id", "gene_short_name")
 
 
@@ -28,7 +29,7 @@ def decoupler_frame(network: Network) -> pd.DataFrame:
     import pandas as pd
 
     edges = network.edges(selected_only=True)
-    rows = [(e.regulator, e.target, signed(e)) for e in edges]
+    rows = [(e.regulator, e.target, signed(e), e.sign) for e in edges]
     return pd.DataFrame(rows, columns=list(DECOUPLER))
 
 
@@ -37,16 +38,16 @@ def celloracle_frame(network: Network) -> pd.DataFrame:
     import pandas as pd
 
     edges = network.edges(selected_only=True)
-    rows = [(e.regulator, e.target, signed(e), e.score, None, None) for e in edges]
+    rows = [(e.regulator, e.target, signed(e), e.score, None, None, e.sign) for e in edges]
     frame = pd.DataFrame(rows, columns=list(CELLORACLE))
     return frame.astype({"p": float, "-logp": float})
 
 
 def write_decoupler(network: Network, path: Path) -> None:
-    """Write a net of decoupler: ``source``, ``target``, ``weight``, with commas.
+    """Write a net of decoupler: ``source``, ``target``, ``weight``, ``sign``, with commas.
 
-    The weight is the score, below 0 where the edge represses. A sign that is not known counts as
-    activation, as decoupler has no other way to say it.
+    The weight is the score, below 0 where the edge represses. To decoupler a sign that is not known
+    is activation; its own column, which decoupler leaves alone, says which are not.
     """
     _write(decoupler_frame(network), path)
 

@@ -241,7 +241,7 @@ REMEDIES = {
     ),
     "a blank in a name": (
         "s1 s2 s3\nFos 1 2 3\nHis 3 1 5 7\n",
-        "spaces part cells here, so a name must hold none: write tabs between cells",
+        "spaces part cells here, so a name must hold none: write tabs",
         (lambda _: "\ts1\ts2\ts3\nFos\t1\t2\t3\nHis 3\t1\t5\t7\n", {"genes_in_rows": True}),
     ),
     "dates for names": (

@@ -181,7 +181,7 @@ def test_with_knock_outs_genes_that_go_together_are_ranked_by_what_was_learned(
     monkeypatch.setattr(Coexpression, "is_close", lambda *given: True)
     found = infer(made.expression, steady=made.steady, rng=0, **FEW)
     assert found.confidence is None
-    assert "for there are knock-outs" in found.verdict.said()
+    assert "for genes were knocked out or down" in found.verdict.said()
     order = np.argsort(-network.scores, axis=None, kind="stable")[:20]
     assert (np.diff(found.scores.flat[order]) <= 0).all()
 

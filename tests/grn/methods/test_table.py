@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
 from grn_tvcs.methods import NO_OPTIONS, Method, options_of
-from grn_tvcs.report.report import methods_paragraph
+from grn_tvcs.report.methods_text import methods_paragraph
+from grn_tvcs.report.references import REFERENCES, cited
 from tvcs_core.lazy import choices
 
 
@@ -74,5 +75,8 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
     said = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )
-    assert METHODS[name].about[0] in said
+    described = METHODS[name].described(network, made)
+    assert described in said
+    assert cited(described)
+    assert set(cited(described)) <= set(REFERENCES.values())
     assert ("known to be on in 4 samples" in said) == bool(METHODS[name].perturbation)

@@ -30,8 +30,9 @@ def network():
 
 def test_decoupler_has_source_target_and_signed_weight(network, tmp_path):
     frame = network.to_decoupler()
-    assert list(frame.columns) == ["source", "target", "weight"]
-    assert frame.values.tolist() == [["A", "B", 4], ["B", "NA", -3], ["A", "=D", 2]]
+    assert list(frame.columns) == ["source", "target", "weight", "sign"]
+    rows = [["A", "B", 4, "+"], ["B", "NA", -3, "-"], ["A", "=D", 2, "?"]]
+    assert frame.values.tolist() == rows
     assert not frame.duplicated(["source", "target"]).any()
     write_network(network, tmp_path / "net.csv", "decoupler")
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "net.csv", keep_default_na=False), frame)
@@ -39,7 +40,8 @@ def test_decoupler_has_source_target_and_signed_weight(network, tmp_path):
 
 def test_celloracle_gets_signed_links_and_a_base_of_who_may_regulate_whom(network, tmp_path):
     frame = network.to_celloracle()
-    assert list(frame.columns) == ["source", "target", "coef_mean", "coef_abs", "p", "-logp"]
+    names = ["source", "target", "coef_mean", "coef_abs", "p", "-logp", "sign"]
+    assert list(frame.columns) == names
     assert frame["coef_mean"].tolist() == [4, -3, 2]
     assert frame["coef_abs"].tolist() == [4, 3, 2]
     assert frame[["p", "-logp"]].isna().all(axis=None)
@@ -161,12 +163,12 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     assert network.report(tmp_path / "r.html") == tmp_path / "r.html"
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "seed 5" in page
-    assert "at most 3 edges in all" in page
+    assert "ordered pairs with a score, 3 were selected by the largest scores" in page
     chosen = network.within(Rules(max_edges=2))
     chosen.report(tmp_path / "two.html")
-    assert "at most 2 edges in all" in (tmp_path / "two.html").read_text(encoding="utf-8")
+    assert "2 were selected by the largest" in (tmp_path / "two.html").read_text(encoding="utf-8")
     chosen.top(1).report(tmp_path / "one.html")
-    assert "at most 1 edges in all" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "1 was selected by the largest" in (tmp_path / "one.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
         Network(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()

@@ -188,3 +188,19 @@ def test_other_genes_or_no_edges_are_refused():
         score(network, Network(("A", "B"), 1.0 - np.eye(2)))
     with pytest.raises(ValueError, match="must have an edge"):
         score(network, Network(reference.genes, np.zeros((7, 7))))
+
+
+def test_signs_are_judged_where_both_know_them():
+    genes, edges = tuple("ABCD"), [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
+    scores = np.zeros((4, 4))
+    scores[tuple(np.array(edges).T)] = 1.0
+    ours, theirs = np.zeros((4, 4), np.int8), np.zeros((4, 4), np.int8)
+    for edge, mine, true in zip(edges, (1, -1, 1, 0, 1), (1, -1, -1, 1, 0), strict=True):
+        ours[edge], theirs[edge] = mine, true
+    order = [2, 0, 3, 1]  # the reference names its genes in another order
+    theirs, true = (part[np.ix_(order, order)] for part in (theirs, scores))
+    reference = Network(tuple(genes[k] for k in order), true, theirs)
+    found = score(Network(genes, scores, ours), reference)
+    assert (found.n_found, found.n_signs, found.n_signs_right) == (5, 3, 2)
+    without = score(Network(genes, scores), reference)
+    assert (without.n_signs, without.n_signs_right) == (0, 0)

@@ -93,7 +93,7 @@ def test_a_bad_value_is_named_by_its_column_wherever_it_stands(tmp_path):
         ("lexA,pd,recA\n", "csv:1: the third cell must be a number .*found lexA, pd, recA"),
         ("regulator,TF,target\nlexA,lexA,recA\n", "one column of the regulator, found reg"),
         ("regulator,target,score,score\nlexA,recA,1,2\n", "must have one column 'score'"),
-        ("regulator,target,weight\nlexA,recA,-1\n", "found '-1'; .* call the column EdgeWeight"),
+        ("regulator,target,score\nlexA,recA,-1\n", "found '-1'; .* call the column weight"),
         ("<graphml>\n", "csv:1: must be a header or an edge, found XML, such as GraphML"),
         ("# made by\nlexA,recA\n", "csv:1: must be a header or an edge, found a comment"),
         ("LEXA,RECA,1\n", "none; it names LEXA, RECA; .* LEXA, RECA would match if capitals"),
@@ -126,7 +126,7 @@ def test_a_header_without_a_score_is_told(tmp_path):
 
 def test_signs_of_other_words_are_told(tmp_path):
     text = "regulator,target,score,sign\nlexA,recA,1,up\nlexA,umuD,1,-\nlexA,sulA,1,\n"
-    assert "1 signs are none of + - ? and count as ?: up" in said(tmp_path, text)
+    assert "1 signs count as ?: up; a sign is + - ?" in said(tmp_path, text)
     assert [edge.sign for edge in read(tmp_path, text.replace("up", "+")).edges()].count("?") == 1
 
 

@@ -49,7 +49,7 @@ def random_reference(seed, n=9):
     places = [(i, j) for i, j in rng.integers(0, n, (12, 2)).tolist() if i != j]
     edges = sorted(set(places))
     ends = [i for i, _ in edges], [j for _, j in edges]
-    known = {"scores": [1.0] * len(edges), "signs": [0] * len(edges)}
+    known = {"scores": [1.0] * len(edges), "signs": rng.integers(-1, 2, len(edges))}
     return Network.of_pairs([f"G{i}" for i in rng.permutation(n)], Pairs.listed(ends, known))
 
 
@@ -60,7 +60,7 @@ def dense_score(network, reference, pairs, cut):
     is_edge = reference.selected[np.ix_(order, order)]
     counts = is_edge | is_edge.T if pairs == "linked" else ~np.eye(len(order), dtype=bool)
     if cut == "top-n":
-        network = Network(network.genes, np.where(counts, network.scores, 0.0))
+        network = Network(network.genes, np.where(counts, network.scores, 0.0), network.signs)
         network = network.top(int(is_edge.sum()))
     true, ranking, chosen = is_edge[counts], network.scores[counts], network.selected[counts]
     tp, fp = int((true & chosen).sum()), int((~true & chosen).sum())
@@ -78,7 +78,10 @@ def dense_score(network, reference, pairs, cut):
         float((true_at * room / size).sum()) / room.sum() if room.sum() else np.nan,
         (tp + fn) / true.size,
     )  # fmt: skip
-    return (*map(float, figures), true.size, tp + fn, tp + fp, tp, pairs, cut)
+    ours, theirs = network.signs[counts], reference.signs[np.ix_(order, order)][counts]
+    known = true & chosen & (ours != 0) & (theirs != 0)
+    signs = int(known.sum()), int((ours == theirs)[known].sum())
+    return (*map(float, figures), true.size, tp + fn, tp + fp, tp, *signs, pairs, cut)
 
 
 @pytest.mark.parametrize("cut", CUTS)

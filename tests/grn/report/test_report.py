@@ -21,8 +21,9 @@ from grn_tvcs import (
 )
 from grn_tvcs.report.data import CURVE_HEIGHT, CURVE_WIDTH, curve
 from grn_tvcs.report.layout import draw
+from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.of_network import write_report
-from grn_tvcs.report.report import MOST_DRAWN, methods_paragraph, render
+from grn_tvcs.report.report import MOST_DRAWN, render
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
 
@@ -165,7 +166,10 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
         scores=score(network, network),
     )
     text = " ".join(" ".join(Page(html).text).split())
-    assert "A directed network of 10 genes was inferred from 36 samples in 4 time series" in text
+    assert (
+        "A gene regulatory network of 10 genes was inferred from 36 samples in 4 time series"
+        in text
+    )
     assert "(method tvcs, seed 3)" in text
     assert "with at most 2 regulators of a gene and 7 edges in all" in text
     assert "7 of 7 selected edges are true" in text

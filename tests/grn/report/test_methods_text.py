@@ -1,0 +1,130 @@
+"""The paragraph on methods says what was run, whatever was run, and nothing else."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from grn_tvcs import METHODS, Rules, infer
+from grn_tvcs.methods.combined import ADDED_UP, LEARNED
+from grn_tvcs.network.prior import Prior
+from grn_tvcs.report.methods_text import methods_paragraph, values_said
+from grn_tvcs.report.references import REFERENCES, cited
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import draw_example
+
+DESIGNS = {
+    "series": Design(8, 8, 3, 8),
+    "one series": Design(8, 8, 1, 12),
+    "rest": Design(8, 8, 0, 2, n_at_rest=20),
+    "series and rest": Design(8, 8, 3, 8, n_at_rest=10),
+    "cells": Design(8, 8, 2, 8, interval=10.0, cells=8),
+    "knock-outs": Design(8, 8, 3, 8, knocked_out=1.0),
+    "knock-downs": Design(8, 8, 3, 8, knocked_down=1.0),
+    "list": Design(8, 3, 3, 8),
+}
+QUICK = {"resamples": 4, "trees": 5, "splits": 4, "calibrate": 0}
+CITED = re.compile(r"[A-Z][\w-]+(?: and [A-Z][\w-]+| et al\.)?, [12][0-9]{3}")
+
+
+def run(method, name, seed=1, **caps):
+    made = draw_example(DESIGNS[name], "mid", seed)
+    known = METHODS[method]
+    steady = made.steady if known.takes_steady_states else None
+    options = {name: value for name, value in QUICK.items() if name in known.options}
+    rules = Rules(regulators=made.rules.regulators, **caps)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = infer(
+            made.expression, method, regulators=rules.regulators, steady=steady, rng=0,
+            **caps, **options,
+        )  # fmt: skip
+    said = methods_paragraph(
+        network, made.expression, network.origin.rules, method=method, seed=0, steady=steady
+    )
+    return made, network, said
+
+
+def able(method, name):
+    if name in ("rest",) and METHODS[method].needs_series:
+        return False
+    return method != "knock-outs" or name.startswith("knock")
+
+
+CASES = [(method, name) for method in METHODS for name in DESIGNS if able(method, name)]
+
+
+@pytest.mark.parametrize(("method", "name"), CASES)
+def test_every_sentence_is_true_of_what_was_run(method, name):
+    made, network, said = run(method, name)
+    assert f"(method {method}, seed 0)" in said
+    # Chances are spoken of where there are some.
+    assert ("score of an edge is the estimated probability" in said) == (
+        network.confidence is not None
+    )
+    assert "at most" not in said  # no cap was given
+    assert "honest" not in said
+    if not made.expression.series:
+        for word in ("lagged", "time series", "rates of change", "regression was", "halves"):
+            assert word not in said
+        assert "no sample has a time" in said.lower()
+    effects = "Steady states were used" in said
+    assert effects == (name.startswith("knock") and METHODS[method].takes_steady_states)
+    n_known = int(np.count_nonzero(network.signs[network.selected]))
+    if n_known:
+        assert f"is given for {n_known} of {int(network.selected.sum())} selected edge" in said
+    else:
+        assert "The data support no sign of an edge" in said
+    assert ("of a given list could regulate" in said) == (name == "list")
+    n_edges = int(network.selected.sum())
+    assert f"{n_edges} w{'as' if n_edges == 1 else 'ere'} selected by the largest scores" in said
+    assert ("on a log scale" in said.split(". ")[1]) == METHODS[method].takes_logs
+    assert ("on a log scale" in values_said(made.expression, method)) == METHODS[method].takes_logs
+    assert "  " not in said
+    assert said.endswith(".")
+    # Every citation has its reference.
+    assert {text.strip("(") for text in CITED.findall(said)} <= set(REFERENCES)
+    assert len(cited(said)) == len(set(CITED.findall(said)))
+    assert cited(said)
+
+
+def test_caps_are_named_where_they_are_given():
+    _, _, said = run("pcc", "series", max_in_degree=1, max_out_degree=2)
+    assert "with at most 1 regulator of a gene and 2 targets of a regulator, found exactly" in said
+    assert any(full.startswith("H. Yang") for full in cited(said))
+
+
+@pytest.mark.parametrize("name", ["series", "rest", "knock-outs", "knock-downs"])
+def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_have(
+    name, monkeypatch
+):
+    from grn_tvcs.combine.likeness import Likeness
+
+    monkeypatch.setattr(Likeness, "is_strange", lambda *_: True)
+    made, network, said = run("combined", name)
+    verdict = network.verdict.said()
+    assert network.confidence is None
+    assert "probability that it is true" not in said
+    if name.startswith("knock"):
+        assert verdict.endswith(LEARNED)
+        assert "had been learned from simulated networks" in said
+        assert "effects of knock-outs and knock-downs" in said
+    else:
+        lagged = "lagged regression, " if made.expression.series else ""
+        assert verdict.endswith(ADDED_UP.format(lagged))
+        assert "learned" not in said
+        assert ("lagged regression" in said) == bool(made.expression.series)
+    assert "Edges are ranked" not in said  # in the words of the method, once
+
+
+def test_a_list_of_prior_edges_is_named_where_it_says_signs():
+    made = draw_example(DESIGNS["rest"], "mid", 1)
+    n = len(made.expression.genes)
+    prior = Prior(made.expression.genes, made.is_edge.astype(float), made.signs)
+    network = infer(made.expression, prior=prior, rng=0, calibrate=0, max_edges=n)
+    said = methods_paragraph(
+        network, made.expression, Rules(max_edges=n), method="combined", seed=0
+    )
+    assert network.signs[network.selected].any()
+    assert "where the list of prior edges says so" in said
