@@ -21,7 +21,7 @@ from crowd_tvcs.campaign.store.errors import Overtaken
 from crowd_tvcs.campaign.store.presence import Presence
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import AtMost, Headed, TooFast
+from crowd_tvcs.serve.limits import AtMost, Busy, Headed, Known, TooFast
 from crowd_tvcs.serve.operator import LoggedOut
 from crowd_tvcs.serve.pages import HEADERS, is_for_script, page
 from crowd_tvcs.serve.worker import Stranger
@@ -31,6 +31,8 @@ BODY = 64_000
 """Most bytes of a request."""
 AWAY = 5
 """Seconds after which to try again when the store is away."""
+BY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
+"""Of what goes by https: for a year browsers come by nothing else."""
 HISTORY = 10.0
 """Seconds between points of the curve of expected accuracy."""
 STATIC = {
@@ -48,6 +50,7 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
         docs_url=None,  # its pages would load scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
+        redirect_slashes=False,  # to where the header Host says
         lifespan=lambda _: _noting(served, sign),
     )
     status, turns = api.routers(served)
@@ -58,7 +61,8 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
     _add_static(app)
     _add_errors(app)
     app.add_middleware(AtMost, size=BODY)
-    app.add_middleware(Headed, headers=HEADERS)
+    app.add_middleware(Known, url=served.public_url)
+    app.add_middleware(Headed, headers=HEADERS, secure=BY_HTTPS)
     return app
 
 
@@ -79,7 +83,7 @@ def _add_static(app: FastAPI) -> None:
     bodies = {name: (folder / name).read_bytes() for name in STATIC}
 
     @app.get("/static/{name}", include_in_schema=False)
-    def static(name: str) -> Response:
+    async def static(name: str) -> Response:  # needs no thread, which others may have taken
         if name not in bodies:
             raise HTTPException(404)
         return Response(bodies[name], media_type=STATIC[name])
@@ -130,6 +134,12 @@ def _add_errors(app: FastAPI) -> None:
         wait = str(math.ceil(error.wait))
         said = f"That was too often; go on in {wait} seconds."
         return told(request, 429, "One moment", said, {"Retry-After": wait})
+
+    @app.exception_handler(Busy)
+    def busy(request: Request, error: Busy) -> Response:
+        wait = str(math.ceil(error.wait))
+        said = f"Too many ask for this at once; try again in {wait} seconds."
+        return told(request, 503, "One moment", said, {"Retry-After": wait})
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:

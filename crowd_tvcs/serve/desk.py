@@ -70,6 +70,8 @@ class Served:
         Markdown that every worker sees, or ``""``.
     is_secure
         Whether browsers come by https, so that cookies go no other way.
+    public_url
+        Where browsers reach the desk; links begin with it, whatever a request calls its host.
     """
 
     campaign: Campaign
@@ -77,6 +79,7 @@ class Served:
     media: Path | None = None
     instructions: str = ""
     is_secure: bool = False
+    public_url: str = "http://127.0.0.1:8000"
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -89,6 +92,10 @@ class Served:
         self.look_for_gold()
         self._threads = ThreadPoolExecutor(THREADS, "turns")
         self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
+
+    def link(self, token: str) -> str:
+        """Return the link of a worker."""
+        return f"{self.public_url}/w/{token}"
 
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Answer beside other requests what waits for the store."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import os
 import secrets
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from argon2.low_level import Type, hash_secret_raw
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -17,7 +21,7 @@ from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.serve.limits import TooFast
+from crowd_tvcs.serve.limits import Busy, TooFast
 
 SESSION = 8 * 3600
 """Seconds until an operator must give the password again."""
@@ -31,6 +35,10 @@ LATE = 600.0
 Clocks of machines differ, changes wait for their turn, and those of one round of `sync` have the
 time of its beginning.
 """
+QUEUE = 4
+"""Passwords that wait until one is looked at; each takes a thread that other pages need."""
+BUSY = 2.0
+"""Seconds that a full queue takes to become empty, about."""
 COST = {"time_cost": 3, "memory_cost": 65_536, "parallelism": 4}
 """Of a try, by argon2: what RFC 9106 recommends where memory is short."""
 WRONG = "wrong password"
@@ -85,6 +93,7 @@ class Entrance:
     def __init__(self, store: Store, secret: str, password: str) -> None:
         self._store = store
         self._salt = hashlib.sha256(f"operator {secret}".encode()).digest()[:16]
+        self._slowly = ThreadPoolExecutor(1, "passwords", _give_way)
         self._proof = self._slow_hash(password)
         self._key = hashlib.sha256(b"quick" + self._proof).digest()
         self._right = b""  # a quick hash of what was right once
@@ -92,6 +101,7 @@ class Entrance:
             hashlib.sha256(b"sessions" + self._proof).hexdigest(), salt="operator"
         )
         self._one_at_a_time = threading.Lock()
+        self._queue = threading.BoundedSemaphore(QUEUE)
         self._unwritten: list[tuple[float, str]] = []
 
     @property
@@ -107,12 +117,23 @@ class Entrance:
         TooFast
             If too many wrong ones came from this network; a right one is not looked at then either.
             Or if this is wrong, and too many came from anywhere.
+        Busy
+            If it is not known to be right, and others wait to be looked at.
         """
         network = hashed(network_of(address))
         quick = hashlib.blake2b(password.encode(), key=self._key).digest()
         if secrets.compare_digest(quick, self._right):
             self._require_few(network)
             return True
+        self._require_few(network)
+        if not self._queue.acquire(blocking=False):
+            raise Busy(BUSY)
+        try:
+            return self._looked_at(password, quick, network)
+        finally:
+            self._queue.release()
+
+    def _looked_at(self, password: str, quick: bytes, network: str) -> bool:
         with self._one_at_a_time:  # who tries many at once gains nothing
             full_for = self._require_few(network)
             if secrets.compare_digest(self._slow_hash(password), self._proof):
@@ -154,4 +175,16 @@ class Entrance:
         return max(1.0, sorted(at for at, _ in written)[-MOST_WRITTEN] + WITHIN - now)
 
     def _slow_hash(self, password: str) -> bytes:
-        return hash_secret_raw(password.encode(), self._salt, hash_len=32, type=Type.ID, **COST)
+        """Hash in the thread that gives way to all others of this machine."""
+        return self._slowly.submit(_hashed, password.encode(), self._salt).result()
+
+
+def _hashed(password: bytes, salt: bytes) -> bytes:
+    return hash_secret_raw(password, salt, hash_len=32, type=Type.ID, **COST)
+
+
+def _give_way() -> None:
+    """Let a thread, and those that it begins, run when no other wants to."""
+    if sys.platform == "linux":  # elsewhere all of the process would give way
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

@@ -127,8 +127,7 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         require_form(request, form)
         token = served.links.make([name], now=time.time())[name]
-        place = str(request.url_for("enter", token=token))
-        return page("link.html.j2", name=name, place=place)
+        return page("link.html.j2", name=name, place=served.link(token))
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
@@ -199,7 +198,7 @@ def router(served: Served) -> APIRouter:
         require_form(request, form)
         names = [seat.name for seat in seats_of(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
-        rows = [[name, str(request.url_for("enter", token=t))] for name, t in tokens.items()]
+        rows = [[name, served.link(token)] for name, token in tokens.items()]
         return _csv("links", ["worker", "link"], list(rows))
 
     return routes
