@@ -55,9 +55,10 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
     )
     status, turns = api.routers(served)
     pages = worker.router(served)
-    for router in (status, turns, operator.router(served), pages):
+    operators = operator.router(served)
+    for router in (status, turns, operators, pages):
         app.include_router(router)
-    app.router.routes[:0] = _first(turns, pages)
+    app.router.routes[:0] = _first(turns, pages, operators)
     _add_static(app)
     _add_errors(app)
     app.add_middleware(AtMost, size=BODY)
@@ -66,8 +67,8 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
     return app
 
 
-def _first(turns: APIRouter, pages: APIRouter) -> list[Route]:
-    """Return the routes of a label, to be looked at before all others.
+def _first(turns: APIRouter, *pages: APIRouter) -> list[Route]:
+    """Return the routes of a label and of passwords, to be looked at before all others.
 
     FastAPI looks through every router, and those inside, several times for each request: a third of
     what a request cost beside the store. The same routes stand in the routers too, for what is told
@@ -75,12 +76,17 @@ def _first(turns: APIRouter, pages: APIRouter) -> list[Route]:
     """
     calls = [route for route in turns.routes if isinstance(route, APIRoute)]
     found = [Route(one.path, one.get_route_handler(), methods=one.methods) for one in calls]
-    return found + [one for one in pages.routes if type(one) is Route]
+    return found + [one for some in pages for one in some.routes if type(one) is Route]
+
+
+def static_bodies() -> dict[str, bytes]:
+    """Read the files that all pages share."""
+    folder = files("crowd_tvcs.serve") / "static"
+    return {name: (folder / name).read_bytes() for name in STATIC}
 
 
 def _add_static(app: FastAPI) -> None:
-    folder = files("crowd_tvcs.serve") / "static"
-    bodies = {name: (folder / name).read_bytes() for name in STATIC}
+    bodies = static_bodies()
 
     @app.get("/static/{name}", include_in_schema=False)
     async def static(name: str) -> Response:  # needs no thread, which others may have taken
@@ -90,6 +96,8 @@ def _add_static(app: FastAPI) -> None:
 
 
 def _add_errors(app: FastAPI) -> None:
+    """Add what every error looks like; none needs a thread, which others may have taken."""
+
     def told(
         request: Request, status: int, title: str, said: str, headers: dict[str, str] | None = None
     ) -> Response:
@@ -101,54 +109,54 @@ def _add_errors(app: FastAPI) -> None:
         return answer
 
     @app.exception_handler(Refused)
-    def refused(request: Request, error: Refused) -> Response:
+    async def refused(request: Request, error: Refused) -> Response:
         return told(request, 409, "Not taken", str(error))
 
     @app.exception_handler(ValueError)
-    def unfit(request: Request, error: ValueError) -> Response:
+    async def unfit(request: Request, error: ValueError) -> Response:
         return told(request, 400, "Not possible", str(error))
 
     @app.exception_handler(Overtaken)
-    def overtaken(request: Request, error: Overtaken) -> Response:
+    async def overtaken(request: Request, error: Overtaken) -> Response:
         said = "Answers came in while the round was planned, so nothing was issued; try again."
         return told(request, 409, "Not planned", said)
 
     @app.exception_handler(StoreError)
-    def away(request: Request, error: StoreError) -> Response:
+    async def away(request: Request, error: StoreError) -> Response:
         said = "The desk cannot reach its store now; nothing is lost: try again in a moment."
         return told(request, 503, "One moment", said, {"Retry-After": str(AWAY)})
 
     @app.exception_handler(Stranger)
-    def stranger(request: Request, error: Stranger) -> Response:
+    async def stranger(request: Request, error: Stranger) -> Response:
         said = "Open the link that you were sent; if it does not work any more, ask for a new one."
         return told(request, 401, "Who are you?", said, {"WWW-Authenticate": "Bearer"})
 
     @app.exception_handler(LoggedOut)
-    def logged_out(request: Request, error: LoggedOut) -> Response:
+    async def logged_out(request: Request, error: LoggedOut) -> Response:
         if is_for_script(request):
             return JSONResponse({"detail": "log in"}, 401)
         return RedirectResponse("/operator/login", status_code=303)
 
     @app.exception_handler(TooFast)
-    def too_fast(request: Request, error: TooFast) -> Response:
+    async def too_fast(request: Request, error: TooFast) -> Response:
         wait = str(math.ceil(error.wait))
         said = f"That was too often; go on in {wait} seconds."
         return told(request, 429, "One moment", said, {"Retry-After": wait})
 
     @app.exception_handler(Busy)
-    def busy(request: Request, error: Busy) -> Response:
+    async def busy(request: Request, error: Busy) -> Response:
         wait = str(math.ceil(error.wait))
         said = f"Too many ask for this at once; try again in {wait} seconds."
         return told(request, 503, "One moment", said, {"Retry-After": wait})
 
     @app.exception_handler(RequestValidationError)
-    def unreadable(request: Request, error: RequestValidationError) -> Response:
+    async def unreadable(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         return told(request, 400, "Not readable", f"{place}: {first['msg']}")
 
     @app.exception_handler(HTTPException)
-    def other(request: Request, error: HTTPException) -> Response:
+    async def other(request: Request, error: HTTPException) -> Response:
         said = "There is no such page." if error.status_code == 404 else str(error.detail)
         headers = dict(error.headers) if error.headers else None
         return told(request, error.status_code, "Not done", said, headers)

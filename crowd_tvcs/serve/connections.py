@@ -8,6 +8,8 @@ could come in. Here the one that has waited longest makes room.
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import sys
 from collections import OrderedDict
 from typing import Any
@@ -24,6 +26,8 @@ BACKLOG = 64
 """Connections that are accepted before any of them is looked at."""
 FILES = 1024
 """Files that a process may have open as a rule; a desk asks for so many."""
+QUEUE = 1024
+"""Connections that the system holds until they are accepted; they are no files of the process."""
 OTHER_FILES = 200 + 4 * BACKLOG
 """Files beside `MOST`: the store's 19 connections have up to three each, media and templates, and
 connections that are accepted and not counted yet, or closed and not gone yet: of four turns."""
@@ -46,7 +50,7 @@ _TOO_LARGE = (
 
 def most_connections() -> int:
     """Return how many connections there may be at once, by the files a process may have open."""
-    if sys.platform == "win32":
+    if sys.platform == "win32":  # has no such limit
         return MOST
     import resource
 
@@ -122,7 +126,6 @@ class Bounded(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request: from its first byte it has its time."""
         super().on_message_begin()
-        self._is_head, self._head = True, 0
         if not self._under_way:
             self._wait()
 
@@ -186,6 +189,12 @@ class Bounded(HttpToolsProtocol):
 def bounded(most: int) -> type[Bounded]:
     """Return the protocol of one server with at most so many connections."""
     return type("Bounded", (Bounded,), {"waiting": Waiting(most)})
+
+
+def queue_longer(number: int) -> None:
+    """Let the system hold more connections than are accepted at once, of a socket that listens."""
+    with socket.socket(fileno=os.dup(number)) as one:
+        one.listen(QUEUE)
 
 
 def say_what_is_short(loop: asyncio.AbstractEventLoop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import ipaddress
 import os
@@ -16,12 +17,12 @@ from argon2.low_level import Type, hash_secret_raw
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, func, select
 
-from crowd_tvcs.campaign.desk.access import hashed
+from crowd_tvcs.campaign.desk.access import keyed
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.serve.limits import Busy, TooFast
+from crowd_tvcs.serve.limits import MOST_KNOWN, Busy, TooFast
 
 SESSION = 8 * 3600
 """Seconds until an operator must give the password again."""
@@ -36,7 +37,9 @@ Clocks of machines differ, changes wait for their turn, and those of one round o
 time of its beginning.
 """
 QUEUE = 4
-"""Passwords that wait until one is looked at; each takes a thread that other pages need."""
+"""Passwords that wait until one is looked at."""
+NICE = 5
+"""Of the thread that looks at passwords: it has a third of the time that a label has, not none."""
 BUSY = 2.0
 """Seconds that a full queue takes to become empty, about."""
 COST = {"time_cost": 3, "memory_cost": 65_536, "parallelism": 4}
@@ -91,7 +94,7 @@ class Entrance:
     """
 
     def __init__(self, store: Store, secret: str, password: str) -> None:
-        self._store = store
+        self._store, self._secret = store, secret
         self._salt = hashlib.sha256(f"operator {secret}".encode()).digest()[:16]
         self._slowly = ThreadPoolExecutor(1, "passwords", _give_way)
         self._proof = self._slow_hash(password)
@@ -101,13 +104,41 @@ class Entrance:
             hashlib.sha256(b"sessions" + self._proof).hexdigest(), salt="operator"
         )
         self._one_at_a_time = threading.Lock()
-        self._queue = threading.BoundedSemaphore(QUEUE)
+        self._looking, self._waiting = ThreadPoolExecutor(1, "looking"), 0
+        self._refused: dict[str, float] = {}  # networks, until when
         self._unwritten: list[tuple[float, str]] = []
 
     @property
     def sign(self) -> bytes:
         """What differs where the password does, and tells nothing of it."""
         return hashlib.sha256(b"sign" + self._proof).digest()
+
+    def keyed(self, address: str) -> str:
+        """Return what the audit keeps of an address: nobody finds it by trying all there are."""
+        return keyed(self._secret, address)
+
+    async def lets_in_soon(self, password: str, address: str) -> bool:
+        """Whether this is the password, as `lets_in`, in a thread that no other page needs.
+
+        Raises
+        ------
+        TooFast
+            As `lets_in`.
+        Busy
+            If it is not known to be right, and others wait to be looked at.
+        """
+        loop, network = asyncio.get_running_loop(), self.keyed(network_of(address))
+        if (wait := self._refused.get(network, 0.0) - time.time()) > 0.0:
+            raise TooFast(max(1.0, wait))
+        if secrets.compare_digest(self._quick_hash(password), self._right):
+            return await loop.run_in_executor(None, self.lets_in, password, address)
+        if self._waiting > QUEUE:
+            raise Busy(BUSY)
+        self._waiting += 1
+        try:
+            return await loop.run_in_executor(self._looking, self.lets_in, password, address)
+        finally:
+            self._waiting -= 1
 
     def lets_in(self, password: str, address: str) -> bool:
         """Whether this is the password.
@@ -117,23 +148,11 @@ class Entrance:
         TooFast
             If too many wrong ones came from this network; a right one is not looked at then either.
             Or if this is wrong, and too many came from anywhere.
-        Busy
-            If it is not known to be right, and others wait to be looked at.
         """
-        network = hashed(network_of(address))
-        quick = hashlib.blake2b(password.encode(), key=self._key).digest()
+        network, quick = self.keyed(network_of(address)), self._quick_hash(password)
         if secrets.compare_digest(quick, self._right):
             self._require_few(network)
             return True
-        self._require_few(network)
-        if not self._queue.acquire(blocking=False):
-            raise Busy(BUSY)
-        try:
-            return self._looked_at(password, quick, network)
-        finally:
-            self._queue.release()
-
-    def _looked_at(self, password: str, quick: bytes, network: str) -> bool:
         with self._one_at_a_time:  # who tries many at once gains nothing
             full_for = self._require_few(network)
             if secrets.compare_digest(self._slow_hash(password), self._proof):
@@ -169,13 +188,19 @@ class Entrance:
         wrong = [*written, *self._unwritten]
         own = sorted(at for at, whose in wrong if whose == network and at > since)
         if len(own) >= TRIES:
+            if len(self._refused) >= MOST_KNOWN:
+                self._refused.clear()
+            self._refused[network] = own[-TRIES] + WITHIN
             raise TooFast(max(1.0, own[-TRIES] + WITHIN - now))
         if len(written) < MOST_WRITTEN:
             return 0.0
         return max(1.0, sorted(at for at, _ in written)[-MOST_WRITTEN] + WITHIN - now)
 
+    def _quick_hash(self, password: str) -> bytes:
+        return hashlib.blake2b(password.encode(), key=self._key).digest()
+
     def _slow_hash(self, password: str) -> bytes:
-        """Hash in the thread that gives way to all others of this machine."""
+        """Hash in the thread that gives way to others."""
         return self._slowly.submit(_hashed, password.encode(), self._salt).result()
 
 
@@ -184,7 +209,7 @@ def _hashed(password: bytes, salt: bytes) -> bytes:
 
 
 def _give_way() -> None:
-    """Let a thread, and those that it begins, run when no other wants to."""
+    """Let labels go before the work of a thread and of those that it begins."""
     if sys.platform == "linux":  # elsewhere all of the process would give way
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

@@ -11,7 +11,6 @@ from fastapi.responses import RedirectResponse, Response
 
 from crowd_tvcs.campaign import Refused, Worker
 from crowd_tvcs.campaign.desk import figures, tables
-from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.campaign.desk.seats import make_index, seats_of
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
@@ -19,12 +18,14 @@ from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.entrance import SESSION
 from crowd_tvcs.serve.pages import is_for_script, page
-from crowd_tvcs.serve.worker import address_of
+from crowd_tvcs.serve.worker import address_of, fields_of
 from tvcs_core.command.shell import say
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
 COOKIE = "tvcs_operator"
+LONGEST = 1000
+"""Characters of a password that are looked at."""
 PLANNING = 30.0
 """Most seconds that planning a round takes."""
 MOST_POINTS = 300
@@ -66,9 +67,9 @@ def router(served: Served) -> APIRouter:
     def login_page() -> Response:
         return page("login.html.j2", said="")
 
-    @routes.post("/login")
-    def login(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
-        if not served.entrance.lets_in(password, address_of(request)):
+    async def login(request: Request) -> Response:
+        given = fields_of(await request.body()).get("password", "")[:LONGEST]
+        if not await served.entrance.lets_in_soon(given, address_of(request)):
             return page("login.html.j2", 401, said="That is not the password.")
         answer = RedirectResponse("/operator", status_code=303)
         answer.set_cookie(
@@ -80,6 +81,8 @@ def router(served: Served) -> APIRouter:
             max_age=SESSION,
         )
         return answer
+
+    routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too
 
     @routes.post("/logout")
     def logout(request: Request, form: Annotated[str, Form()]) -> Response:
@@ -119,7 +122,7 @@ def router(served: Served) -> APIRouter:
         require_form(request, form)
         if what not in ACTIONS:
             raise Refused(f"there is nothing called {what!r} to do")
-        return done(ACTIONS[what](served, name, hashed(address_of(request))))
+        return done(ACTIONS[what](served, name, served.entrance.keyed(address_of(request))))
 
     @routes.post("/link")
     def link(
@@ -186,7 +189,7 @@ def router(served: Served) -> APIRouter:
         ]
         if not listed:
             raise ValueError("a worker must have a name")
-        campaign.add(workers=listed, address=hashed(address_of(request)))
+        campaign.add(workers=listed, address=served.entrance.keyed(address_of(request)))
         said = f"{len(listed)} workers are added; links are made below"
         with campaign.store.read() as (_, settings):
             source = settings.source

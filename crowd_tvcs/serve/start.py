@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 import socket
 import tempfile
@@ -214,6 +215,9 @@ class _Server(uvicorn.Server):
         connections.say_what_is_short(asyncio.get_running_loop())
         await super().startup(sockets)
         if self.started:
+            for server in self.servers:
+                for one in server.sockets:
+                    connections.queue_longer(one.fileno())
             say("ready; Ctrl-C ends it")
 
     async def on_tick(self, counter: int) -> bool:
@@ -221,7 +225,11 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter) or self.is_ousted
 
 
-def _run(served: Served, place: Place, sign: Presence | None) -> None:
+def config_of(
+    served: Served, place: Place, sign: Presence | None = None, most: int | None = None
+) -> uvicorn.Config:
+    """Say how to serve: within what `connections` allows, of which there may be `most`."""
+    most = connections.most_connections() if most is None else most
     options: dict[str, Any] = {
         "host": place.host,
         "port": place.port,
@@ -231,12 +239,17 @@ def _run(served: Served, place: Place, sign: Presence | None) -> None:
         "proxy_headers": place.behind_proxy,
         "timeout_graceful_shutdown": GRACE,
         "timeout_keep_alive": connections.IDLE,
-        "http": connections.bounded(connections.most_connections()),
+        "http": connections.bounded(most),
         "loop": "asyncio",  # of which it is known what it does without files
         "ws": "none",
         "backlog": connections.BACKLOG,
     }
-    server = _Server(uvicorn.Config(create_app(served, sign), **options), sign)
+    return uvicorn.Config(create_app(served, sign), **options)
+
+
+def _run(served: Served, place: Place, sign: Presence | None) -> None:
+    logging.getLogger("uvicorn.error").addFilter(_is_no_end)
+    server = _Server(config_of(served, place, sign), sign)
     try:
         server.run()
     except SystemExit:  # uvicorn has said why
@@ -247,6 +260,12 @@ def _run(served: Served, place: Place, sign: Presence | None) -> None:
             "has ended"
         )
     raise KeyboardInterrupt  # what ends it else; uvicorn's own may come too late to be heard
+
+
+def _is_no_end(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn is more than a request that the end of the desk cut short."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, asyncio.CancelledError)
 
 
 def _password(path: Path | None) -> str:

@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, exists, select
 
 from crowd_tvcs.campaign import Offer, Refused
 from crowd_tvcs.campaign.desk import content
-from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
@@ -147,7 +146,7 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
     name, fields = _checked(served, request, body, "task")
-    campaign, address = served.campaign, hashed(address_of(request))
+    campaign, address = served.campaign, served.entrance.keyed(address_of(request))
     with served.unnamed():
         task = served.task_of(fields["task"], name)
         campaign.skip(name, task, fields.get("reason", ""), address=address)
@@ -157,7 +156,7 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
 def _undo(served: Served, request: Request, body: bytes) -> Response:
     name, _ = _checked(served, request, body)
     with served.unnamed():
-        offer = served.campaign.undo(name, address=hashed(address_of(request)))
+        offer = served.campaign.undo(name, address=served.entrance.keyed(address_of(request)))
     return _after(served, request, name, offer, "Your last answer is taken back.")
 
 
