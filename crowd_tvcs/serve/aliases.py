@@ -18,7 +18,8 @@ from typing import Any
 from sqlalchemy import select
 
 from crowd_tvcs.campaign import Refused
-from crowd_tvcs.campaign.desk.content import MEDIA, Content
+from crowd_tvcs.campaign.desk.content import Content
+from crowd_tvcs.campaign.desk.media import MEDIA
 from crowd_tvcs.campaign.store.schema import task
 from crowd_tvcs.campaign.store.store import Store
 

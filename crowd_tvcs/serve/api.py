@@ -51,11 +51,12 @@ class Skip(BaseModel):
 
 
 class Shown(BaseModel):
-    """What a task shows; `image` and `audio` are paths below ``/media/``."""
+    """What a task shows; `image`, `audio` and `video` are paths below ``/media/``."""
 
     text: str
     image: str
     audio: str
+    video: str
     fields: dict[str, str]
 
 

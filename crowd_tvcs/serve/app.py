@@ -1,10 +1,11 @@
 """The application: all pages, and what every error looks like."""
 
+import json
 import math
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from fastapi import APIRouter, FastAPI, Request
@@ -17,14 +18,16 @@ from starlette.routing import Route
 from crowd_tvcs.campaign import Refused, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels
-from crowd_tvcs.campaign.store.errors import Overtaken
+from crowd_tvcs.campaign.store.errors import Damaged, Overtaken
 from crowd_tvcs.campaign.store.presence import Presence
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import AtMost, Busy, Headed, Known, TooFast
 from crowd_tvcs.serve.operator import LoggedOut
-from crowd_tvcs.serve.pages import HEADERS, is_for_script, page
+from crowd_tvcs.serve.pages import HEADERS, is_for_script
+from crowd_tvcs.serve.prefix import Prefixed
 from crowd_tvcs.serve.worker import Stranger
+from tvcs_core.command.shell import say
 from tvcs_core.files.shown import message as tidy
 
 BODY = 64_000
@@ -60,10 +63,11 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
         app.include_router(router)
     app.router.routes[:0] = _first(turns, pages, operators)
     _add_static(app)
-    _add_errors(app)
+    _add_errors(app, served)
     app.add_middleware(AtMost, size=BODY)
     app.add_middleware(Known, url=served.public_url)
     app.add_middleware(Headed, headers=HEADERS, secure=BY_HTTPS)
+    app.add_middleware(Prefixed, prefix=served.root)
     return app
 
 
@@ -95,16 +99,17 @@ def _add_static(app: FastAPI) -> None:
         return Response(bodies[name], media_type=STATIC[name])
 
 
-def _add_errors(app: FastAPI) -> None:
+def _add_errors(app: FastAPI, served: Served) -> None:
     """Add what every error looks like; none needs a thread, which others may have taken."""
 
     def told(
         request: Request, status: int, title: str, said: str, headers: dict[str, str] | None = None
     ) -> Response:
         said = tidy(said)
-        if request.url.path.startswith("/api/") or is_for_script(request):
+        path = request.url.path.removeprefix(served.root)
+        if path.startswith("/api/") or is_for_script(request):
             return JSONResponse({"detail": said}, status, headers)
-        answer = page("message.html.j2", status, title=title, said=said)
+        answer = served.page("message.html.j2", status, title=title, said=said)
         answer.headers.update(headers or {})
         return answer
 
@@ -121,8 +126,10 @@ def _add_errors(app: FastAPI) -> None:
         said = "Answers came in while the round was planned, so nothing was issued; try again."
         return told(request, 409, "Not planned", said)
 
+    @app.exception_handler(Damaged)
+    @app.exception_handler(json.JSONDecodeError)  # what the store keeps as JSON; requests have none
     @app.exception_handler(StoreError)
-    async def away(request: Request, error: StoreError) -> Response:
+    async def away(request: Request, error: Exception) -> Response:
         said = "The desk cannot reach its store now; nothing is lost: try again in a moment."
         return told(request, 503, "One moment", said, {"Retry-After": str(AWAY)})
 
@@ -135,7 +142,7 @@ def _add_errors(app: FastAPI) -> None:
     async def logged_out(request: Request, error: LoggedOut) -> Response:
         if is_for_script(request):
             return JSONResponse({"detail": "log in"}, 401)
-        return RedirectResponse("/operator/login", status_code=303)
+        return RedirectResponse(f"{served.root}/operator/login", status_code=303)
 
     @app.exception_handler(TooFast)
     async def too_fast(request: Request, error: TooFast) -> Response:
@@ -169,15 +176,22 @@ async def _noting(served: Served, sign: Presence | None) -> AsyncIterator[None]:
     served.campaign.learns_beside = True
 
     def note() -> None:
-        learner = Learner(store)
+        learner, last = Learner(store), ""
         while not over.wait(HISTORY):
-            with suppress(StoreError):  # it is away: the next point will do
+            try:
                 if sign is not None:
                     sign.renew()
                 note_history(store, time.time())
                 if served.is_mixed:
                     learner.learn(time.monotonic())
                 learn_of_labels(store)
+                last = ""
+            except StoreError:
+                pass  # it is away: the next point will do
+            except Exception as error:  # whatever it is, it may be gone the next time
+                if (found := f"{type(error).__name__}: {error}") != last:
+                    say(f"the curve and gold wait for the store: {tidy(found)}")
+                last = found
 
     thread = threading.Thread(target=note, daemon=True)
     thread.start()

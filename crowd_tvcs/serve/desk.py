@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, func, or_, select
 
@@ -25,7 +25,10 @@ from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
 from crowd_tvcs.serve.entrance import Entrance
+from crowd_tvcs.serve.instructions import pictures
 from crowd_tvcs.serve.limits import TokenBucket
+from crowd_tvcs.serve.pages import page
+from crowd_tvcs.serve.shown import Pages
 
 _GOLD = (
     select(func.count(task.c.id), func.min(pair.c.leased_at))
@@ -54,6 +57,20 @@ WAYS = "another password, other instructions or another share of gold"
 """What `Served.setup` tells apart, in words."""
 
 
+class Cookies(NamedTuple):
+    """Names of the cookies of a campaign; others of the same host have others."""
+
+    worker: str
+    operator: str
+    done: str
+
+    @classmethod
+    def of(cls, secret: str) -> Cookies:
+        """Return the names that follow from a campaign's secret, the same at all its desks."""
+        sign = hashlib.sha256(f"cookies {secret}".encode()).hexdigest()[:8]
+        return cls(*(f"tvcs_{kind}_{sign}" for kind in cls._fields))
+
+
 @dataclass(eq=False)
 class Served:
     """A campaign that is served.
@@ -70,6 +87,8 @@ class Served:
         Markdown that every worker sees, or ``""``.
     is_secure
         Whether browsers come by https, so that cookies go no other way.
+    root
+        The path of the host below which browsers see the desk, such as ``/label``, or ``""``.
     public_url
         Where browsers reach the desk; links begin with it, whatever a request calls its host.
     """
@@ -79,6 +98,7 @@ class Served:
     media: Path | None = None
     instructions: str = ""
     is_secure: bool = False
+    root: str = ""
     public_url: str = "http://127.0.0.1:8000"
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
@@ -87,6 +107,8 @@ class Served:
         self.links = Links(self.campaign.store)
         self.entrance = Entrance(self.campaign.store, self.links.secret, self.password)
         self.password = ""
+        self.cookies = Cookies.of(self.links.secret)
+        self.pages = Pages(self.links.secret)
         self._contents: dict[str, tuple[float, Content]] = {}
         self._aliases = Aliases(self.campaign.store, self.links.secret)
         self.look_for_gold()
@@ -96,6 +118,10 @@ class Served:
     def link(self, token: str) -> str:
         """Return the link of a worker."""
         return f"{self.public_url}/w/{token}"
+
+    def page(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+        """Fill a template, which knows below which path the desk is."""
+        return page(template, status, root=self.root, **values)
 
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Answer beside other requests what waits for the store."""
@@ -157,8 +183,11 @@ class Served:
             return name
 
     def file_of(self, path: str) -> str:
-        """Return the file in the folder of media that workers see under a path."""
-        if not self.is_mixed:
+        """Return the file in the folder of media that workers see under a path.
+
+        Pictures of the instructions keep their names, since they belong to no task.
+        """
+        if not self.is_mixed or path in pictures(self.instructions):
             return path
         task, kind = self._aliases.file(path)
         return str(getattr(content_of(self.campaign.store, task), kind))

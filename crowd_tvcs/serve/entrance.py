@@ -15,11 +15,11 @@ from contextlib import suppress
 
 from argon2.low_level import Type, hash_secret_raw
 from itsdangerous import BadSignature, URLSafeTimedSerializer
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, delete, func, insert, select
 
-from crowd_tvcs.campaign.desk.access import keyed
+from crowd_tvcs.campaign.desk.access import hashed, keyed
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
-from crowd_tvcs.campaign.store.schema import audit
+from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.limits import MOST_KNOWN, Busy, TooFast
@@ -60,6 +60,7 @@ _WRONG = Statement(  # reads the audit from its end, as far as it is of these mi
         audit.c.at > bindparam("since"),
     )
 )
+_SESSION = Statement(select(session.c.hashed).where(session.c.hashed == bindparam("hashed")))
 
 
 def network_of(address: str) -> str:
@@ -168,16 +169,26 @@ class Entrance:
             return False
 
     def new_session(self) -> str:
-        """Make a session."""
-        return str(self._sessions.dumps(secrets.token_urlsafe(9)))
+        """Make a session; those that have run out are forgotten."""
+        made, now = str(self._sessions.dumps(secrets.token_urlsafe(18))), time.time()
+        with self._store.write() as (connection, _, _):
+            connection.execute(delete(session).where(session.c.made < now - SESSION))
+            connection.execute(insert(session).values(hashed=hashed(made), made=now))
+        return made
 
     def is_session(self, text: str | None) -> bool:
-        """Whether this is a session that has not run out."""
+        """Whether this is a session that has not run out or ended, at whatever desk."""
         try:
             self._sessions.loads(text or "", max_age=SESSION)
         except BadSignature:
             return False
-        return True
+        (rows,) = self._store.look(_SESSION.with_(hashed=hashed(text or "")))
+        return bool(rows)
+
+    def end_session(self, text: str) -> None:
+        """End a session, at all desks: a copy of its cookie is good for nothing then."""
+        with self._store.write() as (connection, _, _):
+            connection.execute(delete(session).where(session.c.hashed == hashed(text)))
 
     def _require_few(self, network: str) -> float:
         """Return for how many seconds no wrong password is written down; 0 if one may be."""

@@ -57,7 +57,7 @@ class TokenBucket:
 
 
 class Headed:
-    """Add headers to every answer, and `secure` ones to those that go by https."""
+    """Add headers to every answer that lacks them, and `secure` ones if it goes by https."""
 
     def __init__(self, app: Any, headers: Mapping[str, str], secure: Mapping[str, str]) -> None:
         self.app = app
@@ -68,8 +68,10 @@ class Headed:
 
         async def headed(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                more = self.secure if scope["scheme"] == "https" else []
-                message["headers"] = [*message.get("headers", []), *self.headers, *more]
+                own = list(message.get("headers", []))
+                names = {name.lower() for name, _ in own}
+                more = self.headers + (self.secure if scope["scheme"] == "https" else [])
+                message["headers"] = own + [one for one in more if one[0] not in names]
             await send(message)
 
         await self.app(scope, receive, headed)

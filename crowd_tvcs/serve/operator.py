@@ -7,23 +7,23 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Form, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from crowd_tvcs.campaign import Refused, Worker
 from crowd_tvcs.campaign.desk import figures, tables
-from crowd_tvcs.campaign.desk.seats import make_index, seats_of
+from crowd_tvcs.campaign.desk.seats import make_index, seats_of, warn_of_haste
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.entrance import SESSION
-from crowd_tvcs.serve.pages import is_for_script, page
+from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.worker import address_of, fields_of
 from tvcs_core.command.shell import say
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
-COOKIE = "tvcs_operator"
 LONGEST = 1000
 """Characters of a password that are looked at."""
 PLANNING = 30.0
@@ -48,7 +48,7 @@ def router(served: Served) -> APIRouter:
     campaign, standing = served.campaign, _Standing(served)
 
     def require_session(request: Request) -> str:
-        session = request.cookies.get(COOKIE)
+        session = request.cookies.get(served.cookies.operator)
         if not served.entrance.is_session(session):
             raise LoggedOut
         return session or ""
@@ -58,23 +58,25 @@ def router(served: Served) -> APIRouter:
             raise Refused("this page is too old: open it again")
 
     def done(said: str = "") -> Response:
-        answer = RedirectResponse("/operator", status_code=303)
+        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         if said:
-            answer.set_cookie("tvcs_said", said.encode("ascii", "replace").decode(), max_age=30)
+            text = said.encode("ascii", "replace").decode()
+            answer.set_cookie(served.cookies.done, text, path=served.root or "/", max_age=30)
         return answer
 
     @routes.get("/login")
     def login_page() -> Response:
-        return page("login.html.j2", said="")
+        return served.page("login.html.j2", said="")
 
     async def login(request: Request) -> Response:
         given = fields_of(await request.body()).get("password", "")[:LONGEST]
         if not await served.entrance.lets_in_soon(given, address_of(request)):
-            return page("login.html.j2", 401, said="That is not the password.")
-        answer = RedirectResponse("/operator", status_code=303)
+            return served.page("login.html.j2", 401, said="That is not the password.")
+        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         answer.set_cookie(
-            COOKIE,
-            served.entrance.new_session(),
+            served.cookies.operator,
+            await run_in_threadpool(served.entrance.new_session),
+            path=served.root or "/",
             httponly=True,
             samesite="strict",
             secure=served.is_secure,
@@ -87,8 +89,9 @@ def router(served: Served) -> APIRouter:
     @routes.post("/logout")
     def logout(request: Request, form: Annotated[str, Form()]) -> Response:
         require_form(request, form)
-        answer = RedirectResponse("/operator/login", status_code=303)
-        answer.delete_cookie(COOKIE)
+        served.entrance.end_session(require_session(request))
+        answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
+        answer.delete_cookie(served.cookies.operator, path=served.root or "/")
         return answer
 
     @routes.get("")
@@ -98,10 +101,10 @@ def router(served: Served) -> APIRouter:
         template = "standing.html.j2" if is_part else "operator.html.j2"
         values = standing.now(may_be_old=is_part)
         values = values | {"form": served.form_token(session), "refresh": REFRESH}
-        said = request.cookies.get("tvcs_said", "")
-        answer = page(template, **values, said=said)
+        said = request.cookies.get(served.cookies.done, "")
+        answer = served.page(template, **values, said=said)
         if said:
-            answer.delete_cookie("tvcs_said")
+            answer.delete_cookie(served.cookies.done, path=served.root or "/")
         return answer
 
     @routes.get("/advice")
@@ -110,7 +113,7 @@ def router(served: Served) -> APIRouter:
         counts: dict[str, int] = {}
         for one in campaign.stop():
             counts[one.verdict] = counts.get(one.verdict, 0) + 1
-        return page("advice.html.j2", counts=sorted(counts.items()))
+        return served.page("advice.html.j2", counts=sorted(counts.items()))
 
     @routes.post("/do")
     def act(
@@ -130,7 +133,7 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         require_form(request, form)
         token = served.links.make([name], now=time.time())[name]
-        return page("link.html.j2", name=name, place=served.link(token))
+        return served.page("link.html.j2", name=name, place=served.link(token))
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
@@ -138,10 +141,15 @@ def router(served: Served) -> APIRouter:
         if what == "labels":
             rows = tables.labels(campaign.store)
             return _csv(what, ["task", "label", "confidence", "answers"], rows)
-        given = {"answers": tables.answers, "gold-answers": tables.gold_answers}
-        if what in given:
-            return _csv(what, ["task", "worker", "label"], given[what](campaign.store))
-        return page("message.html.j2", 404, title="Not found", said="There is no such table.")
+        if what == "answers":
+            header = ["task", "worker", "label", "seconds", "too_fast"]
+            return _csv(what, header, tables.answers(campaign.store))
+        if what == "gold-answers":
+            rows = tables.gold_answers(campaign.store)
+            return _csv(what, ["task", "worker", "label"], rows)
+        return served.page(
+            "message.html.j2", 404, title="Not found", said="There is no such table."
+        )
 
     @routes.post("/plan")
     def plan(
@@ -168,7 +176,7 @@ def router(served: Served) -> APIRouter:
             f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
             f"{state.expected_accuracy:.2%}.{foreseen} Nothing was issued."
         )
-        return page("told.html.j2", title=f"A round of {labels} labels", said=said)
+        return served.page("told.html.j2", title=f"A round of {labels} labels", said=said)
 
     @routes.post("/workers")
     def add_workers(
@@ -222,7 +230,7 @@ class _Standing:
 
     def __init__(self, served: Served) -> None:
         self._store = served.campaign.store
-        self._parts = [_Part(_summed), _Part(lambda store: {"seats": seats_of(store)})]
+        self._parts = [_Part(_summed), _Part(_seated)]
         if said := make_index(self._store):
             say(f"{said}; the operator's page goes on without an index, and is slower")
 
@@ -250,6 +258,11 @@ class _Part:
             end = time.monotonic()
             self._good_until = end + 9.0 * (end - start)
         return self._values
+
+
+def _seated(store: Store) -> dict[str, Any]:
+    seats = seats_of(store)
+    return {"seats": seats, "haste": warn_of_haste(seats)}
 
 
 def _summed(store: Store) -> dict[str, Any]:

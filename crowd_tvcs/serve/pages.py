@@ -1,15 +1,12 @@
-"""Filling the pages: templates, the words of a refusal, and Markdown."""
+"""Filling the pages: templates, and what every answer carries."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from markdown_it import MarkdownIt
-from markupsafe import Markup
 
 from tvcs_core.files.page import fill_page
 
@@ -29,12 +26,6 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Fill a template; what is filled in is escaped."""
     words = {"percent": _percent, "clock": _clock}
     return HTMLResponse(fill_page("crowd_tvcs.serve", template, **words, **values), status)
-
-
-@lru_cache(maxsize=4)
-def markdown(text: str) -> Markup:
-    """Turn Markdown into HTML; tags in it are shown as text, and links run no script."""
-    return Markup(MarkdownIt("commonmark", {"html": False}).render(text))
 
 
 def is_for_script(request: Request) -> bool:

@@ -17,21 +17,30 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
+from crowd_tvcs.campaign.desk.content import (
+    Content,
+    read_content,
+    require_kept_media,
+    set_content,
+    text_of,
+)
+from crowd_tvcs.campaign.desk.figures import without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.campaign.desk.media import require_media
 from crowd_tvcs.campaign.store.presence import Presence, present
 from crowd_tvcs.campaign.store.schema import gold as gold_label
-from crowd_tvcs.campaign.store.schema import task
+from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import WAYS, Served
+from crowd_tvcs.serve.instructions import pictures
 from crowd_tvcs.serve.limits import LOOPBACK
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError, WorkError
-from tvcs_core.files.shown import shown
+from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
 """Share of the tasks handed out that are gold, where gold is given and no share."""
@@ -71,6 +80,7 @@ class Place:
     behind_proxy: bool = False
     trust_network: bool = False
     public_url: str | None = None
+    root: str = ""
 
     def __post_init__(self) -> None:
         if self.behind_proxy and self.trust_network:
@@ -85,7 +95,7 @@ class Place:
                 "--trust-network if nobody else is on that network"
             )
         if self.public_url is not None:
-            _require_url(self.public_url, needs_https=self.behind_proxy)
+            _require_url(self.public_url, self.root, needs_https=self.behind_proxy)
         elif self.behind_proxy:
             raise ValueError(
                 "--behind-proxy needs --public-url, where browsers reach the proxy, such as "
@@ -111,16 +121,23 @@ class Place:
     @property
     def url(self) -> str:
         """The address for people."""
-        return self.listens if self.public_url is None else self.public_url.rstrip("/")
+        return (
+            f"{self.listens}{self.root}" if self.public_url is None else self.public_url.rstrip("/")
+        )
 
 
-def _require_url(url: str, *, needs_https: bool) -> None:
+def _require_url(url: str, root: str, *, needs_https: bool) -> None:
     parts = urlsplit(url)
     schemes = ("https",) if needs_https else ("http", "https")
     if parts.scheme not in schemes or not parts.hostname or parts.username or parts.query:
         why = ", since a proxy speaks https" if needs_https else ""
         raise ValueError(
             f"--public-url must be such as https://label.example.org{why}, found {shown(url)}"
+        )
+    if parts.path.rstrip("/") != root:
+        raise ValueError(
+            f"--public-url must end with the path of --root-path, {root or 'none'}, "
+            f"found {shown(url)}"
         )
 
 
@@ -151,10 +168,13 @@ def serve(
         password = _password(password_file)
         told = "" if instructions is None else text_of(instructions)
         bodies = {} if content is None else read_content(content, media)
+        for picture in sorted(pictures(told)):
+            require_media(media, picture, "image")
+        require_kept_media(campaign.store, media, bodies)
         is_gold = gold is not None or gold_share is not None
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
-        served = Served(campaign, password, media, told, place.is_secure, place.url)
+        served = Served(campaign, password, media, told, place.is_secure, place.root, place.url)
         with present(campaign.store, served.setup(share), WAYS) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
@@ -164,6 +184,8 @@ def serve(
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
                     say(f"{lacking} tasks have no content: their names are shown")
+            if is_gold:
+                _say_who_gets_none(campaign)
             if not (campaign.store.is_file or campaign.store.has_functions):
                 say(WITHOUT_FUNCTIONS)
             say(f"operator: {place.url}/operator")
@@ -196,6 +218,21 @@ def _mix_in(
     say(f"{there} gold tasks are among the others; workers cannot tell which")
     if left_out:
         say(f"{left_out} gold tasks have no content, so could be told, and are left out")
+
+
+def _say_who_gets_none(campaign: Campaign) -> None:
+    """Say whom no gold is handed out to, since they answered all of it before."""
+    names, number = without_gold(campaign.store)
+    with campaign.store.read() as (connection, _):
+        workers = connection.scalar(select(func.count()).select_from(worker))
+    if not names:
+        return
+    whom = f"{len(names)} of {workers} workers ({listed(names)})"
+    whom = f"anybody: all {workers} workers" if len(names) == workers else f"{whom}, who"
+    say(
+        f"no gold is handed out to {whom} have answered all {number} gold tasks before; give gold "
+        "that they have not seen in --gold FILE"
+    )
 
 
 class _Server(uvicorn.Server):

@@ -6,20 +6,23 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import bindparam, exists, select
 
-from crowd_tvcs.campaign import Offer, Refused
-from crowd_tvcs.campaign.desk import content
+from crowd_tvcs.campaign import Offer
+from crowd_tvcs.campaign.desk.media import NotMedia, open_media
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.instructions import rendered
+from crowd_tvcs.serve.keys import keys_of
 from crowd_tvcs.serve.limits import TooFast
-from crowd_tvcs.serve.pages import is_for_script, markdown, page
+from crowd_tvcs.serve.media import sent
+from crowd_tvcs.serve.pages import is_for_script
+from tvcs_core.command.shell import say
 
-COOKIE = "tvcs_worker"
 LASTS = 90 * 86400
 """Seconds that a browser keeps who its worker is."""
 FIELDS = 20
@@ -92,6 +95,7 @@ def fields_of(body: bytes) -> dict[str, str]:
 def router(served: Served) -> APIRouter:
     """Return the pages of workers; what a label costs is one call in one thread."""
     routes = APIRouter()
+    refused: set[str] = set()
 
     def add(path: str, method: str, work: Work) -> None:
         async def handle(request: Request) -> Response:
@@ -108,10 +112,11 @@ def router(served: Served) -> APIRouter:
     @routes.get("/w/{token}", include_in_schema=False)
     def enter(request: Request, token: str) -> Response:
         require_worker(served, request, token)
-        answer = RedirectResponse("/", status_code=303)
+        answer = RedirectResponse(f"{served.root}/", status_code=303)
         answer.set_cookie(
-            COOKIE,
+            served.cookies.worker,
             token,
+            path=served.root or "/",
             httponly=True,
             samesite="lax",
             secure=served.is_secure,
@@ -121,23 +126,28 @@ def router(served: Served) -> APIRouter:
 
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
-        if served.links.holder(request.cookies.get(COOKIE, "")) is None:
+        if served.links.holder(request.cookies.get(served.cookies.worker, "")) is None:
             raise Stranger
         try:
-            return FileResponse(content.inside(served.media, served.file_of(name)))
-        except ValueError:
-            return page("message.html.j2", 404, title="Not found", said="There is no such file.")
+            file, kind = open_media(served.media, served.file_of(name))
+        except ValueError as error:
+            if isinstance(error, NotMedia) and name not in refused:  # it was exchanged since
+                refused.add(name)
+                say(f"a file of --media is not sent: {error}")
+            said = "There is no such file."
+            return served.page("message.html.j2", 404, title="Not found", said=said)
+        return sent(file, kind, request.headers.get("range"))
 
     return routes
 
 
 def _turn(served: Served, request: Request, body: bytes) -> Response:
-    name = require_worker(served, request, request.cookies.get(COOKIE))
+    name = require_worker(served, request, request.cookies.get(served.cookies.worker))
     return _shown(served, request, name, served.campaign.next(name))
 
 
 def _answer(served: Served, request: Request, body: bytes) -> Response:
-    name, fields = _checked(served, request, body, "task", "label")
+    name, fields, _ = _checked(served, request, body, "task", "label")
     with served.unnamed():
         task = served.task_of(fields["task"], name)
         _, offer = served.campaign.submit_and_next(name, task, fields["label"])
@@ -145,7 +155,7 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
 
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
-    name, fields = _checked(served, request, body, "task")
+    name, fields, _ = _checked(served, request, body, "task")
     campaign, address = served.campaign, served.entrance.keyed(address_of(request))
     with served.unnamed():
         task = served.task_of(fields["task"], name)
@@ -154,24 +164,24 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
 
 
 def _undo(served: Served, request: Request, body: bytes) -> Response:
-    name, _ = _checked(served, request, body)
+    name, _, answers = _checked(served, request, body)
+    address = served.entrance.keyed(address_of(request))
     with served.unnamed():
-        offer = served.campaign.undo(name, address=served.entrance.keyed(address_of(request)))
+        offer = served.campaign.undo(name, answers=answers, address=address)
     return _after(served, request, name, offer, "Your last answer is taken back.")
 
 
 def _checked(
     served: Served, request: Request, body: bytes, *needed: str
-) -> tuple[str, dict[str, str]]:
-    """Return whose form this is, and its fields, of which some are needed."""
-    token = request.cookies.get(COOKIE)
+) -> tuple[str, dict[str, str], int]:
+    """Return whose form this is, its fields, of which some are needed, and their answers then."""
+    token = request.cookies.get(served.cookies.worker)
     name, fields = require_worker(served, request, token), fields_of(body)
     for field in (*needed, "form"):
         if field not in fields:
             raise ValueError(f"the form lacks its {field}")
-    if not served.is_form_of(token or "", fields["form"]):
-        raise Refused("this page is too old: open your task again")
-    return name, fields
+    answers = served.pages.answers(token or "", fields.get("task", ""), fields["form"])
+    return name, fields, answers
 
 
 def _after(
@@ -180,13 +190,15 @@ def _after(
     """Show the next task to a script, and send a browser without one there."""
     if offer is not None and is_for_script(request):
         return _shown(served, request, name, offer, said)
-    return RedirectResponse("/", status_code=303)
+    return RedirectResponse(f"{served.root}/", status_code=303)
 
 
 def _shown(served: Served, request: Request, name: str, offer: Offer, said: str = "") -> Response:
-    token = served.form_token(request.cookies.get(COOKIE, ""))
+    values = _values(served, name, offer)
+    owner = request.cookies.get(served.cookies.worker, "")
+    token = served.pages.token(owner, values["task"], values["answers"])
     template = "turn.html.j2" if is_for_script(request) else "worker.html.j2"
-    return page(template, **_values(served, name, offer), form=token, said=said)
+    return served.page(template, **values, form=token, said=said)
 
 
 class Progress(NamedTuple):
@@ -223,8 +235,10 @@ def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
         **progress_of(served, name, offer)._asdict(),
         "task": served.name_of(offer.task) if offer.task else "",
         "content": served.content_of(offer.task) if offer.task else None,
-        "classes": served.classes,
+        "classes": list(zip(served.classes, keys_of(served.classes), strict=True)),
+        "least": served.pages.least,
+        "campaign": served.cookies.worker,
         "minutes": max(1, round((offer.expires - time.time()) / 60)) if offer.expires else 0,
-        "instructions": markdown(served.instructions) if served.instructions else "",
+        "instructions": rendered(served.instructions, served.root),
         "ask_again": ASK_AGAIN,
     }

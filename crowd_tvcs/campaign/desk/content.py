@@ -1,9 +1,9 @@
-"""What a worker sees of a task: fields of text, an image, a sound."""
+"""What a worker sees of a task: fields of text, an image, a sound, a film."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,13 @@ from typing import Any
 from sqlalchemy import bindparam, delete, insert, select
 
 from crowd_tvcs.answers.columns import TASK, find, open_table, rows_by_name
+from crowd_tvcs.campaign.desk.media import MEDIA, require_media
 from crowd_tvcs.campaign.store.schema import content, task
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 
-MEDIA = ("image", "audio")
 LONGEST = 1_000_000
 """Most characters of the content of one task."""
 
@@ -26,6 +26,7 @@ _BODY = Statement(
     .join(task, task.c.id == content.c.task_id)
     .where(task.c.name == bindparam("called"))
 )
+_BODIES = select(task.c.name, content.c.body).join(content, content.c.task_id == task.c.id)
 _FORGET = delete(content).where(content.c.task_id == bindparam("of_task"))
 
 
@@ -37,7 +38,7 @@ class Content:
     ----------
     text
         The main text, or ``""``.
-    image, audio
+    image, audio, video
         A path inside the folder of media, or ``""``.
     fields
         Everything else, by name.
@@ -46,6 +47,7 @@ class Content:
     text: str = ""
     image: str = ""
     audio: str = ""
+    video: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> str:
@@ -56,21 +58,21 @@ class Content:
 def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     """Read the content of tasks: a table, or JSON lines (``.jsonl``, ``.ndjson``).
 
-    The column or key `task` (or `item`) names the task, `text`, `image` and `audio` are what it
-    shows, and all others are fields beside them. Empty cells show nothing.
+    The column or key `task` (or `item`) names the task, `text`, `image`, `audio` and `video` are
+    what it shows, and all others are fields beside them. Empty cells show nothing.
 
     Parameters
     ----------
     path
         The file.
     media
-        The folder in which images and sounds are.
+        The folder in which images, sounds and films are.
 
     Raises
     ------
     DataError
         Naming file and line: no name, a task twice, nothing to show, more than `LONGEST`
-        characters, no folder of media, or a file that is not in it.
+        characters, no folder of media, or a file that is not in it or not of a kind that is shown.
     """
     is_json = path.suffix.lower() in (".jsonl", ".ndjson")
     rows = _json_lines(path) if is_json else _table(path)
@@ -87,32 +89,12 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
         for kind in MEDIA:
             if kind in cells:
                 try:
-                    inside(media, cells[kind])
+                    require_media(media, cells[kind], kind)
                 except ValueError as error:
                     raise DataError(str(error), path=path, line=line, column=kind) from None
         known = {key: cells.pop(key, "") for key in ("text", *MEDIA)}
         out[name] = Content(**known, fields=cells)
     return out
-
-
-def inside(media: Path | None, name: str) -> Path:
-    """Return the file of a name in the folder of media.
-
-    Raises
-    ------
-    ValueError
-        If there is no folder, no such file, or it lies outside, by ``..`` or by a link.
-    """
-    if media is None:
-        raise ValueError(f"names the file {shown(name)}, which needs --media, the folder it is in")
-    root = media.resolve()
-    try:
-        found = (root / name).resolve()
-        if found.is_relative_to(root) and found.is_file():
-            return found
-    except (OSError, ValueError):  # a name too long, or with a character that no file has
-        pass
-    raise ValueError(f"must be a file inside {media}, found {shown(name)}")
 
 
 def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
@@ -134,6 +116,28 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
             connection.execute(insert(content), listed)
         have = set(connection.scalars(select(content.c.task_id)))
     return len(set(known.values()) - have)
+
+
+def require_kept_media(store: Store, media: Path | None, given: Collection[str]) -> None:
+    """Judge the files that tasks show by what the store keeps, but for tasks that are `given` anew.
+
+    Raises
+    ------
+    ValueError
+        Naming the task and what is wrong with its file.
+    """
+    with store.read() as (connection, _):
+        for name, body in connection.execute(_BODIES):
+            found = Content(**json.loads(body))
+            for kind in MEDIA:
+                if (path := getattr(found, kind)) and name not in given:
+                    try:
+                        require_media(media, path, kind)
+                    except ValueError as error:
+                        raise ValueError(
+                            f"the {kind} of task {shown(name)}, as the store keeps it, {error}; "
+                            "or give its content anew by --content FILE"
+                        ) from None
 
 
 def content_of(store: Store, name: str) -> Content:

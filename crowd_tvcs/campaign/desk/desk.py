@@ -12,7 +12,7 @@ from crowd_tvcs.campaign.desk import by_function, turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.entries import require_text
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
-from crowd_tvcs.campaign.settings import within
+from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.schema import GOLD
@@ -150,24 +150,33 @@ class Desk:
             if turns.skip(connection, settings, found, worker, task):
                 write_down(connection, note, moment)
 
-    def undo(self, worker: str, *, now: float | None = None, address: str | None = None) -> Offer:
+    def undo(
+        self,
+        worker: str,
+        *,
+        answers: int | None = None,
+        now: float | None = None,
+        address: str | None = None,
+    ) -> Offer:
         """Take a worker's last answer back, as long as nothing was done with it.
 
         They hold its task again for `lease_seconds`, and the task that they were given since is
-        free for others.
+        free for others. To undo once more takes the answer before it back, unless `answers` says
+        how many the worker has given: then only the last of so many is.
 
         Raises
         ------
         Refused
-            If there is no answer, another has answered the task since, a round was planned on the
-            answer, or the task was closed.
+            If there is no answer, the worker has not given so many, another has answered the task
+            since, a round was planned on the answer, or the task was closed.
         """
         require_text("worker", worker)
+        answers = count_of("answers", answers)
         require_text("address", address, or_none=True)
         moment = _moment(now)
         first = leases.before_offer(worker, moment)
         with self.store.write(*first) as (connection, settings, found):
-            offer = turns.undo(connection, settings, found, worker, moment)
+            offer = turns.undo(connection, settings, found, worker, moment, answers)
             write_down(connection, Note(worker, "undo", offer.task, None, address), moment)
             settings = queries.SETTINGS.first(connection)
         self._learn_if(is_due(settings.dependence, settings.answers))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, case, func, insert, select
 
 from crowd_tvcs.answers.intervals import interval
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, IS_ALIKE
+from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     CLOSED,
@@ -73,6 +73,7 @@ def figures(store: Store) -> Figures:
         spent = connection.execute(_SPENT).scalar_one() or 0
         idle = connection.execute(_FULL_WORKERS).scalar_one()
         tested = connection.execute(AMONG_OTHERS).one()
+        through = _through(connection, tasks.gold or 0)
     measured = None if not known else (right or 0) / known
     sure = float(tasks.sure or 0.0)
     hit = tested.right / tested.answers if tested.answers else None
@@ -99,9 +100,21 @@ def figures(store: Store) -> Figures:
         closed=tasks.closed or 0,
         wanted=tasks.wanted or 0,
         full=tasks.full or 0,
-        binding=_binding(settings, tasks, idle),
+        binding=_binding(settings, tasks, idle, len(through)),
         revision=settings.revision,
     )
+
+
+def without_gold(store: Store) -> tuple[list[str], int]:
+    """Return the workers who get no gold, having answered all there is, and how much there is."""
+    with store.read() as (connection, _):
+        number = connection.execute(_TASKS).one().gold or 0
+        return sorted(_through(connection, number)), number
+
+
+def _through(connection: Connection, number: int) -> list[str]:
+    """Return the workers who had all gold tasks, which are so many."""
+    return [row.name for row in connection.execute(HAD) if row.tasks == number]
 
 
 def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
@@ -186,7 +199,7 @@ def _apart(claimed: float, measured: float, number: int) -> str:
     return "more" if claimed > measured else "less"
 
 
-def _binding(settings: Any, tasks: Any, idle: int) -> list[str]:
+def _binding(settings: Any, tasks: Any, idle: int, through: int) -> list[str]:
     out = []
     if settings.budget is not None and settings.slots >= settings.budget:
         out.append(f"the budget of {settings.budget} labels is used up or out with workers")
@@ -196,6 +209,8 @@ def _binding(settings: Any, tasks: Any, idle: int) -> list[str]:
         out.append(f"{tasks.full} tasks have all the workers they may have")
     if idle:
         out.append(f"{idle} workers have all the tasks they may have")
+    if through:
+        out.append(f"{through} workers have answered all the gold there is, and get no more of it")
     return out
 
 

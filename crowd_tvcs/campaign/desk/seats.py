@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 
 from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.campaign.desk import haste
 from crowd_tvcs.campaign.desk.figures import count_where
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.gold import RIGHT
-from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, LEASED, access, pair, task, worker
+from crowd_tvcs.campaign.store.schema import (
+    ANSWERED,
+    GOLD,
+    LEASED,
+    access,
+    pair,
+    task,
+    worker,
+)
 from crowd_tvcs.campaign.store.statements import Statement, together
 from crowd_tvcs.campaign.store.store import Store
+from tvcs_core.files.shown import listed, shown
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,8 @@ class Seat:
     agreement
         Share of their answers that are the likeliest label of their task, of tasks with two or more
         answers that are not gold among the others; None without such.
+    fast
+        How many of their answers came faster than their task can be read, see `haste`.
     seconds
         Median time of an answer; None if no time is known.
     last_seen
@@ -51,9 +65,17 @@ class Seat:
     low: float | None
     high: float | None
     agreement: float | None
+    fast: int
     seconds: float | None
     last_seen: float | None
     links: int
+
+    @property
+    def is_hasty(self) -> bool:
+        """Whether so many of their answers came too fast that one should look at them."""
+        from crowd_tvcs.behaviour.pace import LEAST_FAST, LEAST_SHARE
+
+        return self.fast >= max(LEAST_FAST, LEAST_SHARE * self.answers)
 
 
 def make_index(store: Store) -> str:
@@ -77,9 +99,10 @@ def make_index(store: Store) -> str:
 
 def seats_of(store: Store) -> list[Seat]:
     """Return every worker, those of most answers first."""
-    with store.read(all_of_it=True) as (connection, _):
+    with store.read(all_of_it=True) as (connection, settings):
         workers = connection.execute(select(worker)).all()
-        given = {row.worker_id: row for row in connection.execute(_GIVEN)}
+        limit = haste.limit(connection, settings.answers)
+        given = {row.worker_id: row for row in connection.execute(_given(limit))}
         others = {row.worker_id: row for row in connection.execute(_OTHERS)}
         links: dict[int, int] = dict(connection.execute(_LINKS).all())
         tested = {row.worker: (row.answers, row.right) for row in connection.execute(RIGHT)}
@@ -103,12 +126,25 @@ def seats_of(store: Store) -> list[Seat]:
                 low,
                 high,
                 of.agreed / of.judged if of is not None and of.judged else None,
+                of.fast if of is not None else 0,
                 medians.get(row.id),
                 max((moment for moment in seen if moment), default=None),
                 links.get(row.id, 0),
             )
         )
     return sorted(out, key=lambda seat: (-seat.answers, seat.name))
+
+
+def warn_of_haste(seats: Sequence[Seat]) -> str:
+    """Name the workers who answer faster than they can read, or return ``""``."""
+    hasty = sorted((seat for seat in seats if seat.is_hasty), key=lambda seat: -seat.fast)
+    if not hasty:
+        return ""
+    told = listed(f"{shown(seat.name)} {seat.fast} of {seat.answers}" for seat in hasty)
+    return (
+        f"answers came faster than their tasks can be read, or than others give them: {told}; look "
+        "at these workers' answers to gold, and block who does not look at the tasks"
+    )
 
 
 def _medians(connection: Connection, timed: dict[int, int]) -> dict[int, float]:
@@ -133,19 +169,27 @@ _INDEX = (
 _IS_THERE = text("SELECT to_regclass('pair_given') IS NOT NULL")
 _IS_GIVEN = pair.c.state == literal_column(str(ANSWERED))  # as the index says it, word for word
 _IS_JUDGED = (task.c.closed != GOLD) & (task.c.answers > 1)
-_GIVEN = (
-    select(
-        pair.c.worker_id,
-        func.count(pair.c.seconds).label("timed"),
-        count_where(_IS_JUDGED).label("judged"),
-        count_where(_IS_JUDGED & (pair.c.label == task.c.label)).label("agreed"),
-        func.max(pair.c.answered_at).label("answered_at"),
-        func.max(pair.c.leased_at).label("leased_at"),
+
+
+def _given(limit: float) -> Any:
+    """Sum up the answers of every worker; `limit` is the one of `haste`."""
+    query = (
+        select(
+            pair.c.worker_id,
+            func.count(pair.c.seconds).label("timed"),
+            count_where(_IS_JUDGED).label("judged"),
+            count_where(_IS_JUDGED & (pair.c.label == task.c.label)).label("agreed"),
+            count_where(haste.is_fast(limit)).label("fast"),
+            func.max(pair.c.answered_at).label("answered_at"),
+            func.max(pair.c.leased_at).label("leased_at"),
+        )
+        .join_from(pair, task, task.c.id == pair.c.task_id)
+        .where(_IS_GIVEN)
+        .group_by(pair.c.worker_id)
     )
-    .join_from(pair, task, task.c.id == pair.c.task_id)
-    .where(_IS_GIVEN)
-    .group_by(pair.c.worker_id)
-)
+    return haste.with_texts(query)
+
+
 _OTHERS = (
     select(
         pair.c.worker_id,

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from crowd_tvcs.campaign.desk import haste
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
@@ -21,11 +22,20 @@ def labels(store: Store) -> list[list[Any]]:
 
 
 def answers(store: Store) -> list[list[Any]]:
-    """Return all answers but those to gold among the tasks: (task, worker, label), as they came."""
+    """Return all answers but those to gold among the tasks, as they came.
+
+    As (task, worker, label, seconds, too_fast), with 1 where `haste` says so; the last two are
+    empty where no time is known.
+    """
     with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
-        rows = connection.execute(_ANSWERS).all()
-    return [[name, who, classes[label]] for name, who, label in rows]
+        is_fast = haste.is_fast(haste.limit(connection, settings.answers))
+        query = haste.with_texts(_ANSWERS.add_columns(pair.c.seconds, is_fast))
+        rows = connection.execute(query).all()
+    return [
+        [name, who, classes[label], *(("", "") if took is None else (f"{took:.3f}", int(fast)))]
+        for name, who, label, took, fast in rows
+    ]
 
 
 def gold_answers(store: Store) -> list[list[Any]]:

@@ -64,9 +64,16 @@ def skip(
 
 
 def undo(
-    connection: Connection, settings: Any, found: list[list[Any]], name: str, now: float
+    connection: Connection,
+    settings: Any,
+    found: list[list[Any]],
+    name: str,
+    now: float,
+    answers: int | None = None,
 ) -> Offer:
     """Take a worker's last answer back: they hold its task again, and lose the one they had since.
+
+    With `answers`, only the last of so many.
 
     `found` answers `leases.before_offer`.
 
@@ -80,6 +87,8 @@ def undo(
     if lapsed:
         free(connection, settings, lapsed)
     who = the_worker(workers, name)
+    if answers is not None and who.answers != answers:
+        raise Refused(f"worker {name!r} has {who.answers} answers, and not {answers}, to take back")
     last = queries.LAST_ANSWER.first(connection, who=who.id)
     if last is None:
         raise Refused(f"worker {name!r} has no answer to take back")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union_all
+from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union, union_all
 
 from crowd_tvcs.campaign.store.queries import equals, taken_by_mate
 from crowd_tvcs.campaign.store.schema import (
@@ -62,6 +62,21 @@ AMONG_OTHERS = (
 
 IS_ALIKE = or_(exists().where(content.c.task_id == task.c.id), ~select(content.c.task_id).exists())
 """Whether a task has content, or none has any: gold that shows its name could be told else."""
+
+
+_is_had = (pair.c.task_id == task.c.id) & (pair.c.state != LAPSED)
+_had = union(
+    select(worker.c.name, task.c.id)
+    .join_from(pair, task, _is_had)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .where(task.c.closed == GOLD, IS_ALIKE),
+    select(worker.c.name, task.c.id)
+    .join_from(gold_answer, task, task.c.name == gold_answer.c.task)
+    .join(worker, worker.c.name == gold_answer.c.worker)
+    .where(task.c.closed == GOLD, IS_ALIKE),
+).subquery()
+HAD = select(_had.c.name, func.count().label("tasks")).group_by(_had.c.name)
+"""By worker: how many of the gold tasks among the others they get no more, having had them."""
 
 
 def _search(in_team: bool) -> Statement:

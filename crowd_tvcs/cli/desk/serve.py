@@ -59,12 +59,12 @@ class ServeOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What tasks show, a table or JSON lines: task and any of text, image, audio, and "
-            "other fields. Kept in the store.",
+            help="What tasks show, a table or JSON lines: task and any of text, image, audio, "
+            "video, and other fields. Kept in the store.",
         ),
     ] = None
     media: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of images and sounds.")
+        Path | None, typer.Option(metavar="DIR", help="The folder of images, sounds and films.")
     ] = None
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Markdown that every worker sees.")
@@ -107,6 +107,13 @@ class ServeOptions:
             metavar="URL", help="Where browsers reach the desk. Default: --host and --port."
         ),
     ] = None
+    root_path: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH",
+            help="Path below which browsers see the desk, such as /label behind a proxy.",
+        ),
+    ] = ""
     demo: Annotated[
         bool, typer.Option("--demo", help="Make a small campaign and print three links to try.")
     ] = False
@@ -118,11 +125,19 @@ class ServeOptions:
 def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _require_extra()
+    from crowd_tvcs.serve.prefix import prefix_of
     from crowd_tvcs.serve.start import Place, serve
 
     if given.demo == (given.store is not None):
         raise ValueError("give a STORE, or --demo, which makes one")
-    place = Place(given.host, given.port, given.behind_proxy, given.trust_network, given.public_url)
+    place = Place(
+        given.host,
+        given.port,
+        given.behind_proxy,
+        given.trust_network,
+        given.public_url,
+        prefix_of(given.root_path),
+    )
     if given.media is not None and not given.media.is_dir():
         raise ValueError(f"--media must be a folder, found {given.media}")
     if given.gold_share is not None and not 0.0 < given.gold_share <= MOST_GOLD:
@@ -162,7 +177,7 @@ def links(
     with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
-    write_rows(out, ["worker", "link"], rows)
+    write_rows(out, ["worker", "link"], rows, is_secret=True)
     say(f"{len(rows)} links made; who has one answers in the worker's name")
 
 

@@ -2,13 +2,13 @@
 "use strict";
 
 const standing = document.getElementById("standing");
-const seconds = Number(document.querySelector("main").dataset.refresh);
+const { refresh: seconds, root } = document.querySelector("main").dataset;
 
 async function refresh() {
   const isInUse = standing.contains(document.activeElement) || document.hidden;
   if (!isInUse) {
     try {
-      const answer = await fetch("/operator", { headers: { "X-Part": "main" } });
+      const answer = await fetch(`${root}/operator`, { headers: { "X-Part": "main" } });
       if (answer.redirected || answer.status === 401) location.reload();
       else if (answer.ok) standing.innerHTML = await answer.text();
     } catch { /* the desk is away: the next try may reach it */ }
@@ -20,7 +20,7 @@ document.getElementById("advice").addEventListener("click", async (event) => {
   event.preventDefault();
   const advised = document.getElementById("advised");
   advised.textContent = "One moment.";
-  const answer = await fetch("/operator/advice");
+  const answer = await fetch(`${root}/operator/advice`);
   if (answer.ok) advised.innerHTML = await answer.text();
   else advised.textContent = "That could not be told now.";
 });

@@ -3,24 +3,59 @@
 
 const main = document.getElementById("main");
 const unsent = document.getElementById("unsent");
-const KEPT = "tvcs-unsent";
+const ROOT = main.dataset.root;
+const KEPT = `unsent ${main.dataset.campaign}`;  // another desk of this host keeps its own
+const LEAST = 1000 * Number(main.dataset.least);
 const RETRY = 5000;
+const FINAL = [400, 409, 413];  // the desk has read it and says why it does not take it
+const AWAY = "Your answer is kept here and not sent yet: the desk cannot be reached. It is tried again.";
+const LOGGED_OUT = "Your answer is kept here and not sent yet: open your link again, then it is sent.";
+const NO_PICTURE = "The picture cannot be shown: skip the task, and say why.";
 let isBusy = false;
 let retry = 0;
+let shownAt = 0;
 
 function show(html) {
   const had = document.getElementById("turn").dataset.state;
   main.innerHTML = html;
+  begin(had);
+}
+
+// Whoever reads begins at the top; the focus is on no button, which a held key would press.
+function begin(had) {
   const turn = document.getElementById("turn");
-  const first = turn.querySelector("#answer button");
-  if (first) first.focus();
-  else if (had === "task") turn.querySelector("h1").focus?.();
+  const first = turn.querySelector("#content") || (had === "task" ? turn.querySelector("h1") : null);
+  if (first) first.focus({ preventScroll: true });
+  scrollTo(0, 0);
+  shownAt = performance.now();
+  for (const image of turn.querySelectorAll("#content img")) {
+    image.addEventListener("load", () => { shownAt = performance.now(); });
+    image.addEventListener("error", () => say(NO_PICTURE));
+    if (image.complete && !image.naturalWidth) say(NO_PICTURE);
+  }
   askLater();
+}
+
+function say(text) {
+  const there = document.querySelector("#turn > .bad");
+  const line = there || document.createElement("p");
+  line.className = "bad";
+  line.setAttribute("role", "alert");
+  line.textContent = text;
+  if (!there) document.getElementById("turn").prepend(line);
+}
+
+// Why nothing is sent now: nobody has seen the task yet. One whose picture never comes can be skipped.
+function unseen(isAnswer) {
+  const images = [...document.querySelectorAll("#content img")];
+  if (isAnswer && images.some((image) => !image.complete)) return "The picture is still on its way: wait for it, then answer.";
+  if (performance.now() - shownAt < LEAST) return "That was too quick, so nothing was sent: look at the task, then answer.";
+  return "";
 }
 
 async function send(path, body) {
   const answer = await fetch(path, { method: "POST", body, headers: { "X-Part": "main" } });
-  if (answer.status === 429 || answer.status === 503) throw new Error("later");
+  if (!answer.ok && !FINAL.includes(answer.status)) throw new Error(answer.status === 401 ? LOGGED_OUT : AWAY);
   return answer;
 }
 
@@ -29,33 +64,48 @@ async function post(path, fields) {
   isBusy = true;
   try {
     const answer = await send(path, new URLSearchParams(fields));
-    localStorage.removeItem(KEPT);
+    const text = await answer.text();  // an answer that broke off counts for nothing
+    keep(null);
     unsent.hidden = true;
-    if (answer.ok) show(await answer.text());
-    else await refused(answer);
-  } catch {
-    localStorage.setItem(KEPT, JSON.stringify([path, fields]));
-    unsent.textContent = "Your answer is kept here and not sent yet: the desk cannot be reached. It is tried again.";
+    if (answer.ok) show(text);
+    else await refused(text);
+  } catch (error) {
+    keep([path, fields]);
+    unsent.textContent = error.message === LOGGED_OUT ? LOGGED_OUT : AWAY;
     unsent.hidden = false;
+    clearTimeout(retry);
     retry = setTimeout(again, RETRY);
     return;
   }
   isBusy = false;
 }
 
-async function refused(answer) {
-  const said = await answer.json().then((told) => told.detail, () => "That was not taken.");
+// In the browser's store, which outlives the page, and in the page, where there is no store.
+let held = null;
+function keep(what) {
+  held = what;
+  try {
+    if (what) localStorage.setItem(KEPT, JSON.stringify(what));
+    else localStorage.removeItem(KEPT);
+  } catch { /* full or forbidden: the page holds it as long as it is open */ }
+}
+
+function kept() {
+  try {
+    return held || JSON.parse(localStorage.getItem(KEPT));
+  } catch { return held; }
+}
+
+async function refused(text) {
+  let said = "That was not taken.";
+  try { said = JSON.parse(text).detail || said; } catch { /* it is no JSON */ }
   await reload();
-  const line = document.createElement("p");
-  line.className = "bad";
-  line.setAttribute("role", "alert");
-  line.textContent = said;
-  document.getElementById("turn").prepend(line);
+  say(said);
 }
 
 async function reload() {
   try {
-    const answer = await fetch("/", { headers: { "X-Part": "main" } });
+    const answer = await fetch(`${ROOT}/`, { headers: { "X-Part": "main" } });
     if (answer.ok) show(await answer.text());
   } catch { askLater(); }
 }
@@ -63,8 +113,8 @@ async function reload() {
 function again() {
   clearTimeout(retry);
   if (!unsent.hidden) isBusy = false;  // it waits for nothing else
-  const kept = localStorage.getItem(KEPT);
-  if (kept) post(...JSON.parse(kept));
+  const last = kept();
+  if (last) post(...last);
 }
 
 let waiting = 0;
@@ -79,21 +129,40 @@ function askLater() {
 main.addEventListener("submit", (event) => {
   event.preventDefault();
   const form = event.target;
+  const why = isBusy ? "" : unseen(form.id === "answer");
+  if (why) return say(why);
   const fields = [...new FormData(form)];
   if (event.submitter && event.submitter.name) fields.push([event.submitter.name, event.submitter.value]);
   post(form.getAttribute("action"), fields);
 });
 
+// The key as it is written on the buttons, also on keyboards whose upper row has other signs, or
+// whose letters are not Latin.
+function keyOf(event) {
+  if (/^[0-9]$/.test(event.key)) return event.key;
+  if (!event.shiftKey && /^Digit[0-9]$/.test(event.code)) return event.code.slice(5);
+  if (/^[a-z]$/i.test(event.key)) return event.key.toUpperCase();
+  return /^Key[A-Z]$/.test(event.code) && event.key > "~" && event.key.length === 1 ? event.code.slice(3) : "";
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select, textarea")) return;
-  const key = event.key.toUpperCase();
-  const button = document.querySelector(`button[aria-keyshortcuts="${CSS.escape(key)}"]`);
-  if (!button || event.repeat) return;
+  const at = document.activeElement || document.body;
+  const isText = at.matches("input, select, textarea");
+  if (event.repeat && (event.key === "Enter" || (!isText && at.matches("button, summary")))) {
+    event.preventDefault();  // one press is one answer
+    return;
+  }
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isText) return;
+  const key = keyOf(event);
+  const button = key && document.querySelector(`button[aria-keyshortcuts="${key}"]`);
+  if (!button) return;
   event.preventDefault();
+  if (event.repeat) return;
   if (key === "S" && !document.getElementById("reason").value) document.getElementById("reason").focus();
   else button.click();
 });
 
+history.scrollRestoration = "manual";
 window.addEventListener("online", again);
+begin("");
 again();
-askLater();

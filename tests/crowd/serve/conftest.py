@@ -48,7 +48,9 @@ def campaign(tmp_path):
 @pytest.fixture
 def served(campaign, tmp_path):
     (tmp_path / "media").mkdir()
-    return Served(campaign, PASSWORD, tmp_path / "media")
+    made = Served(campaign, PASSWORD, tmp_path / "media")
+    made.pages.least = 0.0  # these browsers are quicker than people
+    return made
 
 
 @pytest.fixture
@@ -83,10 +85,11 @@ def operator(browse):
 
 
 @contextmanager
-def listening(served, place=None, most=None):
-    """The desk on a free port of this machine; its address."""
-    place = place or Place(port=0)
-    server = uvicorn.Server(config_of(served, place, most=most))
+def listening(served, place=None, most=None, around=lambda app: app):
+    """The desk on a free port of this machine, behind what is put `around` it; its address."""
+    config = config_of(served, place or Place(port=0), most=most)
+    config.app = around(config.app)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

@@ -3,6 +3,7 @@
 import pytest
 
 from crowd_tvcs.campaign.desk.content import Content, content_of, read_content, set_content
+from tests.crowd.serve.files import png
 from tvcs_core import DataError
 
 
@@ -43,12 +44,12 @@ def test_what_cannot_be_shown_is_refused(tmp_path, name, text, message):
 )
 def test_a_path_out_of_the_folder_is_refused(tmp_path, path):
     (tmp_path / "media").mkdir()
-    (tmp_path / "x.png").write_bytes(b"x")
+    (tmp_path / "x.png").write_bytes(png())
     (tmp_path / "media" / "out.png").symlink_to(tmp_path / "x.png")
     (tmp_path / "a.csv").write_text(f"task,image\nt1,{path}\n")
     with pytest.raises(DataError, match="must be a file inside"):
         read_content(tmp_path / "a.csv", tmp_path / "media")
-    (tmp_path / "media" / "in.png").write_bytes(b"x")
+    (tmp_path / "media" / "in.png").write_bytes(png())
     (tmp_path / "a.csv").write_text("task,image\nt1,in.png\n")
     assert read_content(tmp_path / "a.csv", tmp_path / "media")["t1"].image == "in.png"
 

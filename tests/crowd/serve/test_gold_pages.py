@@ -13,6 +13,7 @@ from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
+from tests.crowd.serve.files import png
 
 NAMES = [f"t{j}" for j in range(12)]
 GOLD = {f"known-{j}": "good" for j in range(12)}
@@ -32,7 +33,7 @@ def campaign(tmp_path):
         prior=0.5,
     ) as made:
         for name in (*NAMES, *GOLD):
-            (tmp_path / "media" / f"{name}.png").write_bytes(name.encode())
+            (tmp_path / "media" / f"{name}.png").write_bytes(png(more=name.encode()))
         bodies = {n: Content(f"Text {k}", f"{n}.png") for k, n in enumerate((*NAMES, *GOLD))}
         assert mix_in(made.store, {}, bodies) == (12, 0)
         set_content(made.store, bodies, tmp_path)
@@ -44,6 +45,7 @@ def campaign(tmp_path):
 def served(campaign, tmp_path):
     made = Served(campaign, PASSWORD, tmp_path / "media")
     made.per_worker.burst = 1000
+    made.pages.least = 0.0
     return made
 
 
@@ -61,7 +63,7 @@ def test_pages_of_gold_and_of_others_are_alike(browse, tokens, campaign):
         (task,) = [t.name for t in _leased(campaign, "ann")]
         assert not re.search(r"known|\bt\d+\b", page.text)
         image = re.search(r'src="(/media/[^"]+)"', page.text)[1]
-        assert ann.get(image).content == task.encode()
+        assert ann.get(image).content == png(more=task.encode())
         assert ann.get(image).headers["content-type"] == "image/png"
         if seen:  # the first page opens the instructions and has no button to undo
             shapes["gold" if task in GOLD else "other"].add(shape(page.text))

@@ -314,7 +314,9 @@ def test_downloads_and_a_round(operator, campaign):
     task = campaign.next("ann").task
     campaign.submit("ann", task, "good")
     rows = list(csv.reader(io.StringIO(operator.get("/operator/answers.csv").text)))
-    assert rows == [["task", "worker", "label"], [task, "ann", "good"]]
+    assert rows[0] == ["task", "worker", "label", "seconds", "too_fast"]
+    assert rows[1][:3] + rows[1][4:] == [task, "ann", "good", "1"]
+    assert 0.0 < float(rows[1][3]) < 0.3
     labels = operator.get("/operator/labels.csv")
     assert labels.headers["content-disposition"] == 'attachment; filename="labels.csv"'
     assert len(labels.text.splitlines()) == 4

@@ -36,7 +36,7 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
     page = ann.post("/answer", data=hidden(page) | {"label": "good"})
     second = hidden(page)["task"]
     assert second != first
-    assert hidden(ann.post("/undo", data={"form": hidden(page)["form"]}))["task"] == first
+    assert hidden(ann.post("/undo", data=hidden(page)))["task"] == first
     page = ann.post("/answer", data=hidden(ann.get("/")) | {"label": "bad"})
     page = ann.post("/skip", data=hidden(page) | {"reason": "dark"})
     assert hidden(page)["task"] not in (first, second)

@@ -8,7 +8,7 @@ from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.campaign import Refused, Task, Worker
 from crowd_tvcs.campaign.desk import figures, gold, tables
 from crowd_tvcs.campaign.desk.access import Links, hashed
-from crowd_tvcs.campaign.desk.content import Content, inside, read_content, set_content, text_of
+from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
 from crowd_tvcs.campaign.desk.seats import seats_of
 from tvcs_core import DataError
@@ -149,7 +149,7 @@ def test_the_tables(desk):
         ["t1", "1", sure["t1"], 1], ["t2", "1", sure["t2"], 2], ["t3", "1", sure["t3"], 1],
         ["t4", "0", sure["t4"], 1],
     ]  # fmt: skip
-    assert tables.answers(desk.store) == [
+    assert [row[:3] for row in tables.answers(desk.store)] == [
         ["t1", "ann", "1"], ["t2", "bob", "1"], ["t3", "cy", "1"], ["t4", "cy", "0"],
         ["t2", "cy", "0"],
     ]  # fmt: skip
@@ -316,8 +316,6 @@ def test_content_at_its_ends(begin, tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="must be UTF-8"):
         text_of(path)
-    with pytest.raises(ValueError, match="must be a file inside"):
-        inside(tmp_path, "x" * 5000)
     store = begin().store
     assert set_content(store, {}, path) == 3
     assert set_content(store, {"t1": Content("é")}, path) == 2

@@ -1,0 +1,38 @@
+"""The key of every class: the digit that its name begins with, so that 1 never answers 0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+DIGITS = "1234567890"
+"""In the order of a keyboard."""
+
+_NUMBER = re.compile(r"\d+", re.ASCII)
+
+
+def keys_of(classes: Sequence[str]) -> list[str]:
+    """Return the digit that answers each class, or ``""`` where none is left.
+
+    A class that alone begins with a number of one digit has that digit: ``0`` and ``1``, but also
+    ``1 star``. Others have the digit of their place, else the first one that is free. None has a
+    digit that another class begins with.
+    """
+    numbers = [_number(name) for name in classes]
+    keys = [digit if numbers.count(digit) == 1 else "" for digit in numbers]
+    free = [digit for digit in DIGITS if digit not in numbers]
+    for place, key in enumerate(keys):
+        if not key and place < len(DIGITS) and DIGITS[place] in free:
+            keys[place] = DIGITS[place]
+            free.remove(DIGITS[place])
+    for place, key in enumerate(keys):
+        if not key and free:
+            keys[place] = free.pop(0)
+    return keys
+
+
+def _number(name: str) -> str:
+    """Return the number below 10 that a name begins with, or ``""``."""
+    found = _NUMBER.match(name)
+    value = "" if found is None else found[0].lstrip("0") or "0"
+    return value if len(value) == 1 else ""

@@ -1,0 +1,309 @@
+"""What a worker's browser sends: one press is one answer, the key is that on the button."""
+
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.shown import LEAST
+from tests.browser import chromium
+from tests.crowd.serve.conftest import PASSWORD, listening
+from tests.crowd.serve.files import png
+
+pytestmark = pytest.mark.browser
+SMALL = {"width": 360, "height": 640}
+LONG = "\n\n".join(f"Paragraph {k}. " + "Words that go on. " * 40 for k in range(30))
+ARABIC, HEBREW = "هل هذا صحيح؟ نعم.", "שלום עולם."
+SIGHT = """(one) => {
+    const box = one.getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= innerHeight && box.height > 0;
+}"""
+PRESS = """([key, code, more]) => document.activeElement.dispatchEvent(new KeyboardEvent(
+    "keydown", {key, code, bubbles: true, cancelable: true, ...more}))"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """Make a desk: classes, the content of all tasks; it yields address, token and campaign."""
+    made = []
+
+    def _desk(classes=("bad", "good"), content=None):
+        tasks = [f"t{j}" for j in range(40)]
+        campaign = Campaign.create(
+            tmp_path / f"{len(made)}.db",
+            workers=["ann"],
+            tasks=tasks,
+            qualities={"ann": 0.9},
+            classes=list(classes),
+        )
+        bodies = {name: content or Content(f"Text of {name}.") for name in tasks}
+        set_content(campaign.store, bodies, tmp_path)
+        (tmp_path / "media").mkdir(exist_ok=True)
+        served = Served(campaign, PASSWORD, tmp_path / "media")
+        served.per_worker.burst = 1000
+        context = listening(served)
+        made.append((context, campaign))
+        url = context.__enter__()
+        return f"{url}/w/{served.links.make(['ann'], now=1.0)['ann']}", campaign, served
+
+    yield _desk
+    for context, campaign in made:
+        context.__exit__(None, None, None)
+        campaign.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open an address in a browser of its own."""
+    contexts = []
+
+    def _opened(place, **options):
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.goto(place)
+        seen(page)
+        return page
+
+    yield _opened
+    for context in contexts:
+        context.close()
+
+
+def seen(page):
+    """Look at the task for as long as it takes to see it."""
+    page.wait_for_timeout(1000 * LEAST + 100)
+
+
+def labels(campaign):
+    state = campaign.state()
+    return [state.classes[k] for _, _, k in state.given]
+
+
+def hold(page, key, seconds=1.5):
+    """Hold a key down, which repeats 20 times a second."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        page.keyboard.down(key)
+        page.wait_for_timeout(50)
+    page.keyboard.up(key)
+    seen(page)
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_key_that_is_held_answers_at_most_one_task(desk, opened, has_script):
+    place, campaign, _ = desk()
+    page = opened(place, java_script_enabled=has_script)
+    hold(page, "Enter", 3.0)
+    assert labels(campaign) == []  # the focus is on no button
+    page.get_by_role("button", name="good").focus()
+    hold(page, "Enter", 3.0)
+    assert labels(campaign) == ["good"]
+    page.get_by_role("button", name="bad").focus()
+    hold(page, "Space")
+    assert labels(campaign) == ["good", "bad"]
+
+
+def test_keys_of_answers_skip_and_undo_that_are_held(desk, opened):
+    place, campaign, _ = desk()
+    page = opened(place)
+    hold(page, "2")
+    assert labels(campaign) == ["good"]
+    page.keyboard.press("1")
+    page.get_by_text("You have answered 2").wait_for()
+    seen(page)
+    hold(page, "u")
+    assert labels(campaign) == ["good"]
+    page.keyboard.press("s")
+    page.keyboard.type("dark")
+    task = page.locator("[name=task]").first.input_value()
+    hold(page, "Enter")
+    with campaign.store.read() as (connection, _):
+        skipped = connection.exec_driver_sql("SELECT task FROM audit WHERE what = 'skip'").all()
+    assert skipped == [(task,)]
+    assert labels(campaign) == ["good"]
+
+
+def test_a_second_press_within_a_moment_is_not_sent(desk, opened):
+    place, campaign, _ = desk()
+    page = opened(place)
+    page.evaluate(
+        """async () => {
+            const press = (key) => document.dispatchEvent(new KeyboardEvent(
+                "keydown", {key, bubbles: true, cancelable: true}));
+            const main = document.getElementById("main");
+            const shown = new Promise((done) => {
+                new MutationObserver(done).observe(main, {childList: true});
+            });
+            press("1");
+            await shown;
+            press("2");
+        }"""
+    )
+    page.get_by_text("That was too quick, so nothing was sent").wait_for()
+    assert labels(campaign) == ["bad"]
+    seen(page)
+    page.keyboard.press("2")
+    page.get_by_text("You have answered 2").wait_for()
+    assert labels(campaign) == ["bad", "good"]
+
+
+def test_a_double_click_without_script_answers_one_task(desk, opened):
+    place, campaign, _ = desk()
+    page = opened(place, java_script_enabled=False)
+    for number in (1, 2):
+        seen(page)
+        page.get_by_role("button", name="good").dblclick()
+        page.goto(page.url.partition("/answer")[0])
+        page.get_by_text(f"You have answered {number}").wait_for()
+    assert labels(campaign) == ["good", "good"]
+
+
+def test_a_picture_that_is_on_its_way_is_not_answered(desk, opened, browser):
+    place, campaign, served = desk(content=Content(image="x.png"))
+    (served.media / "x.png").write_bytes(png())
+    page = opened("about:blank")
+    waiting = []
+    page.route("**/media/**", lambda route: waiting.append(route))
+    page.goto(place, wait_until="commit")
+    page.locator("#content img").wait_for(state="attached")
+    seen(page)
+    page.keyboard.press("1")
+    page.get_by_text("The picture is still on its way").wait_for()
+    for route in waiting:
+        route.continue_()
+    page.wait_for_function("document.querySelector('#content img').complete")
+    page.unroute_all()
+    seen(page)
+    assert labels(campaign) == []
+    page.keyboard.press("1")
+    page.get_by_text("You have answered 1").wait_for()
+    (served.media / "x.png").unlink()
+    page.reload()
+    page.get_by_text("The picture cannot be shown: skip the task, and say why.").wait_for()
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        ["0", "1"],
+        ["bad", "good"],
+        [str(k) for k in range(1, 13)],
+        ["3 stars", "1 star", "2 stars"],
+        ["-1", "0", "1"],
+    ],
+)
+def test_the_key_on_a_button_is_the_key_that_works(desk, opened, classes):
+    place, campaign, _ = desk(classes)
+    page = opened(place)
+    given = []
+    for k in range(len(classes)):
+        button = page.locator("#answer button").nth(k)
+        if button.locator("kbd").count() == 0:
+            continue
+        page.keyboard.press(button.locator("kbd").inner_text())
+        given.append(campaign.state().classes[k])
+        page.get_by_text(f"You have answered {len(given)}").wait_for()
+        seen(page)
+    assert labels(campaign) == given
+    assert len(given) == min(len(classes), 10)
+    for name, label in [("1", "1"), ("0", "0")]:
+        if label in classes and len(classes) < 10:
+            page.keyboard.press(name)
+            given.append(label)
+            page.get_by_text(f"You have answered {len(given)}").wait_for()
+            seen(page)
+    assert labels(campaign) == given
+
+
+def test_keys_of_other_keyboards_and_keys_that_are_none(desk, opened):
+    place, campaign, _ = desk(["0", "1"])
+    page = opened(place)
+    ignored = [
+        ("1", "Digit1", {"ctrlKey": True}),
+        ("1", "Digit1", {"altKey": True}),
+        ("1", "Digit1", {"metaKey": True}),
+        ("1", "Digit1", {"isComposing": True}),
+        ("1", "Digit1", {"repeat": True}),
+        ("!", "Digit1", {"shiftKey": True}),
+        ("End", "Numpad1", {}),  # without the lock of numbers
+        ("2", "Digit2", {}),
+        ("b", "KeyB", {}),
+    ]
+    for press in ignored:
+        page.evaluate(PRESS, press)
+    page.get_by_label("Cannot be answered? Say why").focus()
+    page.keyboard.type("101")
+    seen(page)
+    assert labels(campaign) == []
+    page.locator("#content").focus()
+    taken = [
+        ("1", "Numpad1", {}),
+        ("&", "Digit1", {}),
+        ("١", "Digit1", {}),
+        ("1", "Digit1", {"shiftKey": True}),
+    ]
+    for number, press in enumerate(taken, start=1):
+        page.evaluate(PRESS, press)
+        page.get_by_text(f"You have answered {number}").wait_for()
+        seen(page)
+    assert labels(campaign) == ["1"] * 4
+    page.evaluate(PRESS, ("г", "KeyU", {}))  # U, where letters are Cyrillic
+    page.get_by_text("You have answered 3").wait_for()
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+@pytest.mark.parametrize("viewport", [SMALL, {"width": 1200, "height": 800}])
+def test_long_content_opens_at_its_top_with_the_buttons_in_sight(
+    desk, opened, viewport, has_script
+):
+    place, _, _ = desk(content=Content(LONG))
+    page = opened(place, viewport=viewport, java_script_enabled=has_script)
+    for answered in (1, 2):
+        assert page.evaluate("scrollY") == 0
+        assert page.evaluate("document.documentElement.scrollHeight") > 5 * viewport["height"]
+        assert page.evaluate("document.querySelector('#content').getBoundingClientRect().top") < 400
+        for place_in_it in (0, 2000):
+            page.evaluate(f"scrollTo(0, {place_in_it})")
+            for button in page.locator("#answer button").all():
+                assert button.evaluate(SIGHT)
+        page.evaluate("scrollTo(0, 1e6)")
+        skip = page.get_by_role("button", name="Skip")
+        assert skip.evaluate(SIGHT)  # the bar covers nothing that is below it
+        page.evaluate("scrollTo(0, 2000)")
+        page.get_by_role("button", name="good").click()
+        page.get_by_text(f"You have answered {answered}").wait_for()
+        seen(page)
+
+
+def test_line_breaks_are_kept_and_every_script_has_its_direction(desk, opened):
+    fields = {"one\ntwo": "first\nsecond\n\n  third", "note": HEBREW, "mixed": f"left\n{ARABIC}"}
+    place, _, _ = desk(["لا", "yes"], Content(f"{ARABIC}\n{HEBREW}", fields=fields))
+    page = opened(place)
+    values = page.locator("#content dd")
+    assert values.nth(0).inner_text() == "first\nsecond\n\n  third"
+    assert page.locator("#content dt").nth(0).inner_text() == "one\ntwo"
+    direction = "(one) => getComputedStyle(one).direction"
+    assert page.locator(".text").evaluate(direction) == "rtl"
+    assert [one.evaluate(direction) for one in values.all()] == ["ltr", "rtl", "ltr"]
+    spans = page.locator("#answer button span")
+    assert [one.evaluate(direction) for one in spans.all()] == ["rtl", "ltr"]
+    ends = """(one) => {
+        const left = (at) => {
+            const range = document.createRange();
+            range.setStart(one.firstChild, at);
+            range.setEnd(one.firstChild, at + 1);
+            return range.getBoundingClientRect().left;
+        };
+        return left(one.firstChild.length - 1) < left(0);
+    }"""
+    assert values.nth(1).evaluate(ends)  # the full stop is at the left end
+    expect(page.locator("#reason")).to_have_attribute("dir", "auto")
