@@ -25,10 +25,10 @@ from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
 from crowd_tvcs.serve.entrance import Entrance
-from crowd_tvcs.serve.instructions import pictures
 from crowd_tvcs.serve.limits import TokenBucket
 from crowd_tvcs.serve.pages import page
-from crowd_tvcs.serve.shown import Pages
+from crowd_tvcs.serve.turn.instructions import pictures
+from crowd_tvcs.serve.turn.shown import Pages
 
 _GOLD = (
     select(func.count(task.c.id), func.min(pair.c.leased_at))
@@ -90,7 +90,8 @@ class Served:
     root
         The path of the host below which browsers see the desk, such as ``/label``, or ``""``.
     public_url
-        Where browsers reach the desk; links begin with it, whatever a request calls its host.
+        Where browsers reach the desk; links begin with it, whatever a request calls its host. By
+        default this machine's port 8000.
     """
 
     campaign: Campaign
@@ -99,7 +100,7 @@ class Served:
     instructions: str = ""
     is_secure: bool = False
     root: str = ""
-    public_url: str = "http://127.0.0.1:8000"
+    public_url: str = ""
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -107,6 +108,7 @@ class Served:
         self.links = Links(self.campaign.store)
         self.entrance = Entrance(self.campaign.store, self.links.secret, self.password)
         self.password = ""
+        self.public_url = self.public_url or f"http://127.0.0.1:8000{self.root}"
         self.cookies = Cookies.of(self.links.secret)
         self.pages = Pages(self.links.secret)
         self._contents: dict[str, tuple[float, Content]] = {}

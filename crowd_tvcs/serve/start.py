@@ -36,8 +36,8 @@ from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import WAYS, Served
-from crowd_tvcs.serve.instructions import pictures
 from crowd_tvcs.serve.limits import LOOPBACK
+from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError, WorkError
 from tvcs_core.files.shown import listed, shown
@@ -166,10 +166,8 @@ def serve(
     """
     with _campaign(store) as campaign:
         password = _password(password_file)
-        told = "" if instructions is None else text_of(instructions)
+        told = "" if instructions is None else _instructions(instructions, media)
         bodies = {} if content is None else read_content(content, media)
-        for picture in sorted(pictures(told)):
-            require_media(media, picture, "image")
         require_kept_media(campaign.store, media, bodies)
         is_gold = gold is not None or gold_share is not None
         share = GOLD_SHARE if gold_share is None else gold_share
@@ -195,6 +193,17 @@ def serve(
                 for name, token in served.links.make(None, now=time.time()).items():
                     say(f"{name}: {served.link(token)}")
             _run(served, place, sign)
+
+
+def _instructions(path: Path, media: Path | None) -> str:
+    """Read the instructions, and judge the pictures in them."""
+    text = text_of(path)
+    try:
+        for picture in sorted(pictures(text)):
+            require_media(media, picture, "image")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return text
 
 
 def _mix_in(

@@ -16,11 +16,11 @@ from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.instructions import rendered
-from crowd_tvcs.serve.keys import keys_of
 from crowd_tvcs.serve.limits import TooFast
-from crowd_tvcs.serve.media import sent
 from crowd_tvcs.serve.pages import is_for_script
+from crowd_tvcs.serve.turn.instructions import rendered
+from crowd_tvcs.serve.turn.keys import keys_of
+from crowd_tvcs.serve.turn.media import sent
 from tvcs_core.command.shell import say
 
 LASTS = 90 * 86400

@@ -113,7 +113,9 @@ def without_gold(store: Store) -> tuple[list[str], int]:
 
 
 def _through(connection: Connection, number: int) -> list[str]:
-    """Return the workers who had all gold tasks, which are so many."""
+    """Return the workers who had all gold tasks, which are so many; none where there is no gold."""
+    if not number:
+        return []
     return [row.name for row in connection.execute(HAD) if row.tasks == number]
 
 

@@ -85,11 +85,9 @@ def operator(browse):
 
 
 @contextmanager
-def listening(served, place=None, most=None, around=lambda app: app):
-    """The desk on a free port of this machine, behind what is put `around` it; its address."""
-    config = config_of(served, place or Place(port=0), most=most)
-    config.app = around(config.app)
-    server = uvicorn.Server(config)
+def listening(served, place=None, most=None):
+    """The desk on a free port of this machine; its address."""
+    server = uvicorn.Server(config_of(served, place or Place(port=0), most=most))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

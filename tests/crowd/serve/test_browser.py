@@ -11,6 +11,7 @@ from crowd_tvcs.campaign import Campaign, Worker
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.turn.shown import LEAST
 from tests.browser import FLAGS, find_browser
 from tests.crowd.serve.conftest import PASSWORD, listening
 
@@ -82,6 +83,7 @@ def require_usable(page, *schemes):
 
 def answered(page, number):
     page.get_by_text(f"You have answered {number}").wait_for()
+    page.wait_for_timeout(1000 * LEAST + 50)  # what comes sooner is not taken
 
 
 def by_keyboard(page):
@@ -89,7 +91,10 @@ def by_keyboard(page):
     page.evaluate("window.sameDocument = true")
     page.keyboard.press("2")
     answered(page, 1)
-    page.keyboard.press("Enter")  # the first button has the focus
+    page.keyboard.press("Enter")  # no button has the focus, but the task
+    expect(page.locator("#content")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     answered(page, 2)
     page.keyboard.press("u")
     answered(page, 1)
@@ -98,6 +103,7 @@ def by_keyboard(page):
     page.keyboard.type("too long")
     page.keyboard.press("Enter")
     expect(page.locator("[name=task]").first).not_to_have_value(skipped)
+    answered(page, 1)
     page.keyboard.press("1")
     answered(page, 2)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crowd_tvcs.campaign.desk.content import Content, content_of, read_content, set_content
-from tests.crowd.serve.files import png
+from tests.crowd.serve.turn.files import png
 from tvcs_core import DataError
 
 

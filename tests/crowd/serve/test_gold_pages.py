@@ -9,11 +9,13 @@ from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign, Refused
 from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.desk.figures import figures, without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
+from crowd_tvcs.serve import start
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
-from tests.crowd.serve.files import png
+from tests.crowd.serve.turn.files import png
 
 NAMES = [f"t{j}" for j in range(12)]
 GOLD = {f"known-{j}": "good" for j in range(12)}
@@ -191,3 +193,56 @@ def test_a_desk_fits_the_model_to_whoever_labels_while_nobody_waits(tmp_path, mo
                 time.sleep(0.05)
         assert labels == 20
         assert campaign.learns_beside
+
+
+def brought(tmp_path, *answered):
+    """Make a campaign whose gold these workers answered before it began; return its place."""
+    gold = {"g1": "1", "g2": "0", "g3": "1"}
+    answers = [(task, name, label) for name in answered for task, label in gold.items()]
+    options = {"workers": ["ann", "bob", "cy"], "gold": gold, "gold_answers": answers}
+    if not answered:
+        options["qualities"] = dict.fromkeys(options["workers"], 0.8)
+    with Campaign.create(tmp_path / "b.db", tasks=["t1", "t2"], **options):
+        return tmp_path / "b.db"
+
+
+@pytest.mark.parametrize(
+    ("answered", "message"),
+    [
+        ((), None),
+        (
+            ("ann", "bob"),
+            "no gold is handed out to 2 of 3 workers (ann, bob), who have answered all 3 gold "
+            "tasks before; give gold that they have not seen in --gold FILE",
+        ),
+        (
+            ("ann", "bob", "cy"),
+            "no gold is handed out to anybody: all 3 workers have answered all 3 gold tasks "
+            "before; give gold that they have not seen in --gold FILE",
+        ),
+    ],
+)
+def test_a_desk_says_to_whom_it_hands_out_no_gold(tmp_path, monkeypatch, capsys, answered, message):
+    place = brought(tmp_path, *answered)
+    monkeypatch.setattr(start, "_run", lambda *_: None)
+    start.serve(place, start.Place(), gold_share=0.5)
+    told = [line for line in capsys.readouterr().err.splitlines() if "handed out" in line]
+    assert told == ([] if message is None else [message])
+    with Campaign(place) as campaign:
+        assert without_gold(campaign.store) == (sorted(answered), 3)
+        line = "workers have answered all the gold there is, and get no more of it"
+        binding = [one for one in figures(campaign.store).binding if line in one]
+        assert binding == ([f"{len(answered)} {line}"] if answered else [])
+    (tmp_path / "new.csv").write_text("task,label\nn1,1\n")
+    start.serve(place, start.Place(), gold=tmp_path / "new.csv")
+    assert "handed out to" not in capsys.readouterr().err
+
+
+def test_who_answers_all_gold_at_the_desk_is_counted_too(campaign):
+    campaign.gold_share = 1.0
+    for _ in range(24):
+        offer = campaign.next("ann")
+        if offer.task in GOLD:
+            campaign.submit("ann", offer.task, "good")
+    assert without_gold(campaign.store) == (["ann"], 12)
+    assert campaign.next("ann").task not in GOLD

@@ -10,7 +10,7 @@ from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.limits import TokenBucket
 from tests.crowd.serve.conftest import hidden
-from tests.crowd.serve.files import png
+from tests.crowd.serve.turn.files import png
 
 
 def answer(client, page, label="good", **more):

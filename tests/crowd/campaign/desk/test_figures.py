@@ -51,7 +51,10 @@ def test_the_figures(desk):
         "measured": 0.5, "measured_on": 2, "gold_tasks": 2, "gold_answers": 2, "gold_right": 0.5,
         "gold_expected": pytest.approx((0.9 + 0.8) / 2), "warning": "", "paused": False,
         "closed": 0, "wanted": 3, "full": 1, "revision": desk.state().settings.revision,
-        "binding": ["1 tasks have all the workers they may have"],
+        "binding": [
+            "1 tasks have all the workers they may have",
+            "2 workers have answered all the gold there is, and get no more of it",
+        ],
     }  # fmt: skip
 
 
@@ -90,18 +93,18 @@ def test_the_seats(desk):
     assert vars(ann) == {
         "name": "ann", "answers": 2, "quality": 0.9, "blocked": False, "open": 0, "gold": 2,
         "right": 2, "low": low, "high": high, "agreement": None, "seconds": 3.0, "last_seen": 53.0,
-        "links": 1,
+        "links": 1, "fast": 0,
     }  # fmt: skip
     low, high = wilson(0.0, 2)
     assert vars(bob) == {
         "name": "bob", "answers": 2, "quality": 0.8, "blocked": False, "open": 1, "gold": 2,
         "right": 0, "low": low, "high": high, "agreement": 1.0, "seconds": 3.0, "last_seen": 80.0,
-        "links": 0,
+        "links": 0, "fast": 0,
     }  # fmt: skip
     assert vars(cy) == {
         "name": "cy", "answers": 3, "quality": 0.7, "blocked": True, "open": 0, "gold": 0,
         "right": 0, "low": None, "high": None, "agreement": 0.0, "seconds": 2.0, "last_seen": 72.0,
-        "links": 0,
+        "links": 0, "fast": 0,
     }  # fmt: skip
     assert [seat.name for seat in seats_of(desk.store)] == ["cy", "ann", "bob"]
 
@@ -322,4 +325,4 @@ def test_content_at_its_ends(begin, tmp_path):
     assert set_content(store, {"t1": Content("new"), "t2": Content("two")}, path) == 1
     with store.read() as (connection, _):
         bodies = [row[0] for row in connection.exec_driver_sql("SELECT body FROM content")]
-    assert bodies[0] == '{"text": "new", "image": "", "audio": "", "fields": {}}'
+    assert bodies[0] == '{"text": "new", "image": "", "audio": "", "video": "", "fields": {}}'

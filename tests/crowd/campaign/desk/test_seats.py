@@ -6,7 +6,7 @@ from sqlalchemy import make_url
 
 from benchmarks.speed.campaign import psycopg_of
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk import seats
+from crowd_tvcs.campaign.desk import haste, seats
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, RIGHT
 
 QUALITIES = {"ann": 0.9, "bob": 0.8}
@@ -70,10 +70,10 @@ def test_no_answer_is_read_but_in_the_index_and_for_gold_only_its_own(tmp_path):
         tmp_path / "c.db", workers=QUALITIES, tasks=["t1"], qualities=QUALITIES
     ) as campaign:
         seats.make_index(campaign.store)
-        plans = [_plan(campaign, one) for one in (seats._GIVEN, seats._MIDDLE.statement)]
-        assert all(
-            plan[0].split(" USING ")[1].startswith("COVERING INDEX pair_given") for plan in plans
-        )
+        read = (seats._given(1.0), seats._MIDDLE.statement, haste._SECONDS.statement)
+        for statement in read:
+            (step,) = [one for one in _plan(campaign, statement) if " pair " in f"{one} "]
+            assert step.split(" USING ")[1].startswith("COVERING INDEX pair_given")
         for of_gold in (AMONG_OTHERS, RIGHT):
             steps = _plan(campaign, of_gold)
             assert not [step for step in steps if step.startswith("SCAN pair")]
@@ -83,6 +83,8 @@ def _plan(campaign, statement):
     """What SQLite does, step by step."""
     with campaign.store.read() as (connection, _):
         done = statement.compile(connection.engine)
-        given = done.params | dict.fromkeys({"who", "before", "wanted"} & done.params.keys(), 1)
+        given = done.params | dict.fromkeys(
+            {"who", "before", "wanted", "step"} & done.params.keys(), 1
+        )
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {done}", given)
         return [row[3] for row in rows]

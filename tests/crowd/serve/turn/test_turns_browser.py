@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.shown import LEAST
+from crowd_tvcs.serve.turn.shown import LEAST
 from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
-from tests.crowd.serve.files import png
+from tests.crowd.serve.turn.files import png
 
 pytestmark = pytest.mark.browser
 SMALL = {"width": 360, "height": 640}
@@ -307,3 +307,31 @@ def test_line_breaks_are_kept_and_every_script_has_its_direction(desk, opened):
     }"""
     assert values.nth(1).evaluate(ends)  # the full stop is at the left end
     expect(page.locator("#reason")).to_have_attribute("dir", "auto")
+
+
+def test_two_desks_of_one_host_keep_their_own_people(desk, browser):
+    """Browsers send cookies to every port of a host; of two desks each has its own."""
+    context = browser.new_context()
+    pages, campaigns = [], []
+    for place, campaign, _ in (desk(), desk()):
+        page = context.new_page()
+        page.goto(place)
+        page.goto(page.url + "operator")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="Workers").wait_for()
+        pages.append(page)
+        campaigns.append(campaign)
+    for page, campaign in zip(pages, campaigns, strict=True):
+        page.reload()
+        page.get_by_role("heading", name="Workers").wait_for()
+        page.goto(page.url.removesuffix("operator"))
+        seen(page)
+        page.keyboard.press("1")
+        page.get_by_text("You have answered 1").wait_for()
+        assert labels(campaign) == ["bad"]
+    pages[0].goto(pages[0].url + "operator")
+    pages[0].get_by_role("button", name="Log out").click()
+    pages[1].goto(pages[1].url + "operator")
+    pages[1].get_by_role("heading", name="Workers").wait_for()
+    context.close()

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from crowd_tvcs.serve.keys import DIGITS, keys_of
+from crowd_tvcs.serve.turn.keys import DIGITS, keys_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.desk import Served
 from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
-from tests.crowd.serve.files import GIF, HOSTILE, JPEG, KINDS, POLYGLOTS, WEBP, mp3, png, wav
+from tests.crowd.serve.turn.files import GIF, HOSTILE, JPEG, KINDS, POLYGLOTS, WEBP, mp3, png, wav
 
 pytestmark = pytest.mark.browser
 FILMED = """async () => {

@@ -7,7 +7,7 @@ from crowd_tvcs.campaign.desk import haste
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.seats import seats_of, warn_of_haste
 from crowd_tvcs.campaign.store.schema import pair
-from crowd_tvcs.serve.shown import LASTS, LEAST, Pages
+from crowd_tvcs.serve.turn.shown import LASTS, LEAST, Pages
 from tests.crowd.serve.conftest import hidden
 
 NOW = 1.8e9

@@ -12,7 +12,7 @@ from crowd_tvcs.campaign.desk.content import (
 )
 from crowd_tvcs.campaign.desk.media import inside, kind_of, open_media
 from crowd_tvcs.serve import start
-from tests.crowd.serve.files import HOSTILE, KINDS, POLYGLOTS, SVG, png, wav
+from tests.crowd.serve.turn.files import HOSTILE, KINDS, POLYGLOTS, SVG, png, wav
 from tvcs_core import DataError
 
 POLICY = "sandbox; default-src 'none'"

@@ -1,8 +1,11 @@
 """A desk below a path of its host: behind proxies that take the prefix off, and that do not."""
 
 import re
+import threading
+from contextlib import contextmanager
 
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
@@ -11,13 +14,13 @@ from typer.testing import CliRunner
 
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.cli.main import app as command
-from crowd_tvcs.serve import start
+from crowd_tvcs.serve import api, operator, start, worker
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Cookies, Served
 from crowd_tvcs.serve.prefix import OWN, prefix_of
 from tests.browser import chromium
-from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, listening
-from tests.crowd.serve.files import png
+from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
+from tests.crowd.serve.turn.files import png
 
 ROOT = "/team/label"
 
@@ -62,6 +65,19 @@ def client(served, request):
     app = PROXIES[request.param](create_app(served))
     with TestClient(app, base_url=BASE, raise_server_exceptions=False) as made:
         yield made
+
+
+@contextmanager
+def listening(app):
+    """The application on a free port of this machine; its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started and thread.is_alive():
+        thread.join(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
 
 
 def places(page):
@@ -134,10 +150,10 @@ def test_a_path_of_the_desk_is_no_prefix(first):
 
 
 def test_every_first_part_of_the_desks_paths_is_its_own(served):
-    paths = {
-        route.path.split("/")[1] for route in create_app(served).routes if hasattr(route, "path")
-    }
-    assert paths - {""} <= set(OWN)
+    routers = [*api.routers(served), operator.router(served), worker.router(served)]
+    routes = [*create_app(served).routes, *(route for one in routers for route in one.routes)]
+    first = {route.path.split("/")[1] for route in routes if hasattr(route, "path")}
+    assert first - {""} == set(OWN)
 
 
 def test_the_option(campaign, tmp_path, monkeypatch):
@@ -164,7 +180,7 @@ def test_the_cookies_of_two_campaigns_have_names_of_their_own():
 @pytest.mark.parametrize("proxy", list(PROXIES)[:2])
 def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign, proxy):
     served.pages.least = 0.3
-    with listening(served, around=PROXIES[proxy]) as url, chromium() as browser:
+    with listening(PROXIES[proxy](create_app(served))) as url, chromium() as browser:
         page, asked = browser.new_page(), []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{url}{ROOT}/w/{tokens['ann']}")
