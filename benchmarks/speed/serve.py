@@ -3,6 +3,8 @@
     python -m benchmarks.speed.serve                        200 people, 5 s of thinking, 60 s
     python -m benchmarks.speed.serve --think 0              as fast as they can
     python -m benchmarks.speed.serve --kills 20             kill -9 of the server in between
+    python -m benchmarks.speed.serve --attack idle          by turns with 1,020 idle connections
+    python -m benchmarks.speed.serve --attack passwords     by turns with guesses of 60 addresses
 
 Each person is a thread that submits an answer by the API and gets the next task. The server is a
 process of its own, on SQLite; people and server share this machine. After the run every answer
@@ -26,18 +28,20 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.speed import campaign as speed
+from benchmarks.speed.attacks import ATTACKS
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.serve.client import DeskClient, DeskError
 from tvcs_core.files.errors import WorkError
 
 SETTLES = 5.0  # seconds after which latencies count
+TURN = 10.0  # seconds of quiet, then of an attack, and so on
 
 
 class Desk:
     """A server in a process of its own, which may be killed and started again."""
 
-    def __init__(self, store: Path, folder: Path) -> None:
+    def __init__(self, store: Path, folder: Path, files: int | None = None) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -46,7 +50,10 @@ class Desk:
             *(sys.executable, "-m", "crowd_tvcs", "serve", str(store), "--port", str(self.port)),
             *("--operator-password-file", str(folder / "password")),
         ]
+        if files is not None:  # that it may have open at once
+            self.command = ["bash", "-c", f'ulimit -n {files}; exec "$@"', "bash", *self.command]
         self.processor = 0.0
+        self.written = 0  # lines, after those of its beginning
         self.start()
 
     def start(self) -> None:
@@ -55,8 +62,13 @@ class Desk:
         for line in self.process.stderr:
             if line.startswith("ready"):
                 self.processor -= self.used()  # to start is no part of a label
+                threading.Thread(target=self._count, args=(self.process,), daemon=True).start()
                 return
         raise WorkError("the desk did not start")
+
+    def _count(self, process: subprocess.Popen) -> None:
+        for _ in process.stderr:
+            self.written += 1
 
     def used(self) -> float:
         """Seconds of processor so far."""
@@ -67,7 +79,7 @@ class Desk:
         """End it by a signal; its processor time is counted."""
         self.processor += self.used()
         self.process.send_signal(number)
-        self.process.communicate()
+        self.process.wait()
 
 
 class Browser(DeskClient):
@@ -84,6 +96,8 @@ class Browser(DeskClient):
             self.connection.request("POST", f"/api/v1/{what}", json.dumps(body or {}), told)
             answer = self.connection.getresponse()
             found = json.loads(answer.read())
+        except ValueError:
+            raise DeskError(answer.status, "no JSON") from None
         except (OSError, http.client.HTTPException) as error:
             self.connection.close()
             if is_kept:
@@ -113,29 +127,46 @@ def label(url, name, token, think, until, begun, told):
         except (DeskError, OSError) as error:
             if isinstance(error, DeskError) and error.status not in (429, 503):
                 told["bad"].append(str(error))
+            elif start > begun + SETTLES:  # it counts as long as it took to say no
+                told["seconds"].append((start, time.monotonic() - start))
             turn = None
             time.sleep(0.2)
             continue
         told["acknowledged"].append((name, task))
         if start > begun + SETTLES:
-            told["seconds"].append(time.monotonic() - start)
+            told["seconds"].append((start, time.monotonic() - start))
 
 
-def run(*, people, tasks, think, seconds, kills):
+def attacked(kind, port, begun, seconds, told):
+    """Attack a desk, every other turn; note when, and what it answered."""
+    start = begun + SETTLES
+    while (start := start + TURN) + TURN <= begun + seconds:
+        time.sleep(max(0.0, start - time.monotonic()))
+        words = ("-m", "benchmarks.speed.attacks", kind, str(port), str(TURN))
+        told["attacks"].append((time.monotonic(), time.monotonic() + TURN))
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
+        told["answers"].append(done.stdout.strip())
+        start += TURN
+
+
+def run(*, people, tasks, think, seconds, kills, attack, files):
     """Let people label; what was seen."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         store = folder / "c.db"
         with speed.make(store, workers=people, tasks=tasks, lease=60.0) as campaign:
             tokens = Links(campaign.store).make(None, now=time.time())
-        desk = Desk(store, folder)
-        told = {"acknowledged": [], "seconds": [], "bad": []}
+        desk = Desk(store, folder, files)
+        told = {"acknowledged": [], "seconds": [], "bad": [], "attacks": [], "answers": []}
         begun = time.monotonic()
         given = (think, begun + seconds, begun, told)
         url = f"http://127.0.0.1:{desk.port}"
         threads = [
             threading.Thread(target=label, args=(url, *one, *given)) for one in tokens.items()
         ]
+        if attack is not None:
+            attacking = (attack, desk.port, begun, seconds, told)
+            threads.append(threading.Thread(target=attacked, args=attacking))
         for thread in threads:
             thread.start()
         for k in range(kills):
@@ -145,6 +176,7 @@ def run(*, people, tasks, think, seconds, kills):
         for thread in threads:
             thread.join()
         desk.end(signal.SIGINT)
+        told["written"] = desk.written
         with Campaign(store) as campaign:
             state = campaign.state()
         return told, desk.processor, check(state, told["acknowledged"])
@@ -165,23 +197,39 @@ def check(state, acknowledged):
     }
 
 
+def latency(seconds: list[float]) -> str:
+    """Say how long asking took."""
+    if not seconds:
+        return "nothing was asked"
+    late = sorted(seconds)[int(0.99 * (len(seconds) - 1))]
+    middle = statistics.median(seconds)
+    return f"median {1000 * middle:.0f} ms, p99 {1000 * late:.0f} ms of {len(seconds)}"
+
+
 def main() -> None:
-    """Run it and print one line."""
+    """Run it and print what was seen."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--tasks", type=int, default=10_000)
     parser.add_argument("--think", type=float, default=5.0, help="mean seconds, exponential")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--attack", choices=list(ATTACKS), help="by turns with quiet")
+    parser.add_argument("--files", type=int, help="most files that the desk may have open")
     given = parser.parse_args()
     load = os.getloadavg()[0]
     told, processor, found = run(**vars(given))
-    seconds = sorted(told["seconds"]) or [float("nan")]
     labels = len(told["acknowledged"])
-    middle, late = statistics.median(seconds), seconds[int(0.99 * (len(seconds) - 1))]
     rate = labels / given.seconds
     print(f"{labels} labels, {rate:.1f} a second; {os.cpu_count()} cores, load {load:.1f}")
-    print(f"answer and next: median {1000 * middle:.0f} ms, p99 {1000 * late:.0f} ms")
+    within = [any(a <= at < b for a, b in told["attacks"]) for at, _ in told["seconds"]]
+    quiet = [s for (_, s), is_in in zip(told["seconds"], within, strict=True) if not is_in]
+    under = [s for (_, s), is_in in zip(told["seconds"], within, strict=True) if is_in]
+    print(f"answer and next: {latency(quiet)}")
+    if given.attack is not None:
+        print(f"under attack:    {latency(under)}; the desk wrote {told['written']} lines")
+        for line in told["answers"]:
+            print(f"  {line}")
     print(f"server: {1000 * processor / max(labels, 1):.1f} ms of processor a label")
     print(f"bad answers: {len(told['bad'])}; {found}")
     for line in told["bad"][:5]:

@@ -104,7 +104,9 @@ def open_campaign(store: str, out: Path | None = None) -> Campaign:
     return Campaign(store)
 
 
-def write_rows(out: Path | None, header: list[str], rows: list[list[object]]) -> None:
+def write_rows(
+    out: Path | None, header: list[str], rows: list[list[object]], *, is_secret: bool = False
+) -> None:
     """Write a CSV table to a file, whole or not at all, or to standard output."""
     import csv
     import io
@@ -121,7 +123,7 @@ def write_rows(out: Path | None, header: list[str], rows: list[list[object]]) ->
         writer.writerows(shown)
         emit(page.getvalue().removesuffix("\n"))
     else:
-        write_whole(out, lambda path: write_table(path, header, shown, ","))
+        write_whole(out, lambda path: write_table(path, header, shown, ","), is_secret=is_secret)
 
 
 def say_model(campaign: Campaign) -> None:

@@ -20,7 +20,6 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from crowd_tvcs.campaign import Offer
 from crowd_tvcs.campaign.desk import figures
-from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.worker import address_of, progress_of, require_worker
 
@@ -124,10 +123,12 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     ) -> str:
         return require_worker(served, request, token.credentials if token else None)
 
-    def operator(
+    async def operator(
         request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
     ) -> None:
-        if given is None or not served.entrance.lets_in(given.password, address_of(request)):
+        if given is None or not await served.entrance.lets_in_soon(
+            given.password, address_of(request)
+        ):
             raise HTTPException(401, "give the operator's password", {"WWW-Authenticate": "Basic"})
 
     def turn(name: str, offer: Offer) -> Turn:
@@ -183,14 +184,14 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     @turns.post("/skip")
     def skip(what: Skip, name: Worker, request: Request) -> Turn:
         """Give a task up for good, and lease the next one."""
-        address = hashed(address_of(request))
+        address = served.entrance.keyed(address_of(request))
         campaign.skip(name, served.task_of(what.task, name), what.reason, address=address)
         return turn(name, campaign.next(name))
 
     @turns.post("/undo")
     def undo(name: Worker, request: Request) -> Turn:
         """Take the last answer back; its task is leased again."""
-        return turn(name, campaign.undo(name, address=hashed(address_of(request))))
+        return turn(name, campaign.undo(name, address=served.entrance.keyed(address_of(request))))
 
     @routes.get("/status", tags=["operator"], dependencies=[Depends(operator)])
     def status() -> figures.Figures:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import urllib.error
+import urllib.parse
 import urllib.request
 from email.message import Message
 from typing import Any
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class DeskError(RuntimeError):
@@ -32,6 +35,13 @@ class DeskClient:
         What stands at the end of the worker's link.
     timeout
         Seconds to wait for an answer.
+    trust_network
+        Whether the token may go unencrypted to another machine.
+
+    Raises
+    ------
+    ValueError
+        If the token would, and the network is not trusted.
 
     Examples
     --------
@@ -39,7 +49,15 @@ class DeskClient:
     ``turn = client.submit(turn["task"], label)["next"]``.
     """
 
-    def __init__(self, url: str, token: str, timeout: float = 30.0) -> None:
+    def __init__(
+        self, url: str, token: str, timeout: float = 30.0, *, trust_network: bool = False
+    ) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme != "https" and parts.hostname not in LOOPBACK and not trust_network:
+            raise ValueError(
+                f"{url} is reached by {parts.scheme or 'nothing'}, so everybody on the way could "
+                "read the token: give an https:// address, or trust_network=True"
+            )
         self.url, self.token, self.timeout = url.rstrip("/"), token, timeout
 
     def next(self) -> dict[str, Any]:
@@ -82,10 +100,20 @@ class DeskClient:
         raise DeskError(status, detail, float(wait) if wait.isdecimal() else 0.0)
 
 
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follow nobody to another address: the token would go along."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect())
+
+
 def _answered(request: urllib.request.Request, timeout: float) -> tuple[int, Message, bytes]:
     """Return status, headers and all of the body, also of an error."""
     try:
-        answer = urllib.request.urlopen(request, timeout=timeout)
+        answer = _OPENER.open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         answer = error
     with answer:

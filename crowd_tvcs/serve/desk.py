@@ -89,6 +89,9 @@ class Served:
         Whether browsers come by https, so that cookies go no other way.
     root
         The path of the host below which browsers see the desk, such as ``/label``, or ``""``.
+    public_url
+        Where browsers reach the desk; links begin with it, whatever a request calls its host. By
+        default this machine's port 8000.
     """
 
     campaign: Campaign
@@ -97,6 +100,7 @@ class Served:
     instructions: str = ""
     is_secure: bool = False
     root: str = ""
+    public_url: str = ""
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -104,6 +108,7 @@ class Served:
         self.links = Links(self.campaign.store)
         self.entrance = Entrance(self.campaign.store, self.links.secret, self.password)
         self.password = ""
+        self.public_url = self.public_url or f"http://127.0.0.1:8000{self.root}"
         self.cookies = Cookies.of(self.links.secret)
         self.pages = Pages(self.links.secret)
         self._contents: dict[str, tuple[float, Content]] = {}
@@ -111,6 +116,10 @@ class Served:
         self.look_for_gold()
         self._threads = ThreadPoolExecutor(THREADS, "turns")
         self._forms = URLSafeTimedSerializer(self.links.secret, salt="form")
+
+    def link(self, token: str) -> str:
+        """Return the link of a worker."""
+        return f"{self.public_url}/w/{token}"
 
     def page(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
         """Fill a template, which knows below which path the desk is."""

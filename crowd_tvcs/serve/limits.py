@@ -7,7 +7,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
+from urllib.parse import urlsplit
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+"""Names of this machine for itself, which are no other's."""
 MOST_KNOWN = 10_000
 """Names that a limit remembers; the one that was quiet for longest is forgotten."""
 
@@ -18,6 +21,14 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 class TooFast(Exception):
     """Somebody who asks too often; they may again in `wait` seconds."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__()
+        self.wait = wait
+
+
+class Busy(Exception):
+    """What is asked for takes long, and many ask; it may be free in `wait` seconds."""
 
     def __init__(self, wait: float) -> None:
         super().__init__()
@@ -46,11 +57,11 @@ class TokenBucket:
 
 
 class Headed:
-    """Add headers to every answer that does not have them."""
+    """Add headers to every answer that lacks them, and `secure` ones if it goes by https."""
 
-    def __init__(self, app: Any, headers: Mapping[str, str]) -> None:
+    def __init__(self, app: Any, headers: Mapping[str, str], secure: Mapping[str, str]) -> None:
         self.app = app
-        self.headers = [(name.lower().encode(), text.encode()) for name, text in headers.items()]
+        self.headers, self.secure = _encoded(headers), _encoded(secure)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -59,10 +70,40 @@ class Headed:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", []))
                 names = {name.lower() for name, _ in own}
-                message["headers"] = own + [one for one in self.headers if one[0] not in names]
+                more = self.headers + (self.secure if scope["scheme"] == "https" else [])
+                message["headers"] = own + [one for one in more if one[0] not in names]
             await send(message)
 
         await self.app(scope, receive, headed)
+
+
+class Known:
+    """Refuse a request for a host that the desk does not have, or by http where it has https.
+
+    A page could else be made to point to a host that somebody chose, or a page of theirs, whose
+    name they let stand for this machine, could read the desk.
+    """
+
+    def __init__(self, app: Any, url: str) -> None:
+        parts = urlsplit(url)
+        self.app, self.url = app, url
+        self.host, self.is_secure = (parts.hostname or "").lower(), parts.scheme == "https"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
+        host = given[1:].partition("]")[0] if given[:1] == "[" else given.partition(":")[0]
+        if host in LOOPBACK:
+            await self.app(scope, receive, send)
+        elif host != self.host:
+            await _refuse(send, 421, f"this desk is at {self.url}\n")
+        elif self.is_secure and scope["scheme"] != "https":
+            await _refuse(send, 403, f"this desk is at {self.url}, by https alone\n")
+        else:
+            await self.app(scope, receive, send)
 
 
 class AtMost:
@@ -70,6 +111,7 @@ class AtMost:
 
     def __init__(self, app: Any, size: int) -> None:
         self.app, self.size = app, size
+        self.refusal = f"a request may have at most {size} bytes\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -78,7 +120,7 @@ class AtMost:
             return
         told = dict(scope["headers"]).get(b"content-length", b"0")
         if not told.isdigit() or int(told) > self.size:
-            await self._refuse(send)
+            await _refuse(send, 413, self.refusal)
             return
         body, more = b"", True
         while more:
@@ -88,7 +130,7 @@ class AtMost:
             body += message.get("body", b"")
             more = message.get("more_body", False)
             if len(body) > self.size:
-                await self._refuse(send)
+                await _refuse(send, 413, self.refusal)
                 return
         waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -97,8 +139,12 @@ class AtMost:
 
         await self.app(scope, again, send)
 
-    async def _refuse(self, send: Send) -> None:
-        text = f"a request may have at most {self.size} bytes\n".encode()
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": text})
+
+async def _refuse(send: Send, status: int, text: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), text.encode()) for name, text in headers.items()]

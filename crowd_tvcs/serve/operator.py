@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Form, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from crowd_tvcs.campaign import Refused, Worker
 from crowd_tvcs.campaign.desk import figures, tables
-from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.campaign.desk.seats import make_index, seats_of, warn_of_haste
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
@@ -19,11 +19,13 @@ from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.entrance import SESSION
 from crowd_tvcs.serve.pages import is_for_script
-from crowd_tvcs.serve.worker import address_of
+from crowd_tvcs.serve.worker import address_of, fields_of
 from tvcs_core.command.shell import say
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
+LONGEST = 1000
+"""Characters of a password that are looked at."""
 PLANNING = 30.0
 """Most seconds that planning a round takes."""
 MOST_POINTS = 300
@@ -66,14 +68,14 @@ def router(served: Served) -> APIRouter:
     def login_page() -> Response:
         return served.page("login.html.j2", said="")
 
-    @routes.post("/login")
-    def login(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
-        if not served.entrance.lets_in(password, address_of(request)):
+    async def login(request: Request) -> Response:
+        given = fields_of(await request.body()).get("password", "")[:LONGEST]
+        if not await served.entrance.lets_in_soon(given, address_of(request)):
             return served.page("login.html.j2", 401, said="That is not the password.")
         answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         answer.set_cookie(
             served.cookies.operator,
-            served.entrance.new_session(),
+            await run_in_threadpool(served.entrance.new_session),
             path=served.root or "/",
             httponly=True,
             samesite="strict",
@@ -82,9 +84,12 @@ def router(served: Served) -> APIRouter:
         )
         return answer
 
+    routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too
+
     @routes.post("/logout")
     def logout(request: Request, form: Annotated[str, Form()]) -> Response:
         require_form(request, form)
+        served.entrance.end_session(require_session(request))
         answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
         answer.delete_cookie(served.cookies.operator, path=served.root or "/")
         return answer
@@ -120,7 +125,7 @@ def router(served: Served) -> APIRouter:
         require_form(request, form)
         if what not in ACTIONS:
             raise Refused(f"there is nothing called {what!r} to do")
-        return done(ACTIONS[what](served, name, hashed(address_of(request))))
+        return done(ACTIONS[what](served, name, served.entrance.keyed(address_of(request))))
 
     @routes.post("/link")
     def link(
@@ -128,8 +133,7 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         require_form(request, form)
         token = served.links.make([name], now=time.time())[name]
-        place = str(request.url_for("enter", token=token))
-        return served.page("link.html.j2", name=name, place=place)
+        return served.page("link.html.j2", name=name, place=served.link(token))
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
@@ -193,7 +197,7 @@ def router(served: Served) -> APIRouter:
         ]
         if not listed:
             raise ValueError("a worker must have a name")
-        campaign.add(workers=listed, address=hashed(address_of(request)))
+        campaign.add(workers=listed, address=served.entrance.keyed(address_of(request)))
         said = f"{len(listed)} workers are added; links are made below"
         with campaign.store.read() as (_, settings):
             source = settings.source
@@ -205,7 +209,7 @@ def router(served: Served) -> APIRouter:
         require_form(request, form)
         names = [seat.name for seat in seats_of(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
-        rows = [[name, str(request.url_for("enter", token=t))] for name, t in tokens.items()]
+        rows = [[name, served.link(token)] for name, token in tokens.items()]
         return _csv("links", ["worker", "link"], list(rows))
 
     return routes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import secrets
 import socket
 import tempfile
@@ -12,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from sqlalchemy import func, select
@@ -30,8 +33,10 @@ from crowd_tvcs.campaign.desk.media import require_media
 from crowd_tvcs.campaign.store.presence import Presence, present
 from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task, worker
+from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import WAYS, Served
+from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError, WorkError
@@ -39,6 +44,8 @@ from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
 """Share of the tasks handed out that are gold, where gold is given and no share."""
+EVERYWHERE = ("0.0.0.0", "::")
+"""Addresses that stand for all of this machine's."""
 GRACE = 1
 """Seconds that requests have to end after Ctrl-C."""
 WITHOUT_FUNCTIONS = (
@@ -59,25 +66,79 @@ DEMO = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where to listen, and how browsers come there."""
+    """Where to listen, and how browsers come there.
+
+    Raises
+    ------
+    ValueError
+        If it can be reached by others, and nothing says how that is safe; or if nothing says
+        where browsers reach it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8000
-    certificate: Path | None = None
-    key: Path | None = None
     behind_proxy: bool = False
+    trust_network: bool = False
+    public_url: str | None = None
     root: str = ""
+
+    def __post_init__(self) -> None:
+        if self.behind_proxy and self.trust_network:
+            raise ValueError(
+                "--behind-proxy and --trust-network exclude each other: a proxy speaks https, or "
+                "the network is trusted without"
+            )
+        if self.host not in LOOPBACK and not (self.behind_proxy or self.trust_network):
+            raise ValueError(
+                f"--host {self.host} can be reached by others, and links and the password would go "
+                "there unencrypted: let a proxy speak https and give --behind-proxy, or give "
+                "--trust-network if nobody else is on that network"
+            )
+        if self.public_url is not None:
+            _require_url(self.public_url, self.root, needs_https=self.behind_proxy)
+        elif self.behind_proxy:
+            raise ValueError(
+                "--behind-proxy needs --public-url, where browsers reach the proxy, such as "
+                "https://label.example.org"
+            )
+        elif self.host in EVERYWHERE:
+            raise ValueError(
+                f"--host {self.host} is no address that browsers can open: give --public-url, such "
+                f"as http://192.168.1.5:{self.port}"
+            )
 
     @property
     def is_secure(self) -> bool:
         """Whether browsers come by https."""
-        return self.key is not None or self.behind_proxy
+        return self.url.startswith("https://")
+
+    @property
+    def listens(self) -> str:
+        """The address that the desk itself has."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The address, for people."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http{'s' if self.key is not None else ''}://{host}:{self.port}{self.root}"
+        """The address for people."""
+        return (
+            f"{self.listens}{self.root}" if self.public_url is None else self.public_url.rstrip("/")
+        )
+
+
+def _require_url(url: str, root: str, *, needs_https: bool) -> None:
+    parts = urlsplit(url)
+    schemes = ("https",) if needs_https else ("http", "https")
+    if parts.scheme not in schemes or not parts.hostname or parts.username or parts.query:
+        why = ", since a proxy speaks https" if needs_https else ""
+        raise ValueError(
+            f"--public-url must be such as https://label.example.org{why}, found {shown(url)}"
+        )
+    if parts.path.rstrip("/") != root:
+        raise ValueError(
+            f"--public-url must end with the path of --root-path, {root or 'none'}, "
+            f"found {shown(url)}"
+        )
 
 
 def serve(
@@ -111,7 +172,7 @@ def serve(
         is_gold = gold is not None or gold_share is not None
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
-        served = Served(campaign, password, media, told, place.is_secure, root=place.root)
+        served = Served(campaign, password, media, told, place.is_secure, place.root, place.url)
         with present(campaign.store, served.setup(share), WAYS) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
@@ -130,7 +191,7 @@ def serve(
                 say(f"password of the operator, for this run: {password}")
             if store is None:
                 for name, token in served.links.make(None, now=time.time()).items():
-                    say(f"{name}: {place.url}/w/{token}")
+                    say(f"{name}: {served.link(token)}")
             _run(served, place, sign)
 
 
@@ -197,8 +258,12 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
+        connections.say_what_is_short(asyncio.get_running_loop())
         await super().startup(sockets)
         if self.started:
+            for server in self.servers:
+                for one in server.sockets:
+                    connections.queue_longer(one.fileno())
             say("ready; Ctrl-C ends it")
 
     async def on_tick(self, counter: int) -> bool:
@@ -206,30 +271,47 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter) or self.is_ousted
 
 
-def _run(served: Served, place: Place, sign: Presence | None) -> None:
+def config_of(
+    served: Served, place: Place, sign: Presence | None = None, most: int | None = None
+) -> uvicorn.Config:
+    """Say how to serve: within what `connections` allows, of which there may be `most`."""
+    most = connections.most_connections() if most is None else most
     options: dict[str, Any] = {
         "host": place.host,
         "port": place.port,
-        "log_level": "warning",
+        "log_level": "error",  # a line for whatever is no request could fill a disk
         "access_log": False,
         "server_header": False,
         "proxy_headers": place.behind_proxy,
         "timeout_graceful_shutdown": GRACE,
-        "timeout_keep_alive": 15,
+        "timeout_keep_alive": connections.IDLE,
+        "http": connections.bounded(most),
+        "loop": "asyncio",  # of which it is known what it does without files
+        "ws": "none",
+        "backlog": connections.BACKLOG,
     }
-    if place.key is not None:
-        options |= {"ssl_keyfile": str(place.key), "ssl_certfile": str(place.certificate)}
-    server = _Server(uvicorn.Config(create_app(served, sign), **options), sign)
+    return uvicorn.Config(create_app(served, sign), **options)
+
+
+def _run(served: Served, place: Place, sign: Presence | None) -> None:
+    logging.getLogger("uvicorn.error").addFilter(_is_no_end)
+    server = _Server(config_of(served, place, sign), sign)
     try:
         server.run()
     except SystemExit:  # uvicorn has said why
-        raise WorkError(f"{place.url} cannot be listened to; is it in use?") from None
+        raise WorkError(f"{place.listens} cannot be listened to; is it in use?") from None
     if server.is_ousted:
         raise WorkError(
             f"a desk with {WAYS} began to serve the campaign while the database was away; this one "
             "has ended"
         )
     raise KeyboardInterrupt  # what ends it else; uvicorn's own may come too late to be heard
+
+
+def _is_no_end(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn is more than a request that the end of the desk cut short."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, asyncio.CancelledError)
 
 
 def _password(path: Path | None) -> str:

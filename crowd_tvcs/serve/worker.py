@@ -10,7 +10,6 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import bindparam, exists, select
 
 from crowd_tvcs.campaign import Offer
-from crowd_tvcs.campaign.desk.access import hashed
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
@@ -157,7 +156,7 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
     name, fields, _ = _checked(served, request, body, "task")
-    campaign, address = served.campaign, hashed(address_of(request))
+    campaign, address = served.campaign, served.entrance.keyed(address_of(request))
     with served.unnamed():
         task = served.task_of(fields["task"], name)
         campaign.skip(name, task, fields.get("reason", ""), address=address)
@@ -166,7 +165,7 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
 
 def _undo(served: Served, request: Request, body: bytes) -> Response:
     name, _, answers = _checked(served, request, body)
-    address = hashed(address_of(request))
+    address = served.entrance.keyed(address_of(request))
     with served.unnamed():
         offer = served.campaign.undo(name, answers=answers, address=address)
     return _after(served, request, name, offer, "Your last answer is taken back.")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
-from crowd_tvcs.sync.connection import Connection, ToolError
+from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
 from crowd_tvcs.sync.front_end import Annotation, Shown
 from tvcs_core.files.shown import listed, shown
 
@@ -44,7 +43,7 @@ class Argilla:
         Name of the label question; None for the only one.
     predictions
         Whether labels of now will be told.
-    authority
+    trust
         As for `Connection`.
     """
 
@@ -59,9 +58,9 @@ class Argilla:
         workspace: str | None = None,
         question: str | None = None,
         predictions: bool = False,
-        authority: Path | None = None,
+        trust: Trust = DEFAULT,
     ) -> None:
-        self._at = Connection(f"{url.rstrip('/')}/api/v1", {"X-Argilla-Api-Key": token}, authority)
+        self._at = Connection(f"{url.rstrip('/')}/api/v1", {"X-Argilla-Api-Key": token}, trust)
         self._name, self._workspace_name = dataset, workspace
         self._question, self._predicts = question, predictions
         self._dataset: dict[str, Any] = {}

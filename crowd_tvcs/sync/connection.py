@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,26 @@ class ToolError(ValueError):
         self.status = status
 
 
+@dataclass(frozen=True)
+class Trust:
+    """How a server is trusted.
+
+    Attributes
+    ----------
+    authority
+        PEM file of the authority that signed the server's certificate; None for those the machine
+        trusts.
+    network
+        Whether the token may go to it unencrypted.
+    """
+
+    authority: Path | None = None
+    network: bool = False
+
+
+DEFAULT = Trust()
+
+
 class Connection:
     """A server that speaks JSON.
 
@@ -43,23 +65,28 @@ class Connection:
         Its address; paths are appended to it.
     headers
         Of every request, such as the token.
-    authority
-        PEM file of the authority that signed the server's certificate; None for those the machine
-        trusts.
+    trust
+        How the server is trusted.
 
     Raises
     ------
     ValueError
-        If `url` is no address, or `authority` holds no certificate.
+        If `url` is no address, it would carry a token unencrypted to another machine, or the
+        authority holds no certificate.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], authority: Path | None = None) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], trust: Trust = DEFAULT) -> None:
         self.url = url.rstrip("/")
         self.host = _host(url)
+        if url.startswith("http://") and not (trust.network or is_this_machine(self.host)):
+            raise ValueError(
+                f"{self.url} is reached by http, so everybody on the way could read the token: "
+                "give an https:// address, or --trust-network if nobody else is on that network"
+            )
         self.headers = dict(headers)
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
         if self.url.startswith("https://"):
-            handlers.append(urllib.request.HTTPSHandler(context=_trust(authority)))
+            handlers.append(urllib.request.HTTPSHandler(context=_context(trust.authority)))
         self._opener = urllib.request.build_opener(*handlers)
 
     def ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
@@ -142,7 +169,15 @@ def _host(url: str) -> str:
     return parts.hostname
 
 
-def _trust(authority: Path | None) -> ssl.SSLContext:
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this machine, so that nobody else sees what goes there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _context(authority: Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=None if authority is None else str(authority))
     except ssl.SSLError:

@@ -6,14 +6,13 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.exchange.collecting import Collector, Place
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
-from crowd_tvcs.sync.connection import Connection, ToolError
+from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
 from crowd_tvcs.sync.front_end import Annotation, Shown
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
@@ -48,7 +47,7 @@ class LabelStudio:
         Name of the Choices tag that is the label; None for the only one.
     predictions
         Whether predictions will be told; the project is then set not to show them to annotators.
-    authority
+    trust
         As for `Connection`.
     """
 
@@ -62,11 +61,11 @@ class LabelStudio:
         *,
         question: str | None = None,
         predictions: bool = False,
-        authority: Path | None = None,
+        trust: Trust = DEFAULT,
     ) -> None:
         self._token, self._is_personal = token, token.count(".") == 2
         headers = {} if self._is_personal else {"Authorization": f"Token {token}"}
-        self._at = Connection(url, headers, authority)
+        self._at = Connection(url, headers, trust)
         self._project, self._question = project, question
         self._predicts = predictions
         self._to_name = ""

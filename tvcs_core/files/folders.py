@@ -19,6 +19,8 @@ from tvcs_core.files.partial import (
     remove_left_folders,
 )
 
+PRIVATE = 0o600
+"""Mode of files that hold secrets: links, and stores with what signs them."""
 DEVICES = Path("/dev")  # its standard output is a link, which may lead to a file
 
 
@@ -91,8 +93,12 @@ def _move(partial: Path, folder: Path) -> None:
         os.replace(partial / name, folder / name)
 
 
-def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
+def write_whole(
+    path: str | Path, write: Callable[[Path], object], *, is_secret: bool = False
+) -> None:
     """Call `write` on a file beside `path` and rename it to `path` once it is complete.
+
+    Nobody but its owner may read a file that `is_secret`.
 
     Raises
     ------
@@ -114,7 +120,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
     try:
         with naming(target, held.path):
             write(held.path)
-            held.path.chmod(0o666 & ~_umask())
+            held.path.chmod(PRIVATE if is_secret else 0o666 & ~_umask())
             os.replace(held.path, target)
     finally:
         held.release()

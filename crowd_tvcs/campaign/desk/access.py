@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 from collections.abc import Iterable, Mapping
 
@@ -111,8 +112,13 @@ class Links:
 
 
 def hashed(text: str) -> str:
-    """Hash what is not to be kept itself: a token of many random bits, or an address."""
+    """Hash what is not to be kept itself: a token of many random bits."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def keyed(secret: str, text: str) -> str:
+    """Hash what could be guessed, such as an address, under the secret of a campaign."""
+    return hmac.digest(secret.encode(), f"address {text}".encode(), "sha256").hex()
 
 
 def _ids(connection: Connection) -> Mapping[str, int]:

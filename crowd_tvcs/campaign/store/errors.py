@@ -39,6 +39,10 @@ class StoreError(RuntimeError):
     """The store could not do it, through no fault of the data; the message says what is changed."""
 
 
+class Damaged(DataError):
+    """The file of a store is no database, or a part of it cannot be read any more."""
+
+
 class Overtaken(StoreError):
     """Others changed the campaign again and again while something was computed from it."""
 
@@ -51,7 +55,7 @@ def translated(name: str, engine: Engine, otherwise: str = NOTHING) -> Iterator[
     except (DatabaseError, engine.dialect.loaded_dbapi.Error) as error:
         what = said(error)
         if "not a database" in what or "malformed" in what:
-            raise DataError(f"is not the store of a campaign ({what})", path=name) from None
+            raise Damaged(f"is not the store of a campaign ({what})", path=name) from None
         raise StoreError(f"{name}: {in_words(what)}; {otherwise}") from error
     except SQLAlchemyError as error:
         what = " ".join(str(error).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.errors import WorkError
+from tvcs_core.files.folders import PRIVATE
 
 DESKS = 0x74766373
 """What all locks of desks have in common."""
@@ -143,6 +145,8 @@ def _alone(store: Store) -> Iterator[None]:
     """
     path = Path(f"{Path(store.place).resolve()}-desk")
     try:
+        with suppress(OSError):  # SQLite says itself why it cannot
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
         connection = sqlite3.connect(path, timeout=0.0, isolation_level=None)
         try:
             connection.execute("BEGIN EXCLUSIVE")

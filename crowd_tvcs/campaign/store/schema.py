@@ -10,10 +10,10 @@ of the tables too: even a mistake of this program could not break one.
 from __future__ import annotations
 
 from sqlalchemy import (
-    DDL,
     BigInteger,
     CheckConstraint,
     Column,
+    Connection,
     Float,
     ForeignKey,
     Index,
@@ -23,10 +23,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    event,
+    text,
 )
 
-VERSION = 3
+VERSION = 4
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
@@ -210,26 +210,41 @@ planned = Table(
     Column("bound", Float),
 )
 
-_KEEP = "the audit is only added to"
-for _kind in ("UPDATE", "DELETE"):
-    event.listen(
-        audit,
-        "after_create",
-        DDL(
-            f"CREATE TRIGGER audit_no_{_kind.lower()} BEFORE {_kind} ON audit "
-            f"BEGIN SELECT RAISE(ABORT, '{_KEEP}'); END"
-        ).execute_if(dialect="sqlite"),
-    )
-event.listen(
-    audit,
-    "after_create",
-    DDL(
-        "CREATE FUNCTION tvcs_only_added_to() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{_KEEP}'; END $$; "
-        "CREATE TRIGGER audit_no_change BEFORE UPDATE OR DELETE ON audit "
-        "FOR EACH STATEMENT EXECUTE FUNCTION tvcs_only_added_to()"
-    ).execute_if(dialect="postgresql"),
+session = Table(
+    "session",
+    metadata,
+    Column("hashed", Text, primary_key=True),  # of an operator's cookie, until they log out
+    Column("made", Float, nullable=False),
 )
+
+_KEEP = "the audit is only added to"
+_PROTECTION = {
+    # `INSERT OR REPLACE` deletes without a trigger of deletions, so the insertion is looked at.
+    "sqlite": [
+        *(f"DROP TRIGGER IF EXISTS audit_no_{kind}" for kind in ("update", "delete", "replace")),
+        f"CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit "
+        f"BEGIN SELECT RAISE(ABORT, '{_KEEP}'); END",
+        f"CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit "
+        f"BEGIN SELECT RAISE(ABORT, '{_KEEP}'); END",
+        f"CREATE TRIGGER audit_no_replace BEFORE INSERT ON audit "
+        f"WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id) "
+        f"BEGIN SELECT RAISE(ABORT, '{_KEEP}'); END",
+    ],
+    "postgresql": [
+        "CREATE OR REPLACE FUNCTION tvcs_only_added_to() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{_KEEP}'; END $$",
+        "DROP TRIGGER IF EXISTS audit_no_change ON audit",
+        "CREATE TRIGGER audit_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit "
+        "FOR EACH STATEMENT EXECUTE FUNCTION tvcs_only_added_to()",
+    ],
+}
+
+
+def protect(connection: Connection) -> None:
+    """Let the database refuse to change an entry of the audit, in whatever way."""
+    for statement in _PROTECTION[connection.dialect.name]:
+        connection.execute(text(statement))
+
 
 # By version: the columns that came with the next one, all empty in stores made before.
 ADDED = {
@@ -244,4 +259,5 @@ ADDED = {
         worker.c.blocked,
         *(pair.c[name] for name in ("leased_at", "answered_at", "seconds")),
     ],
+    3: [],
 }

@@ -28,6 +28,7 @@ from crowd_tvcs.campaign.store.kept import MOST, SQLITE, AtOnce, Kept
 from crowd_tvcs.campaign.store.queries import CLOSE_GATE, SETTINGS, TAKE_TURN
 from crowd_tvcs.campaign.store.statements import Call, Statement, together
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.folders import PRIVATE
 
 POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
@@ -77,6 +78,7 @@ class Store:
                     raise DataError("holds tables already; init makes a new store", path=self.name)
             with self._changed(NOTHING) as connection:
                 schema.metadata.create_all(connection, checkfirst=False)
+                schema.protect(connection)
                 functions.create(connection)
                 yield connection
         except BaseException:
@@ -275,13 +277,16 @@ class Store:
         return translated(self.name, self.engine, otherwise)
 
     def _claim(self) -> bool:
-        """Make the file of a new store; whether it was not there before."""
+        """Make the file of a new store; whether it was not there before.
+
+        SQLite gives the files beside it, `-wal` and `-shm`, the rights that it has.
+        """
         if not self.is_file:
             return False
         if not Path(self.place).absolute().parent.is_dir():
             raise DataError("cannot be made: its folder does not exist", path=self.place)
         try:
-            os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+            os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
         except FileExistsError:
             return False
         except OSError as error:

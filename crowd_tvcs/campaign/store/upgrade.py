@@ -100,7 +100,7 @@ def _copy_file(path: Path, copy: Path) -> None:
             source.backup(target)
 
     try:
-        write_whole(copy, back_up)
+        write_whole(copy, back_up, is_secret=True)
     except DataError as error:
         raise StoreError(f"{error}; {NOTHING}") from None
     except (sqlite3.Error, WriteError) as error:
@@ -130,5 +130,6 @@ def _bring_up(connection: Connection, version: int) -> None:
             added = f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"
             connection.execute(text(added))
     schema.metadata.create_all(connection)
+    schema.protect(connection)
     functions.create(connection)
     connection.execute(text(f"UPDATE campaign SET schema_version = {schema.VERSION}"))

@@ -16,10 +16,9 @@ from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import FAILED, say, stop
 from tvcs_core.files.extras import to_install
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOST_GOLD = 0.5
 """Largest share of gold: more of it than of tasks that are to be labelled is no campaign."""
-NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it")
+NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it", "httptools")
 
 
 class _OrStart(TyperGroup):
@@ -40,7 +39,7 @@ app = typer.Typer(
 
 BaseUrl = Annotated[
     str,
-    typer.Option("--url", metavar="URL", help="Where workers reach the desk."),
+    typer.Option("--public-url", metavar="URL", help="Where workers reach the desk."),
 ]
 Names = Annotated[
     list[str] | None,
@@ -92,12 +91,22 @@ class ServeOptions:
         Path | None,
         typer.Option(metavar="FILE", help="Its first line. Default: made and printed."),
     ] = None
-    tls_certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM.")] = None
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM.")] = None
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="A proxy on this machine speaks https for the desk."),
+        typer.Option("--behind-proxy", help="A proxy speaks https for the desk; docs/serve.md."),
     ] = False
+    trust_network: Annotated[
+        bool,
+        typer.Option(
+            "--trust-network", help="Let links and the password go unencrypted to --host."
+        ),
+    ] = False
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Where browsers reach the desk. Default: --host and --port."
+        ),
+    ] = None
     root_path: Annotated[
         str,
         typer.Option(
@@ -121,28 +130,20 @@ def start(given: ServeOptions) -> None:
 
     if given.demo == (given.store is not None):
         raise ValueError("give a STORE, or --demo, which makes one")
-    if (given.tls_certificate is None) != (given.tls_key is None):
-        raise ValueError("--tls-certificate and --tls-key go together")
-    is_secure = given.tls_key is not None or given.behind_proxy
-    if given.host not in LOOPBACK and not is_secure:
-        raise ValueError(
-            f"--host {given.host} can be reached by others, so links and the password need https: "
-            "give --tls-certificate and --tls-key, or --behind-proxy"
-        )
+    place = Place(
+        given.host,
+        given.port,
+        given.behind_proxy,
+        given.trust_network,
+        given.public_url,
+        prefix_of(given.root_path),
+    )
     if given.media is not None and not given.media.is_dir():
         raise ValueError(f"--media must be a folder, found {given.media}")
     if given.gold_share is not None and not 0.0 < given.gold_share <= MOST_GOLD:
         raise ValueError(
             f"--gold-share must be above 0 and at most {MOST_GOLD}, found {given.gold_share}"
         )
-    place = Place(
-        given.host,
-        given.port,
-        given.tls_certificate,
-        given.tls_key,
-        given.behind_proxy,
-        prefix_of(given.root_path),
-    )
     serve(
         given.store,
         place,
@@ -176,7 +177,7 @@ def links(
     with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
-    write_rows(out, ["worker", "link"], rows)
+    write_rows(out, ["worker", "link"], rows, is_secret=True)
     say(f"{len(rows)} links made; who has one answers in the worker's name")
 
 

@@ -91,6 +91,10 @@ class HowOptions:
         Path | None,
         typer.Option(metavar="FILE", help="PEM of the authority that signed the tool's key."),
     ] = None
+    trust_network: Annotated[
+        bool,
+        typer.Option("--trust-network", help="Let the token go unencrypted to an http URL."),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +132,7 @@ def label_studio(given: StudioOptions) -> None:
     tasks that are theirs. The token is that of an administrator, in LABEL_STUDIO_API_KEY or in
     --token-file.
     """
+    from crowd_tvcs.sync.connection import Trust
     from crowd_tvcs.sync.label_studio import LabelStudio
 
     how = given.how
@@ -137,7 +142,7 @@ def label_studio(given: StudioOptions) -> None:
         given.project,
         question=how.question,
         predictions=how.predictions,
-        authority=how.tls_ca,
+        trust=Trust(how.tls_ca, how.trust_network),
     )
     _run(given.store, front, how)
 
@@ -153,6 +158,7 @@ def argilla(given: ArgillaOptions) -> None:
     administrator of the workspace, in ARGILLA_API_KEY or in --token-file.
     """
     from crowd_tvcs.sync.argilla import Argilla
+    from crowd_tvcs.sync.connection import Trust
 
     how = given.how
     front = Argilla(
@@ -162,7 +168,7 @@ def argilla(given: ArgillaOptions) -> None:
         workspace=given.workspace,
         question=how.question,
         predictions=how.predictions,
-        authority=how.tls_ca,
+        trust=Trust(how.tls_ca, how.trust_network),
     )
     _run(given.store, front, how)
 

@@ -7,6 +7,9 @@ const ROOT = main.dataset.root;
 const KEPT = `unsent ${main.dataset.campaign}`;  // another desk of this host keeps its own
 const LEAST = 1000 * Number(main.dataset.least);
 const RETRY = 5000;
+const FINAL = [400, 409, 413];  // the desk has read it and says why it does not take it
+const AWAY = "Your answer is kept here and not sent yet: the desk cannot be reached. It is tried again.";
+const LOGGED_OUT = "Your answer is kept here and not sent yet: open your link again, then it is sent.";
 const NO_PICTURE = "The picture cannot be shown: skip the task, and say why.";
 let isBusy = false;
 let retry = 0;
@@ -52,7 +55,7 @@ function unseen(isAnswer) {
 
 async function send(path, body) {
   const answer = await fetch(path, { method: "POST", body, headers: { "X-Part": "main" } });
-  if (answer.status === 429 || answer.status === 503) throw new Error("later");
+  if (!answer.ok && !FINAL.includes(answer.status)) throw new Error(answer.status === 401 ? LOGGED_OUT : AWAY);
   return answer;
 }
 
@@ -61,22 +64,41 @@ async function post(path, fields) {
   isBusy = true;
   try {
     const answer = await send(path, new URLSearchParams(fields));
-    localStorage.removeItem(KEPT);
+    const text = await answer.text();  // an answer that broke off counts for nothing
+    keep(null);
     unsent.hidden = true;
-    if (answer.ok) show(await answer.text());
-    else await refused(answer);
-  } catch {
-    localStorage.setItem(KEPT, JSON.stringify([path, fields]));
-    unsent.textContent = "Your answer is kept here and not sent yet: the desk cannot be reached. It is tried again.";
+    if (answer.ok) show(text);
+    else await refused(text);
+  } catch (error) {
+    keep([path, fields]);
+    unsent.textContent = error.message === LOGGED_OUT ? LOGGED_OUT : AWAY;
     unsent.hidden = false;
+    clearTimeout(retry);
     retry = setTimeout(again, RETRY);
     return;
   }
   isBusy = false;
 }
 
-async function refused(answer) {
-  const said = await answer.json().then((told) => told.detail, () => "That was not taken.");
+// In the browser's store, which outlives the page, and in the page, where there is no store.
+let held = null;
+function keep(what) {
+  held = what;
+  try {
+    if (what) localStorage.setItem(KEPT, JSON.stringify(what));
+    else localStorage.removeItem(KEPT);
+  } catch { /* full or forbidden: the page holds it as long as it is open */ }
+}
+
+function kept() {
+  try {
+    return held || JSON.parse(localStorage.getItem(KEPT));
+  } catch { return held; }
+}
+
+async function refused(text) {
+  let said = "That was not taken.";
+  try { said = JSON.parse(text).detail || said; } catch { /* it is no JSON */ }
   await reload();
   say(said);
 }
@@ -91,8 +113,8 @@ async function reload() {
 function again() {
   clearTimeout(retry);
   if (!unsent.hidden) isBusy = false;  // it waits for nothing else
-  const kept = localStorage.getItem(KEPT);
-  if (kept) post(...JSON.parse(kept));
+  const last = kept();
+  if (last) post(...last);
 }
 
 let waiting = 0;

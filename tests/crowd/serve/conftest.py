@@ -12,6 +12,7 @@ from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.serve import entrance
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.start import Place, config_of
 
 PASSWORD = "correct horse"
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
@@ -84,18 +85,19 @@ def operator(browse):
 
 
 @contextmanager
-def listening(served):
+def listening(served, place=None, most=None):
     """The desk on a free port of this machine; its address."""
-    config = uvicorn.Config(create_app(served), port=0, log_level="error", access_log=False)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(config_of(served, place or Place(port=0), most=most))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():
         thread.join(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def hidden(page):

@@ -30,7 +30,15 @@ def run(*words):
         ([], "give a STORE, or --demo"),
         (["c.db", "--demo"], "give a STORE, or --demo"),
         (["c.db", "--host", "0.0.0.0"], "--host 0.0.0.0 can be reached by others"),
-        (["c.db", "--tls-key", "k.pem"], "--tls-certificate and --tls-key go together"),
+        (["c.db", "--host", "::"], "let a proxy speak https and give --behind-proxy"),
+        (["c.db", "--host", "0.0.0.0", "--trust-network"], "give --public-url, such as http://"),
+        (["c.db", "--behind-proxy"], "--behind-proxy needs --public-url"),
+        (
+            ["c.db", "--behind-proxy", "--public-url", "http://label.example.org"],
+            "must be such as https://label.example.org, since a proxy speaks https",
+        ),
+        (["c.db", "--public-url", "label.example.org"], "--public-url must be such as https://"),
+        (["c.db", "--behind-proxy", "--trust-network"], "exclude each other"),
         (["c.db", "--media", "none"], "--media must be a folder, found none"),
         (["none.db"], "there is no such store"),
         (
@@ -67,7 +75,9 @@ def test_a_short_password_and_content_of_other_tasks_are_refused(campaign, tmp_p
 
 def test_links_are_made_and_revoked(campaign, tmp_path):
     store = campaign.store.place
-    done = run("links", store, "--out", tmp_path / "links.csv", "--url", "https://label.example/")
+    done = run(
+        "links", store, "--out", tmp_path / "links.csv", "--public-url", "https://label.example/"
+    )
     assert done.exit_code == 0
     lines = (tmp_path / "links.csv").read_text().splitlines()
     assert lines[0] == "worker,link"

@@ -204,3 +204,20 @@ def test_a_certificate_must_be_trusted(studio, run, tmp_path):
     other.write_text("no certificate")
     code, said = run("--tls-ca", other, url="https://127.0.0.1:9")
     assert (code, said) == (2, f"error: {other}: must hold a certificate in PEM\n")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://label.example.org", "http://192.0.2.1:8080", "http://0.0.0.0:1"]
+)
+def test_no_token_goes_unencrypted_to_another_machine(url, run):
+    code, said = run(url=url)
+    assert code == 2
+    assert "so everybody on the way could read the token: give an https:// address, or " in said
+    assert run("--trust-network", url="http://127.0.0.1:9")[0] == 1  # and nobody is there
+
+
+def test_nor_does_that_of_argilla(campaign, monkeypatch, capsys):
+    monkeypatch.setenv("ARGILLA_API_KEY", "k")
+    words = ["crowd-tvcs", "sync", "argilla", campaign.store.place, "http://label.example.org"]
+    code, _, said = call([*words, "--dataset", "d", "--once"], capsys)
+    assert (code, "--trust-network if nobody else is on that network" in said) == (2, True)

@@ -85,13 +85,13 @@ def test_a_new_file_that_cannot_be_looked_into_is_removed_again(tmp_path, monkey
         Campaign.create(tmp_path / "file" / "c.db", **options)
 
 
-def test_a_new_file_is_for_those_whom_the_operator_lets(begin):
+def test_a_new_file_is_for_its_owner_alone_whatever_the_umask(begin):
     before = os.umask(0)
     try:
         place = Path(begin().store.place)
     finally:
         os.umask(before)
-    assert stat.S_IMODE(place.stat().st_mode) == 0o666
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
 def test_a_store_in_use_is_left_alone(begin):

@@ -84,7 +84,7 @@ def test_the_copy_of_an_upgrade_that_was_killed_is_taken(old):
 def test_where_no_copy_can_be_written_nothing_is_changed(old, monkeypatch):
     before = dump(old)
 
-    def refuse(path, _):
+    def refuse(path, _write, **_):
         raise DataError("cannot be written (Permission denied)", path=path)
 
     monkeypatch.setattr(upgrading, "write_whole", refuse)
