@@ -101,6 +101,12 @@ class Rules:
             names = getattr(self, name)
             object.__setattr__(self, name, gene_set(name, names))
 
+    @property
+    def has_caps(self) -> bool:
+        """Whether any of the three caps is there."""
+        caps = (self.max_in_degree, self.max_out_degree, self.max_edges)
+        return any(cap is not None for cap in caps)
+
     def with_number(self, n_targets: int, verdict: Verdict | None = None) -> Rules:
         """Return the rules with a number of edges in all, where none is given.
 
