@@ -20,6 +20,12 @@ TESTS = {
     "An input is refused while it is read once it holds more than 4 GiB after decompression, or "
     "than `TVCS_MAX_INPUT` says.": "core/files/test_input_size.py::"
     "test_the_limit_is_one_constant_unless_it_is_set test_a_gz_is_refused_while_it_is_read",
+    "A file of which more than 250 times its bytes, and 32 MiB, would be read is refused unless "
+    "`TVCS_MAX_INPUT` is set.": "core/files/test_small_files.py::"
+    "test_a_small_file_that_fills_the_memory_is_refused_and_costs_little "
+    "test_a_user_who_sets_the_limit_says_that_the_file_is_meant",
+    "An `.h5ad` file reads no other file.": "grn/expression/test_h5ad.py::"
+    "test_a_file_that_would_read_another_file_is_refused",
     "Reports escape every name, and their content policy forbids requests.": "test_reports_in_"
     "browser.py::test_a_report_opens_without_requests_errors_or_scripts_from_names",
     "Names are shown to people with control characters and marks of direction escaped.": "test_"
@@ -53,6 +59,9 @@ TESTS = {
     "Addresses in the audit are hashed under the campaign's secret.": f"{DESK}secrets.py::"
     "test_addresses_in_the_audit_cannot_be_found_by_trying_all",
     "Links are kept as hashes only.": f"{DESK}worker_pages.py::test_only_hashes_are_in_the_store",
+    "A file of `--media` runs no script, opened as a page or otherwise.": "crowd/serve/turn/"
+    "test_media_browser.py::test_no_file_of_media_runs_a_script_or_reaches_the_desk "
+    "test_no_page_of_the_desk_takes_a_file_of_media_for_a_script",
     "Logging out ends an operator's session at every desk of the campaign.": f"{DESK}secrets.py::"
     "test_a_session_that_was_logged_out_is_good_nowhere",
     "Whatever host a request names, links begin with `--public-url`.": f"{DESK}attacks.py::"
