@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,10 @@ def chosen(
     A mutant is drawn by the hash of its name, so a change elsewhere draws no others. With `others`,
     so many that the sample leaves out: of these nobody has looked at a survivor.
     """
-    named = [
-        (file, mutant.name)
-        for file in files_of(target, root)
-        for mutant in mutants((root / file).read_text(encoding="utf-8"))
-    ]
-    drawn = sorted(named, key=_place_in_draw)
+    named = list(_named(files_of(target, root), root))
+    in_order = sorted(named, key=place_in_draw)
     size = len(named) if target.sample is None else target.sample
-    kept = drawn[:size] if others is None else drawn[size : size + others]
+    kept = in_order[:size] if others is None else in_order[size : size + others]
     kept.sort(key=named.index)
     names: dict[str, list[str]] = collections.defaultdict(list)
     for file, name in kept:
@@ -64,7 +61,18 @@ def chosen(
     return len(named), dict(names)
 
 
-def _place_in_draw(named: tuple[str, str]) -> str:
+def drawn(files: list[str], root: Path = ROOT) -> list[tuple[str, str]]:
+    """Return file and name of every mutant, in the order of the draw."""
+    return sorted(_named(files, root), key=place_in_draw)
+
+
+def _named(files: list[str], root: Path) -> Iterator[tuple[str, str]]:
+    for file in files:
+        for mutant in mutants((root / file).read_text(encoding="utf-8")):
+            yield file, mutant.name
+
+
+def place_in_draw(named: tuple[str, str]) -> str:
     """Where a mutant stands among all when some are drawn."""
     return hashlib.sha256(f"{SEED} {named[0]} {named[1]}".encode()).hexdigest()
 
@@ -73,7 +81,11 @@ def known(path: Path, root: Path = ROOT) -> Found:
     """What was found before of files that are still the same."""
     if not path.exists():
         return {}
-    found: Found = json.loads(path.read_text(encoding="utf-8"))
+    return unchanged(json.loads(path.read_text(encoding="utf-8")), root)
+
+
+def unchanged(found: Found, root: Path = ROOT) -> Found:
+    """Return what was found of files that are still the same."""
     return {
         file: of
         for file, of in found.items()
@@ -111,9 +123,8 @@ def try_all(
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "tree"
-        skipped = shutil.ignore_patterns(".git", ".venv", "out", "*_cache", "__pycache__", "wheels")
         if left:
-            shutil.copytree(root, copy, ignore=skipped)
+            shutil.copytree(root, copy, ignore=skipped())
         asked = {"mutants": left, "scratch": f"{folder}/scratch", **target._asdict()}
         for file, name, line, word, tests in answers(asked, copy, target) if left else ():
             found[file]["mutants"][name] = [word, line, tests]
@@ -121,6 +132,11 @@ def try_all(
             if word == "survived":
                 print(f"{file}:{line}: {name} ({tests} tests)", flush=True)
     return found
+
+
+def skipped() -> Callable[[Any, list[str]], set[str]]:
+    """Return what says which files a copy of the tree does without."""
+    return shutil.ignore_patterns(".git", ".venv", "out", "*_cache", "__pycache__", "wheels")
 
 
 def answers(asked: dict[str, Any], copy: Path, target: Target) -> Any:

@@ -79,6 +79,14 @@ class Mutant:
         finally:
             self._put(before)
 
+    def source(self) -> str:
+        """Return the text of the whole module with this change, without its comments."""
+        before = self._put(self._new)
+        try:
+            return ast.unparse(self._tree)
+        finally:
+            self._put(before)
+
     def _put(self, new: Any) -> Any:
         if self._index is None:
             before = getattr(self._owner, self._field)

@@ -1,6 +1,8 @@
 """What is changed, and which fast tests must notice it."""
 
 import math
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 PACKAGES = ("numpy", "scipy.sparse", "pandas", "numba", "sklearn", "networkx")
@@ -50,6 +52,9 @@ SHARES = (
 )
 DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
 STORE = ("errors", "gold", "queries", "statements", "store", "upgrade")
+# The three packages and where their tests are, for the sample of all rooms.
+PACKAGES = {"tvcs_core": "tests/core", "grn_tvcs": "tests/grn", "crowd_tvcs": "tests/crowd"}
+OF_TEXT = ("test_docs.py", "test_layers.py")  # they name modules and run none of them
 
 
 def _in(folder: str, names: str) -> list[str]:
@@ -172,3 +177,34 @@ TARGETS = {
         slowest=0.3,
     ),
 }
+
+
+def room_of(file: str) -> str:
+    """Return the room of a module: a folder of a package, or the module itself."""
+    return "/".join(file.split("/")[:2])
+
+
+def files_in(packages: dict[str, str], root: Path) -> list[str]:
+    """Return all modules of the packages but those of kernels."""
+    paths = [path for package in packages for path in sorted((root / package).rglob("*.py"))]
+    files = [path.relative_to(root).as_posix() for path in paths]
+    return [file for file in files if "kernels" not in file]
+
+
+def room_tests(file: str, packages: dict[str, str], root: Path) -> list[str]:
+    """Return the test files of a module's room, first those that name the module."""
+    package, room = room_of(file).removesuffix(".py").split("/")
+    tests = root / packages[package]
+    if (tests / room).is_dir():
+        found = sorted((tests / room).rglob("test_*.py"))
+    elif (tests / f"test_{room}.py").exists():
+        found = [tests / f"test_{room}.py"]
+    else:
+        imported = rf"from {package} import (?:\([^)]*|[^\n]*)\b{room}\b"
+        named = re.compile(rf"\b{package}\.{room}\b|{imported}")
+        beside = [*sorted(root.glob("tests/test_*.py")), *sorted(tests.rglob("test_*.py"))]
+        ours = [path for path in beside if path.name not in OF_TEXT]
+        found = [path for path in ours if named.search(path.read_text(encoding="utf-8"))]
+    word = re.compile(rf"\b{Path(file).stem}\b")
+    found.sort(key=lambda path: not word.search(path.read_text(encoding="utf-8")))
+    return [path.relative_to(root).as_posix() for path in found]

@@ -1,0 +1,243 @@
+"""Try one sample of mutants of all rooms, each with the tests of its own room.
+
+python -m tests.proofs.mutants.rooms                # go on with the sample, then print the report
+python -m tests.proofs.mutants.rooms --limit 3600   # stop after an hour of the clock
+python -m tests.proofs.mutants.rooms --report       # print what is known so far
+
+A room is a folder below a package, or a module at its top. Mutants are tried in the order of the
+draw, so a run that is cut off is a sample too. Kernels have targets of their own. What is found is
+written after each mutant and used again while the module's text stays.
+"""
+
+import argparse
+import collections
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.proofs.mutants.__main__ import ROOT, drawn, files_of, skipped, text, unchanged
+from tests.proofs.mutants.changes import mutants
+from tests.proofs.mutants.targets import PACKAGES, TARGETS, files_in, room_of, room_tests
+
+COMPILING = "tvcs_core/jit"
+NOT_MEASURED = {COMPILING: "kernels are compiled of it: a change would compile them all anew"}
+LEFT_OUT = "not slow and not browser and not peers and not label_studio and not argilla"
+PYTEST = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", LEFT_OUT, "-k", "not postgresql")
+SLOW_TEST = 3.0  # seconds: a test that takes more is left out
+UNCHANGED = 900.0  # seconds that the tests of a room may take without a change
+LATE, STOPPED = "late", "stopped"
+WORDS = {"0": "survived", "5": "survived", LATE: LATE}  # 5: no test was left that could notice
+
+
+def state_of(packages: dict[str, str], root: Path) -> str:
+    """Return a hash of all code and tests: while it stays, so does what rooms take unchanged."""
+    paths = [path for name in (*packages, "tests") for path in sorted((root / name).rglob("*.py"))]
+    return hashlib.sha256("".join(map(text, paths)).encode()).hexdigest()
+
+
+@dataclass
+class Trial:
+    """One run of a sample, and all that is known of it.
+
+    The tests may take so many `seconds` with a mutant, or three times as long as without one.
+    What is found stands in the file `out`; `end` says when to stop, on the monotonic clock.
+    """
+
+    out: Path
+    root: Path = ROOT
+    packages: dict[str, str] = field(default_factory=PACKAGES.copy)
+    seconds: float = 180.0
+    end: float = float("inf")
+    files: dict[str, Any] = field(default_factory=dict)
+    rooms: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.state = state_of(self.packages, self.root)
+        self.stop = threading.Event()
+        self.writing = threading.Lock()
+        self.room_locks: dict[str, threading.Lock] = collections.defaultdict(threading.Lock)
+        if self.out.exists():
+            kept = json.loads(self.out.read_text(encoding="utf-8"))
+            self.files = unchanged(kept["files"], self.root)
+            if kept["state"] == self.state:
+                self.rooms = kept["rooms"]
+
+    def try_all(self, sample: list[tuple[str, str]], processes: int) -> None:
+        """Try what is not known yet of a sample, in its order, and rooms that failed once more."""
+        self.rooms = {room: of for room, of in self.rooms.items() if "reason" not in of}
+        for file, _ in sample:
+            self.files.setdefault(file, {"text": text(self.root / file), "mutants": {}})
+        left = iter([of for of in sample if of[1] not in self.files[of[0]]["mutants"]])
+        with (
+            tempfile.TemporaryDirectory(prefix="mutants-") as folder,
+            ThreadPoolExecutor(processes) as pool,
+        ):
+            copies = [Path(folder) / f"tree{k}" for k in range(processes)]
+            workers = [pool.submit(self._work, copy, left) for copy in copies]
+            try:
+                for worker in workers:
+                    worker.result()
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def _work(self, copy: Path, left: Iterator[tuple[str, str]]) -> None:
+        """Try one mutant after the other in a copy of the tree."""
+        shutil.copytree(self.root, copy, ignore=skipped())
+        while not self.stop.is_set() and time.monotonic() < self.end:
+            with self.writing:
+                file, name = next(left, ("", ""))
+            if not file:
+                return
+            room = room_of(file)
+            with self.room_locks[room]:
+                if room not in self.rooms and not self._measure(room, file, copy):
+                    return
+            if "reason" not in self.rooms[room]:
+                self._try(file, name, copy)
+
+    def _measure(self, room: str, file: str, copy: Path) -> bool:
+        """Run the tests of a room without a change; return False if the run was stopped."""
+        tests = room_tests(file, self.packages, copy)
+        of: dict[str, Any] = {}
+        if room in NOT_MEASURED or not tests:
+            of["reason"] = NOT_MEASURED.get(room, "no test file names it")
+        else:
+            wanted = ["--durations=0", f"--durations-min={SLOW_TEST}"]
+            word, shown, seconds = self._pytest(copy, [*wanted, *tests], UNCHANGED)
+            if word == STOPPED:
+                return False
+            slow = re.findall(r"^\s*([\d.]+)s call +(.+?)\s*$", shown, re.MULTILINE)
+            of["left out"] = [name for _, name in slow]
+            of["seconds"] = round(seconds - sum(float(took) for took, _ in slow), 1)
+            if word == LATE:
+                of["reason"] = f"without a change its tests take more than {UNCHANGED:.0f} s"
+            elif word != "0":
+                of["reason"] = f"without a change its tests fail: {_first(shown, word)}"
+        self._write(self.rooms, room, of)
+        return True
+
+    def _try(self, file: str, name: str, copy: Path) -> None:
+        """Try one mutant, and write down what became of it."""
+        path, room = copy / file, self.rooms[room_of(file)]
+        before = path.read_bytes()
+        mutant = next(of for of in mutants(before.decode("utf-8")) if of.name == name)
+        options = [f"--deselect={test}" for test in room["left out"]]
+        compiled = Path(importlib.util.cache_from_source(str(path)))
+        limit = max(self.seconds, 3.0 * room["seconds"])
+        try:
+            compiled.unlink(missing_ok=True)  # its time and size may be those of the change
+            path.write_text(mutant.source(), encoding="utf-8")
+            tests = room_tests(file, self.packages, copy)
+            word, shown, seconds = self._pytest(copy, [*options, *tests], limit)
+        finally:
+            path.write_bytes(before)
+            compiled.unlink(missing_ok=True)
+        if word != STOPPED:
+            what = WORDS.get(word, "killed")
+            by = _first(shown, word) if what == "killed" else ""
+            found = [what, mutant.line, by, round(seconds, 1)]
+            self._write(self.files[file]["mutants"], name, found)
+            print(f"{what} in {seconds:.0f} s: {file}:{mutant.line}: {name}", flush=True)
+
+    def _pytest(self, copy: Path, options: list[str], limit: float) -> tuple[str, str, float]:
+        """Run tests in a copy; return the exit code or a word, what was printed, and seconds."""
+        command = ["nice", "-n", "10", sys.executable, "-m", "pytest", *PYTEST, *options]
+        command.append(f"--basetemp={copy}-tmp")
+        environment = os.environ | {"PYTHONPATH": str(copy)}
+        environment["OMP_NUM_THREADS"] = environment["OPENBLAS_NUM_THREADS"] = "1"
+        log, began, word = copy.with_name(f"{copy.name}.log"), time.monotonic(), ""
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                command, cwd=copy, env=environment, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            while not word and process.poll() is None:
+                if self.stop.wait(0.05) or time.monotonic() > self.end:
+                    word = STOPPED
+                elif time.monotonic() - began > limit:
+                    word = LATE
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # and what the tests have left running
+            code = process.wait()
+        shown = log.read_text(encoding="utf-8", errors="replace")
+        return word or str(code), shown, time.monotonic() - began
+
+    def _write(self, part: dict[str, Any], key: str, value: Any) -> None:
+        """Add to what is known, and write it whole or not at all."""
+        with self.writing:
+            part[key] = value
+            found = {"state": self.state, "rooms": self.rooms, "files": self.files}
+            self.out.parent.mkdir(parents=True, exist_ok=True)
+            partial = self.out.with_suffix(".partial")
+            partial.write_text(json.dumps(found, indent=1), encoding="utf-8")
+            partial.replace(self.out)
+
+    def report(self, sample: list[tuple[str, str]]) -> str:
+        """Return a table of the rooms, the survivors, and how much of the sample was tried."""
+        counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+        survivors = []
+        targets = {file for target in TARGETS.values() for file in files_of(target)}
+        for file, name in sample:
+            what, line, *_ = self.files.get(file, {"mutants": {}})["mutants"].get(name, ("", 0))
+            part = "files of a target" if file in targets else "files of no target"
+            for group in (room_of(file), part, "all"):
+                counts[group].update({"drawn": 1, what or "left": 1})
+            if what == "survived":
+                survivors.append(f"{file}:{line}: {name}")
+        rooms = sorted(counts.keys() & set(map(room_of, dict(sample))))
+        lines = [f"{'room':32} drawn tried killed (late) survived  share"]
+        for group in (*rooms, *(counts.keys() - set(rooms) - {"all"}), "all"):
+            of = counts[group]
+            killed = of["killed"] + of[LATE]
+            tried = killed + of["survived"]
+            share = f"{killed / tried:6.1%}" if tried else "     -"
+            lines.append(
+                f"{group:32} {of['drawn']:5} {tried:5} {killed:6} {of[LATE]:6} {of['survived']:8} "
+                f"{share} {self.rooms.get(group, {}).get('reason', '')}".rstrip()
+            )
+        return "\n".join([*lines, "", f"{len(survivors)} survived:", *sorted(survivors)])
+
+
+def _first(shown: str, code: str) -> str:
+    """Return the first test that pytest's summary names as failed, or else the exit code."""
+    found = re.search(r"^(?:FAILED|ERROR) .*", shown, re.MULTILINE)
+    return found[0] if found else f"exit code {code}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=300, help="how many are drawn")
+    parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
+    parser.add_argument("--out", type=Path, default=ROOT / "out/mutants/rooms.json")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds of the clock")
+    parser.add_argument("--report", action="store_true", help="try none")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    trial = Trial(options.out, end=time.monotonic() + options.limit)
+    sample = drawn(files_in(trial.packages, ROOT))[: options.count]
+    try:
+        if not options.report:
+            trial.try_all(sample, options.processes)
+    except KeyboardInterrupt:
+        print("stopped; what was found is kept")
+    print(trial.report(sample))
+
+
+if __name__ == "__main__":
+    main()

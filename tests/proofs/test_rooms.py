@@ -1,0 +1,115 @@
+"""What tries mutants room by room counts what tests notice, and says which rooms it could not."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.proofs.mutants.__main__ import ROOT, drawn
+from tests.proofs.mutants.rooms import COMPILING, Trial
+from tests.proofs.mutants.targets import PACKAGES, files_in, room_of, room_tests
+from tests.proofs.test_mutants import MODULE
+
+SMALL = {"small": "tests/small"}
+CHECKS = """
+from small.good.module import clamp, magnitude, steps
+
+def test_all_of_it():
+    assert [clamp(x) for x in (0, 3, 10, 11)] == [0, 3, 10, 10]
+    assert [magnitude(x) for x in (-2, 0, 2)] == [2, 0, 2]
+    assert steps(3) == 3
+"""
+WORDS = {
+    "clamp: if x < 0 -> if x >= 0": "killed",
+    "(module): LIMIT = 10 -> LIMIT = 11": "killed",
+    "begin: return 5 - 2 -> return 5 + 2": "killed",  # the import fails
+    "unknown: return 1 + 1 -> return None": "survived",
+    "steps: n -= 1 -> pass": "late",  # it never ends
+}
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A project of three rooms: one with tests, one whose tests fail, one that no test names."""
+    root = tmp_path / "project"
+    for room in ("good", "broken"):
+        (root / "small" / room).mkdir(parents=True)
+        (root / "small" / room / "module.py").write_text(MODULE)
+        (root / "tests" / "small" / room).mkdir(parents=True)
+    (root / "small" / "alone.py").write_text(MODULE)
+    (root / "tests" / "small" / "good" / "test_good.py").write_text(CHECKS)
+    broken = CHECKS.replace("good", "broken").replace("== 3", "== 4")
+    (root / "tests" / "small" / "broken" / "test_broken.py").write_text(broken)
+    options = "--disable-plugin-autoload -p xdist --import-mode=importlib"
+    (root / "pytest.ini").write_text(f"[pytest]\naddopts = {options}\npythonpath = .\n")
+    return root
+
+
+def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
+    path = tmp_path / "found.json"
+    sample = [("small/good/module.py", name) for name in WORDS]
+    unmeasured = [(f"small/{name}.py", "clamp: 0 -> 1") for name in ("broken/module", "alone")]
+    trial = Trial(path, root, SMALL, seconds=4.0)
+    trial.try_all([*unmeasured, *sample], 1)
+    found = trial.files["small/good/module.py"]["mutants"]
+    assert {name: of[0] for name, of in found.items()} == WORDS
+    assert "test_good.py::test_all_of_it" in found["clamp: if x < 0 -> if x >= 0"][2]
+    assert "test_broken.py::test_all_of_it" in trial.rooms["small/broken"]["reason"]
+    assert trial.rooms["small/alone.py"]["reason"] == "no test file names it"
+    kept = json.loads(path.read_text())
+    assert kept["files"] == trial.files
+    assert (root / "small" / "good" / "module.py").read_text() == MODULE
+    report = trial.report([*unmeasured, *sample])
+    assert "small/good                           5     5      4      1        1  80.0%" in report
+    assert "small/broken                         1     0      0      0        0      -" in report
+    assert "all                                  7     5      4      1        1  80.0%" in report
+    assert report.endswith("small/good/module.py:24: unknown: return 1 + 1 -> return None")
+
+    # What is known is not tried again, unless its file has changed.
+    assert Trial(path, root, SMALL).report([*unmeasured, *sample]) == report
+    again = Trial(path, root, SMALL, end=0.0)
+    again.try_all([*unmeasured, *sample], 1)
+    assert again.files == trial.files
+    (root / "small" / "good" / "module.py").write_text(MODULE + "\n")
+    assert not Trial(path, root, SMALL).files.get("small/good/module.py")
+
+
+def test_a_run_out_of_time_tries_nothing(root, tmp_path):
+    trial = Trial(tmp_path / "found.json", root, SMALL, end=0.0)
+    trial.try_all([("small/good/module.py", name) for name in WORDS], 2)
+    assert not trial.files["small/good/module.py"]["mutants"]
+
+
+def test_every_file_is_of_a_room_and_kernels_are_not_among_them():
+    files = files_in(PACKAGES, ROOT)
+    assert not any("kernels" in file for file in files)
+    rooms = {room_of(file) for file in files}
+    assert {"tvcs_core/certificate.py", "grn_tvcs/comparison", "crowd_tvcs/serve"} <= rooms
+    for room in ("tvcs_core/projection", "grn_tvcs/comparison", "crowd_tvcs/skills"):
+        first, *others = (file for file in files if room_of(file) == room)
+        tests = set(room_tests(first, PACKAGES, ROOT))
+        assert tests
+        assert all(set(room_tests(file, PACKAGES, ROOT)) == tests for file in others)
+    first = room_tests("grn_tvcs/comparison/comparison.py", PACKAGES, ROOT)[0]
+    assert "comparison" in (ROOT / first).read_text()
+
+
+def test_the_draw_of_a_file_is_the_same_beside_another():
+    one, both = "grn_tvcs/edge_count.py", ["grn_tvcs/edge_count.py", "tvcs_core/streams.py"]
+    assert drawn([one]) == [of for of in drawn(both) if of[0] == one]
+    assert len(drawn([one])) > 1
+
+
+def test_kernels_are_compiled_of_no_other_room():
+    """A change of another room leaves the folder of compiled kernels as it is."""
+    code = (
+        "import tvcs_core, grn_tvcs, crowd_tvcs\n"
+        "from tvcs_core.jit.folder import sources\n"
+        f"names = {{name for package in {list(PACKAGES)} for name in sources(package)}}\n"
+        "print(*sorted(name for name in names if 'kernels' not in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    names = done.stdout.split()
+    assert names
+    assert all(name.startswith(COMPILING.replace("/", ".")) for name in names)
