@@ -1,60 +1,44 @@
 """What a kernel may look like: arguments that travel together have a name, and it fits a screen."""
 
 import ast
-from functools import cache
 from pathlib import Path
-
-import pytest
 
 import tvcs_core
 
 FILES = sorted(Path(tvcs_core.__file__).parent.rglob("kernels/**/*.py"))
-KERNELS = [
-    pytest.param(node, id=f"{path.stem}.{node.name}")
-    for path in FILES
-    for node in ast.parse(path.read_text(encoding="utf-8")).body
-    if isinstance(node, ast.FunctionDef)
-]
-MOST_ARGUMENTS = 9
+PARSED = [(path.stem, node) for path in FILES for node in ast.parse(path.read_text("utf-8")).body]
+KERNELS = {
+    f"{file}.{node.name}": node for file, node in PARSED if isinstance(node, ast.FunctionDef)
+}
+RECORDS = {node.name: node for _, node in PARSED if isinstance(node, ast.ClassDef)}
 MOST_LINES = 60
 
 
-@pytest.mark.parametrize("function", KERNELS)
-def test_a_kernel_has_few_arguments_and_fits_a_screen(function):
-    assert len(function.args.args) <= MOST_ARGUMENTS
-    assert function.end_lineno - function.lineno + 1 <= MOST_LINES
+def names_before(kernel, kind):
+    """Return the names whose attributes or whose items a kernel reads."""
+    found = [node for node in ast.walk(kernel) if isinstance(node, kind)]
+    return [(node.value.id, node) for node in found if isinstance(node.value, ast.Name)]
 
 
-@cache
-def records():
-    """Names of the fields of every record, by its class; all files are parsed for it."""
-    found = {}
-    for path in FILES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                assert [base.id for base in node.bases] == ["NamedTuple"]
-                found[node.name] = [x.target.id for x in node.body if isinstance(x, ast.AnnAssign)]
-    return found
-
-
-@pytest.mark.parametrize("function", KERNELS)
-def test_a_record_is_read_by_name(function):
-    """Nothing that has fields is indexed as well."""
-    fields = {field for names in records().values() for field in names}
-    taken_apart = {
-        node.value.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        if node.attr in fields
-    }
-    indexed = {
-        node.value.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
-    }
-    assert not taken_apart & indexed
-
-
-def test_there_are_kernels_and_records():
+def test_a_kernel_fits_a_screen():
     assert len(KERNELS) > 40
-    assert len(records()) > 10
+    long = {
+        name for name, node in KERNELS.items() if node.end_lineno - node.lineno + 1 > MOST_LINES
+    }
+    assert long == set()
+
+
+def test_a_record_is_read_by_name():
+    """Nothing that has fields is indexed as well."""
+    assert len(RECORDS) > 10
+    fields = set()
+    for record in RECORDS.values():
+        assert [base.id for base in record.bases] == ["NamedTuple"]
+        fields |= {x.target.id for x in record.body if isinstance(x, ast.AnnAssign)}
+    wrong = []
+    for name, kernel in KERNELS.items():
+        attributes = names_before(kernel, ast.Attribute)
+        records = {before for before, node in attributes if node.attr in fields}
+        indexed = {before for before, _ in names_before(kernel, ast.Subscript)}
+        wrong += [f"{name}: {one}" for one in records & indexed]
+    assert wrong == []

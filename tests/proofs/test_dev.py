@@ -14,7 +14,7 @@ import dev
 ROOT = Path(dev.__file__).parent
 OURS = {"tests", "benchmarks", "dev", *dev.PACKAGES}
 # Modules that come with a requirement of the extra `test`, and a script for another Python.
-COME_ALONG = {"dask"}
+COME_ALONG = {"dask", "starlette"}
 OF_ANOTHER_PYTHON = {"tests/crowd/sync/serve_argilla.py"}
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.every_command import COMMANDS, call, lay_out
 
-ROOT = Path(__file__).parents[1]
-HERE = "test_security.py::"
+ROOT = Path(__file__).parents[2]
+HERE = "proofs/test_security.py::"
 DESK = "crowd/serve/test_"
 TESTS = {
     "No pickle in an input file is loaded.": f"{HERE}test_no_pickle_is_loaded",
@@ -99,7 +99,7 @@ def test_nothing_but_bullets_promises_anything():
     assert " ".join(rest.split()) == (
         "Report a weakness in private to the maintainers (through the hosting site's private "
         "report form), not in a public issue. What we hold ourselves to. Each sentence has a test, "
-        "which `tests/test_security.py` names."
+        "which `tests/proofs/test_security.py` names."
     )
 
 
