@@ -52,8 +52,15 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
         raise told from None
     _refuse_page(table)
     _refuse_title(table)
-    table = _without_empty_columns(_of_r(table))
+    table = _without_empty_columns(_of_r(_unwrapped(table)))
     return _with_points(table)
+
+
+def _unwrapped(table: Table) -> Table:
+    """Put spaces for the line breaks in cells, where a spreadsheet wrapped a heading."""
+    if not any("\n" in cell for cell in table.rows[0]):
+        return table
+    return _of_rows(table, ([" ".join(cell.split()) for cell in row] for row in table.rows))
 
 
 def _of_r(table: Table) -> Table:

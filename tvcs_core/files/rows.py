@@ -153,15 +153,9 @@ class Rows(Sequence[list[str]]):
             lines = (line.split(self._delimiter) for line in text.split("\n"))
         if self._is_quoted or self._space.search(text):
             lines = ([cell.strip() for cell in row] for row in lines)
-        rows = list(lines) if self._keeps_blank else [row for row in lines if any(row)]
-        if self._is_quoted and len(rows) <= text.rstrip("\n").count("\n"):  # one may be in a cell
-            rows = [[_one_line(cell) for cell in row] for row in rows]
-        return rows
-
-
-def _one_line(cell: str) -> str:
-    """A cell without the spaces around it, and with spaces for the line breaks in it."""
-    return " ".join(cell.split()) if "\n" in cell else cell.strip()
+        if self._keeps_blank:
+            return list(lines)
+        return [row for row in lines if any(row)]
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def _is_sif(table: Table) -> bool:
 
 def _is_matrix(table: Table) -> bool:
     """Whether names stand above and at the left, and numbers everywhere else."""
-    header, *rows = table.rows
-    if len(header) < 3 or not rows or header[0] or any(map(is_number, header[1:])):
+    header = table.rows[0]
+    if len(header) < 3 or len(table.rows) < 2 or header[0] or any(map(is_number, header[1:])):
         return False
-    return all(not is_number(row[0]) and all(map(is_number, row[1:])) for row in rows)
+    return all(not is_number(row[0]) and all(map(is_number, row[1:])) for row in table.rows[1:])

@@ -137,12 +137,20 @@ def test_a_command_line_is_read_back_as_it_was_meant():
             crowd_tvcs.cli.assign.RECORDED,
             "quality out seed force minutes model",
         ),
-        (crowd_tvcs.cli.quality.quality, crowd_tvcs.cli.quality.RECORDED, "answers out force keep"),
-        (crowd_tvcs.cli.vote.vote, crowd_tvcs.cli.vote.RECORDED, "answers out force keep"),
+        (
+            crowd_tvcs.cli.quality.quality,
+            crowd_tvcs.cli.quality.RECORDED,
+            "answers out force keep leave_out_missing",
+        ),
+        (
+            crowd_tvcs.cli.vote.vote,
+            crowd_tvcs.cli.vote.RECORDED,
+            "answers out force keep leave_out_missing",
+        ),
         (
             crowd_tvcs.cli.replay.replay,
             crowd_tvcs.cli.replay.RECORDED,
-            "answers out seed force keep classes",
+            "answers out seed force keep leave_out_missing classes",
         ),
         (
             crowd_tvcs.cli.simulate.simulate,

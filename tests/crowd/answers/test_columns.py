@@ -123,6 +123,8 @@ def test_a_doubled_column_is_said_in_the_same_words(table, name, column):
 def test_an_empty_name_is_said_in_the_same_words(table, name, column):
     if column not in (WORKER, TASK, ANSWER, TRUTH, Column("label"), Column("answer")):
         return
+    if (name, column.name) == ("gold", "label"):
+        return  # a task without a label, as `vote` writes it: no gold
     header, first, *rest = READERS[name][1].splitlines()
     at = header.split(",").index(column.name)
     cells = first.split(",")
