@@ -83,6 +83,17 @@ def test_a_campaign_shows_hostile_names_escaped_and_gives_them_exactly(tmp_path,
     (tmp_path / "q.csv").write_text(f"worker,task,quality\na\x07,{name},0.9\n", encoding="utf-8")
     words = ["crowd-tvcs", "campaign", "init", "s.db", "--quality", "q.csv", "--budget", "3"]
     assert call(words, capfd)[0] == 0
+    code, out, err = call(["crowd-tvcs", "campaign", "status", "s.db"], capfd)
+    assert (code, is_shown_safely(out + err)) == (0, True)
+    code, out, err = call(
+        ["crowd-tvcs", "campaign", "next", "s.db", "--worker", "a\x07", "--json"], capfd
+    )
+    assert is_shown_safely(out + err)
+    assert json.loads(out)["task"] == name
+    code, out, err = call(["crowd-tvcs", "campaign", "next", "s.db", "--worker", "a\x07"], capfd)
+    assert (out, is_shown_safely(err)) == (f"{name}\n", True)
+    given = ["--worker", "a\x07", "--task", name, "--label", "1"]
+    assert call(["crowd-tvcs", "campaign", "submit", "s.db", *given], capfd)[0] == 0
     for command in ("status", "stop"):
         code, out, err = call(["crowd-tvcs", "campaign", command, "s.db"], capfd)
         assert code == 0
@@ -91,13 +102,6 @@ def test_a_campaign_shows_hostile_names_escaped_and_gives_them_exactly(tmp_path,
         code, out, _ = call(["crowd-tvcs", "campaign", command, "s.db", "--json"], capfd)
         assert is_shown_safely(out)
         assert [one["task"] for one in _tasks(json.loads(out))] == [name]
-    code, out, err = call(
-        ["crowd-tvcs", "campaign", "next", "s.db", "--worker", "a\x07", "--json"], capfd
-    )
-    assert is_shown_safely(out + err)
-    assert json.loads(out)["task"] == name
-    code, out, err = call(["crowd-tvcs", "campaign", "next", "s.db", "--worker", "a\x07"], capfd)
-    assert (out, is_shown_safely(err)) == (f"{name}\n", True)
     code, out, err = call(["crowd-tvcs", "campaign", "export-labels", "s.db"], capfd)
     assert name in out  # data for programs is exact
     code, out, err = call(["crowd-tvcs", "campaign", "next", "s.db", "--worker", name * 99], capfd)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from crowd_tvcs.answers.values import described, judge_name
 from tvcs_core.arguments import found, items_of, require_kind, require_number
 from tvcs_core.files.shown import flaw_of, shown
 
@@ -144,12 +145,14 @@ def require_text(name: str, value: object, *, or_none: bool = False) -> None:
 
 
 def require_name(name: str, value: object) -> None:
-    """Refuse what is no name, or longer than some store takes."""
+    """Refuse what is no name (`crowd_tvcs.answers.values`), or longer than some store takes."""
     require_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
     if isinstance(value, str) and len(value.encode()) > LONGEST:
         raise ValueError(f"{name} must have at most {LONGEST} bytes, found {shown(value)}")
+    if isinstance(value, str) and (fault := judge_name(value)):
+        raise ValueError(f"{name} {described(fault, value, 'name', of_answers=False)}")
 
 
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:

@@ -13,7 +13,7 @@ from grn_tvcs.expression.opening import without_columns
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import require_kind
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.shown import did_you_mean, listed, plain, shown
 from tvcs_core.files.tables import Table
 
 IGNORED = "(not used)"
@@ -41,7 +41,7 @@ def option_words(way: dict[str, Any]) -> str:
     for name, value in way.items():
         option = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, tuple | list) else (value,):
-            words += [option] if one is True else [option, shlex.quote(str(one))]
+            words += [option] if one is True else [option, shlex.quote(plain(str(one)))]
     return " ".join(words)
 
 

@@ -71,7 +71,9 @@ def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
     state = campaign.state()
     told = summary(state, stand(state))
     sure = told["expected_accuracy"]
-    low, high = interval(sure, len(GOLD), len(state.tasks))
+    assert (told["unlabelled"], len(state.tasks)) == (2, 3)  # which have no accuracy yet
+    assert sure == pytest.approx(state.posterior[state.is_labelled].max())
+    low, high = interval(sure, len(GOLD), 1)
     assert low < sure < high
     expected = {"accuracy": sure, "low": low, "high": high, "gold_tasks": len(GOLD)}
     assert told["foreseen"] == pytest.approx(expected)

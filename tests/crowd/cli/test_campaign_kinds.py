@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
@@ -124,5 +125,8 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     done = run("add", "c.db", "--kinds", "new.csv", "--tasks", "more.csv", "--workers", "names.csv")
     assert done.exit_code == 0, done.stderr
     assert "1 workers and 2 tasks added" in done.stderr
-    told = run("status", "c.db", "--rows", 30).stdout
-    assert "u2" in told
+    each = json.loads(run("status", "c.db", "--json").stdout)["task"]
+    assert {"u1", "u2"} <= {one["task"] for one in each}
+    assert all(one["label"] is one["confidence"] is None for one in each)  # nobody answered yet
+    told = run("stop", "c.db").stdout
+    assert {"u1", "u2"} <= {line.split()[-1] for line in told.splitlines() if line}

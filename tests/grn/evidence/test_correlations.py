@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from grn_tvcs import Expression
 from grn_tvcs.evidence import correlation as correlation_module
@@ -140,3 +141,15 @@ def test_relatedness_is_that_of_the_plain_definition(rng):
     np.fill_diagonal(z, 0.0)
     said = relatedness(RankCorrelations(values))
     assert said == pytest.approx(np.sqrt(z**2 + z.T**2))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_rank_correlation_is_that_of_scipy_with_ties_and_without(n):
+    rng = np.random.default_rng(n)
+    tied = rng.integers(0, 4, (n, 6)).astype(float)
+    for values in (rng.normal(size=(n, 6)), tied, -tied[::-1] / 3, np.zeros((n, 6))):
+        slow = unit_columns(rankdata(values, axis=0))
+        slow = slow.T @ slow
+        np.fill_diagonal(slow, 0)
+        found = RankCorrelations(values).of(np.arange(6))
+        assert found == pytest.approx(slow, abs=1e-12)

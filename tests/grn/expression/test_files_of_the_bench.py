@@ -74,7 +74,7 @@ def test_a_broken_time_is_no_sample_at_rest(mark, write):
         ("<0.05", "one number alone"),
         ("3 TPM", "one number alone"),
         ("1.5±0.2", "one number alone"),
-        ("60%", "one number alone"),
+        ("60%", "write 0.6 for 60%"),
         ('"1,813.20"', "nothing between thousands"),
         ('"1.813.200"', "nothing between thousands"),
     ],

@@ -218,7 +218,7 @@ def test_the_commands_say_which_scale_they_take_and_why(levels, tmp_path):
     assert record["scale"] == {"used": "levels", "guessed_from": None}
     assert record["parameters"]["scale"] == "levels"
     page = (tmp_path / "b" / "report.html").read_text()
-    assert "Values were taken as levels." in page
+    assert "Values were taken as levels and put on a log scale." in page
     assert "--scale levels" in page
     wrong = CliRunner().invoke(app, ["check", str(path), "--scale", "ln"])
     assert wrong.exit_code == 2

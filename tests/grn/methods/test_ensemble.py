@@ -106,12 +106,15 @@ def test_samples_at_rest_and_knock_outs_are_used_where_they_are_given(expression
 
 
 def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
-    network = infer(expression, "ensemble", max_in_degree=2, max_out_degree=2, rng=0, **FEW)
-    assert network.in_degrees.max() <= 2
-    assert network.out_degrees.max() <= 2
-    again = replace(network, selected=None).within(Rules(2, 2))
-    assert np.array_equal(again.selected, network.selected)
-    assert all(edge.evidence for edge in network.edges())
+    caps = {"max_in_degree": 2, "max_out_degree": 2}
+    for given, n_edges in (({"max_edges": 16}, 16), ({}, 2)):  # 2: one for every four of 8 genes
+        network = infer(expression, "ensemble", **caps, **given, rng=0, **FEW)
+        assert network.in_degrees.max() <= 2
+        assert network.out_degrees.max() <= 2
+        assert 0.8 * n_edges <= network.out_degrees.sum() <= n_edges
+        again = replace(network, selected=None).within(Rules(2, 2, n_edges))
+        assert np.array_equal(again.selected, network.selected)
+        assert all(edge.evidence for edge in network.edges())
 
 
 def test_a_hub_prior_lifts_lagged_regression_and_only_among_many_genes(expression):

@@ -11,6 +11,7 @@ import pytest
 
 from grn_tvcs import Expression, Network, Rules, infer, write_network
 from grn_tvcs.network.evidence import NAMES
+from grn_tvcs.network.rules import FEW
 
 GENES = ("A", "B", "NA", "=D", "<e>")
 
@@ -163,12 +164,15 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     assert network.report(tmp_path / "r.html") == tmp_path / "r.html"
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "seed 5" in page
-    assert "ordered pairs with a score, 3 were selected by the largest scores" in page
+    most = "selected: those whose scores add up to the most with at most"
+    assert f"Of 12 ordered pairs with a score, 3 were {most} 3 edges in all, found exactly" in page
     chosen = network.within(Rules(max_edges=2))
     chosen.report(tmp_path / "two.html")
-    assert "2 were selected by the largest" in (tmp_path / "two.html").read_text(encoding="utf-8")
+    page = (tmp_path / "two.html").read_text(encoding="utf-8")
+    assert f"2 were {most} 2 edges in all, found exactly" in page
     chosen.top(1).report(tmp_path / "one.html")
-    assert "1 was selected by the largest" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    page = (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert f"1 was {most} 1 edge in all, found exactly" in page
     with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
         Network(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()
@@ -194,8 +198,10 @@ def test_progress_is_shown_where_it_is_asked_for(expression, capfd):
 
 def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expression):
     network = infer(expression, max_edges="auto", resamples=8, calibrate=0)
-    n_edges = network.verdict.n_edges if network.verdict.is_known else 8
-    assert int(network.out_degrees.sum()) == n_edges
+    assert not network.verdict.is_known  # nothing was simulated
+    assert int(network.out_degrees.sum()) == 1  # one for every four genes sought
+    assert network.origin.rules.chosen_by == FEW
+    assert "only the surest are selected, 1:" in network.origin.rules.why_so_many()
     with pytest.raises(ValueError, match=r"pcc gives no confidence.*choose_edges"):
         infer(expression, "pcc", max_edges="auto")
     with pytest.raises(ValueError, match="max_edges must be an integer >= 0 or 'auto', found "):

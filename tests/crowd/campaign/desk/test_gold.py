@@ -98,7 +98,11 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
     assert len(state.given) == 70 - on_gold
     assert found.gold_answers == on_gold
     assert found.gold_right == 1.0
-    assert found.expected_accuracy == pytest.approx(state.expected_accuracy, abs=1e-9)
+    labelled = state.posterior.max(axis=1)[state.is_labelled]
+    assert found.unlabelled == told["unlabelled"] == 60 - labelled.size > 0
+    assert labelled.size == len({task for task in got if task[0] == "t"})
+    assert found.expected_accuracy == pytest.approx(labelled.mean(), abs=1e-9)
+    assert told["expected_accuracy"] == pytest.approx(labelled.mean(), abs=1e-9)
     assert found.measured is None
     assert {row["task"][0] for row in figures.least_sure(campaign.store)} == {"t"}
 

@@ -1,6 +1,7 @@
 """The store: what it refuses, what the disk and others may do to it, and hostile names."""
 
 import os
+import re
 import sqlite3
 import stat
 
@@ -17,14 +18,15 @@ HOSTILE = [
     "007",
     "7",
     "NA",
-    "nan",
+    "none",
     "=cmd()",
     "-1+1",
     "'; DROP TABLE pair; --",
     "a b",
     "Zoë",
-    "None",
+    "Null",
 ]
+NO_NAMES = ["None", "nan", "#REF!", "1.23457E+17"]
 
 
 def create(path, **options):
@@ -228,6 +230,30 @@ def test_hostile_names_are_names(tmp_path):
         assert state.quality.tasks == tuple(sorted(HOSTILE))
         assert {w for _, w, _ in state.answers.rows()} == set(HOSTILE)
         assert {label for _, _, label in state.answers.rows()} == {"007"}
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_what_programs_write_in_the_place_of_a_name_gets_into_no_campaign(tmp_path, name):
+    """At the beginning and later: a campaign that held it could not be read any more."""
+    place = tmp_path / "c.db"
+    named = rf"must be a name, found '{re.escape(name)}', which is .*, or"
+    for what, options in (
+        ("name of a worker", {"workers": ["ann", name], "qualities": {"ann": 0.8, name: 0.7}}),
+        ("name of a task", {"tasks": ["t1", name]}),
+        ("task of gold", {"gold": {name: "1"}}),
+        ("worker of an answer", {"gold": {"g": "1"}, "gold_answers": [("g", name, "1")]}),
+    ):
+        with pytest.raises(ValueError, match=f"{what} {named}"):
+            create(place, **options)
+        assert not place.exists()
+    with create(place) as campaign:
+        for added in ({"workers": [name]}, {"tasks": [name]}):
+            with pytest.raises(ValueError, match=named):
+                campaign.add(**added)
+        assert name not in {
+            row.name for row in (*campaign.state().workers, *campaign.state().tasks)
+        }
+        assert campaign.next("ann").task is not None
 
 
 @pytest.mark.parametrize(
