@@ -25,7 +25,6 @@ from grn_tvcs.combine.features import features_of
 from grn_tvcs.combine.parts import LAGGED, LEVELS, RATES, SHORT, Parts, gather_parts
 from grn_tvcs.combine.universal import Universal, universal
 from grn_tvcs.network.confidence import LIKELY
-from grn_tvcs.network.rules import EDGES_PER_GENE
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS
@@ -39,6 +38,7 @@ GIVEN = {
         "is_perturbation_known": True, "knocked_out": 1.0, "knocked_down": 1.0,
     },
 }  # fmt: skip
+EDGES_PER_GENE = 2  # of the network whose edges other draws may replace
 DRAWN = (LAGGED, SHORT, RATES, LEVELS)  # the parts that anything is drawn for
 COLUMNS = ("genes", "given", "networks", "supported", "all", *DRAWN)
 

@@ -45,6 +45,7 @@ def words(outputs: list[dict]) -> list[object]:
     ]
 
 
+@pytest.mark.filterwarnings("ignore:.*3 samples are the same as another")  # they are
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored_in_it(path):
     of_interest = words if path.stem in HANGS_ON_THE_PROCESSOR else list

@@ -27,8 +27,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchmarks.serve_attacks import ATTACKS
 from benchmarks.speed import campaign as speed
-from benchmarks.speed.attacks import ATTACKS
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.serve.client import DeskClient, DeskError
@@ -142,7 +142,7 @@ def attacked(kind, port, begun, seconds, told):
     start = begun + SETTLES
     while (start := start + TURN) + TURN <= begun + seconds:
         time.sleep(max(0.0, start - time.monotonic()))
-        words = ("-m", "benchmarks.speed.attacks", kind, str(port), str(TURN))
+        words = ("-m", "benchmarks.serve_attacks", kind, str(port), str(TURN))
         told["attacks"].append((time.monotonic(), time.monotonic() + TURN))
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
         told["answers"].append(done.stdout.strip())

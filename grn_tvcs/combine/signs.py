@@ -5,7 +5,7 @@ no sign. Two things are. A regulator that was knocked out or down shows it by a 
 moved beyond noise. And where there are several series, evidence of levels and of changes agrees on
 true signs far more often than on false ones: the method's own sign must be that of the correlation
 of the regulator's level with the target's next change, of rank correlation and of partial
-correlation. `python -m benchmarks.networks.signs` measures how often such signs are right.
+correlation. `python -m benchmarks.signs` measures how often such signs are right.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_a_shuffled_table_keeps_the_values_of_each_gene_and_no_order():
     assert len(orders) == 6
 
 
-@pytest.mark.parametrize(("number", "n_networks", "n_without"), [(0, 1, 4), (1, 0, 3)])
+@pytest.mark.parametrize(("number", "n_networks", "n_without"), [(0, 1, 5), (1, 0, 4)])
 def test_tables_to_learn_from_are_of_each_null_and_some_networks(number, n_networks, n_without):
     networks, without = universal.more_tables(3, (number, DESIGN))
     assert (len(networks), len(without)) == (n_networks, n_without)

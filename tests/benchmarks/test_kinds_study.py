@@ -222,6 +222,7 @@ def test_a_compendium_has_series_samples_at_rest_and_the_pairs_that_are_known(co
     assert np.argwhere(table.judged).tolist() == [[0, 1], [0, 2], [1, 2]]
 
 
+@pytest.mark.filterwarnings("ignore:.*3 samples are the same as another")  # they are
 def test_the_part_that_comes_along_is_in_the_run_when_asked_for(arguments):
     arguments.folders, arguments.simulate, arguments.methods = [], 0, ["pcc", "tvcs"]
     arguments.carried = True

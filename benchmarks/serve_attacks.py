@@ -1,22 +1,19 @@
 """Attacks on a desk, all from this machine: idle connections, and wrong passwords.
 
-    python -m benchmarks.speed.attacks idle 8000 20         20 s of it, against port 8000
+    python -m benchmarks.serve_attacks idle 8000 20         20 s of it, against port 8000
 
 `benchmarks.speed.serve --attack` starts it in a process of its own, by turns with quiet. It
-connects
-from the loopback network alone, opens at most `IDLE` connections, and ends by itself.
+connects from the loopback network alone, opens at most `IDLE` connections, and ends by itself.
 """
 
+import argparse
 import http.client
 import resource
 import select
 import socket
-import sys
 import threading
 import time
 from urllib.parse import urlencode
-
-from tvcs_core.files.errors import WorkError
 
 IDLE = 1020
 """Connections that stay open and send nothing; a process may have 1,024 files as a rule."""
@@ -94,10 +91,12 @@ ATTACKS = {"idle": idle, "passwords": passwords}
 
 def main() -> None:
     """Attack a desk for some seconds and print what it answered."""
-    if len(sys.argv) != 4 or sys.argv[1] not in ATTACKS:
-        raise WorkError(f"give {' or '.join(ATTACKS)}, a port and seconds")
-    name, port, seconds = sys.argv[1:]
-    print(ATTACKS[name](int(port), time.monotonic() + float(seconds)))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("attack", choices=ATTACKS)
+    parser.add_argument("port", type=int)
+    parser.add_argument("seconds", type=float)
+    given = parser.parse_args()
+    print(ATTACKS[given.attack](given.port, time.monotonic() + given.seconds))
 
 
 if __name__ == "__main__":

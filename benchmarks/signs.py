@@ -1,6 +1,6 @@
 """How often are signs right that are printed as known? -> a table on standard output.
 
-    python -m benchmarks.networks.signs [--designs N] [--seed N] [FOLDER ...]
+    python -m benchmarks.signs [--designs N] [--seed N] [FOLDER ...]
 
 With the default method and 2 edges per gene. Simulated designs of all kinds; the part of the
 B. subtilis compendium that comes with the project, where the targets of sigma factors and of ComK
@@ -15,14 +15,13 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.networks.kinds_data import carried_part
 from benchmarks.pages import table
 from benchmarks.study import ROOT
 from grn_tvcs import (
@@ -35,6 +34,7 @@ from grn_tvcs import (
 )
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.samples import levels_of_all
+from grn_tvcs.expression.formats import read_layout
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import NULLS
@@ -90,12 +90,25 @@ def simulated(n_designs: int, seed: int) -> Iterator[Signed]:
 
 def subtilis() -> Iterator[Signed]:
     """Yield the carried part twice: with the targets of activators, and of repressors."""
-    part = carried_part(ROOT / "data" / "bsubtilis")
-    genes = part.expression.genes
+    folder = ROOT / "data" / "bsubtilis"
+    read = read_layout(
+        folder / "expression.tsv", samples=folder / "samples.tsv", genes_in_rows=True
+    )
+    expression = replace(read, scale="log").in_name_order()
+    true = read_reference(folder / "known_edges.tsv", expression.genes)
+    is_edge = _ordered(np.asarray(true.selected), true.genes, expression.genes)
+    regulators = frozenset((folder / "regulators.tsv").read_text(encoding="utf-8").split()[1:])
     for name, of, sign in (("activators", ACTIVATORS, 1), ("repressors", REPRESSORS, -1)):
-        is_one = np.array([gene in of for gene in genes])
-        signs = (sign * (is_one[:, None] & part.is_edge)).astype(np.int8)
-        yield Signed(f"B. subtilis, {name}", part.expression, None, part.regulators, signs)
+        is_one = np.array([gene in of for gene in expression.genes])
+        signs = (sign * (is_one[:, None] & is_edge)).astype(np.int8)
+        yield Signed(f"B. subtilis, {name}", expression, None, regulators, signs)
+
+
+def _ordered(matrix: np.ndarray, genes: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
+    """A matrix over genes, over the same genes in another order."""
+    place = {gene: k for k, gene in enumerate(genes)}
+    order = [place[gene] for gene in wanted]
+    return matrix[np.ix_(order, order)]
 
 
 def of_folder(folder: Path) -> Signed:
@@ -104,13 +117,12 @@ def of_folder(folder: Path) -> Signed:
     expression = read_expression(series)
     true = read_reference(folder / "goldstandard_signed.tsv", expression.genes)
     assert true.signs is not None
-    place = {gene: k for k, gene in enumerate(true.genes)}
-    order = [place[gene] for gene in expression.genes]
+    signs = _ordered(true.signs, true.genes, expression.genes)
     tables = {name: folder / f"{name}.tsv" for name in ("knockouts", "wildtype")}
     there = {name: path for name, path in tables.items() if path.exists()}
     steady = read_steady_states(**there) if there else None
     group = f"{folder.parent.name}{', knock-outs' if steady else ''}"
-    return Signed(group, expression, steady, None, true.signs[np.ix_(order, order)])
+    return Signed(group, expression, steady, None, signs)
 
 
 def judged(one: Signed) -> NDArray[np.int64]:
