@@ -158,7 +158,7 @@ def expression_in(
     if missing == "interpolate":
         fill_gaps(values, times[rows], named)
     own = np.unique(rows if same is None else np.array(same)[rows], return_index=True)[1]
-    warn_of_samples(path, values[np.sort(own)])
+    warn_of_samples(path, values if own.size == len(values) else values[np.sort(own)])
     on = _perturbed(table, lower, np.isnan(times))
     series, levels_of_series, note = averaged(samples, series, values[:n])
     return Expression(

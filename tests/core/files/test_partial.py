@@ -206,7 +206,7 @@ def small_files():
     ("words", "named"),
     [
         ("tvcs project v.csv --total 2 --out p.npz", "p.npz"),
-        ("grn-tvcs infer e.tsv --out o --method pcc", "o/edges.tsv"),
+        ("grn-tvcs infer e.tsv --out o --method pcc", "o/"),
         ("grn-tvcs simulate --genes 5 --series 1 --points 3 --out o", "o/"),
         ("grn-tvcs convert edges.tsv --genes g.txt --to graphml --out n.graphml", "n.graphml"),
         ("crowd-tvcs assign q.csv --method greedy --out o", "o/"),
