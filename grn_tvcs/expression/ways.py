@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections import deque
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from grn_tvcs.expression.columns import LayoutError, option_words
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.formats import read_files
+from tvcs_core.files.shown import visible
 from tvcs_core.files.workbook import SeveralSheetsError
 
 LISTS = ("ignore", "keep")  # options of which several add up
@@ -64,8 +66,8 @@ def ways_that_read(
 def said_of(paths: Sequence[str | Path], options: dict[str, Any], command: str = "check") -> str:
     """Write the command of `grn-tvcs` with these options."""
     words = option_words({name: value for name, value in options.items() if _is_told(name, value)})
-    files = option_words({"x": tuple(map(str, paths))}).replace("--x ", "")
-    return " ".join(filter(None, ("grn-tvcs", command, files, words)))
+    files = [visible(shlex.quote(str(path))) for path in paths]  # uncut: the command is to be run
+    return " ".join(filter(None, ("grn-tvcs", command, *files, words)))
 
 
 def _is_told(name: str, value: object) -> bool:

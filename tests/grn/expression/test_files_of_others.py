@@ -415,6 +415,8 @@ def test_several_sheets_are_tried_by_check(book):
     assert said_of([path], {"sheet": "my data", "missing": "error", "ignore": ("a", "b")}) == (
         f"grn-tvcs check {path} --sheet 'my data' --ignore a --ignore b"
     )
+    longest = f"{'folder/' * 30}my data.csv"  # as in a deep folder: a command is never cut
+    assert said_of([longest], {}) == f"grn-tvcs check '{longest}'"
 
 
 def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write):
