@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
-from grn_tvcs.methods.combined import ADDED_UP, LEARNED
+from grn_tvcs.methods.combined import LEARNED_RANKING, SUM_RANKING
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.report.methods_text import methods_paragraph, values_said
+from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
@@ -80,7 +80,9 @@ def test_every_sentence_is_true_of_what_was_run(method, name):
     n_edges = int(network.selected.sum())
     assert f"{n_edges} w{'as' if n_edges == 1 else 'ere'} selected by the largest scores" in said
     assert ("on a log scale" in said.split(". ")[1]) == METHODS[method].takes_logs
-    assert ("on a log scale" in values_said(made.expression, method)) == METHODS[method].takes_logs
+    assert ("on a log scale" in describe_values(made.expression, method)) == METHODS[
+        method
+    ].takes_logs
     assert "  " not in said
     assert said.endswith(".")
     # Every citation has its reference.
@@ -99,20 +101,20 @@ def test_caps_are_named_where_they_are_given():
 def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_have(
     name, monkeypatch
 ):
-    from grn_tvcs.combine.likeness import Likeness
+    from grn_tvcs.combine.domain_check import TraitDistribution
 
-    monkeypatch.setattr(Likeness, "is_strange", lambda *_: True)
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *_: True)
     made, network, said = run("combined", name)
     verdict = network.verdict.said()
     assert network.confidence is None
     assert "probability that it is true" not in said
     if name.startswith("knock"):
-        assert verdict.endswith(LEARNED)
+        assert verdict.endswith(LEARNED_RANKING)
         assert "had been learned from simulated networks" in said
         assert "effects of knock-outs and knock-downs" in said
     else:
         lagged = "lagged regression, " if made.expression.series else ""
-        assert verdict.endswith(ADDED_UP.format(lagged))
+        assert verdict.endswith(SUM_RANKING.format(lagged))
         assert "learned" not in said
         assert ("lagged regression" in said) == bool(made.expression.series)
     assert "Edges are ranked" not in said  # in the words of the method, once
