@@ -36,7 +36,7 @@ def correlation(
     everything = np.arange(x.shape[1])
     rows, columns = (everything if some is None else some for some in (rows, columns))
     if everything.size**2 > MAX_FULL_MATRIX:
-        course = np.ascontiguousarray(x.T)  # a sum over what lies side by side has one order
+        course = np.ascontiguousarray(x.T)  # contiguous: the order of a sum is fixed
         r = np.vecdot(course[rows, None], course[columns])
     else:
         r = x.T @ x

@@ -197,7 +197,7 @@ def combined(
     near = None if known is None else known.traits
     why_not = _why_out_of_domain(model, table_traits, design, near, expression)
     if not why_not and known is not None and shared > known.shared:
-        why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs can tell
+        why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, keep)

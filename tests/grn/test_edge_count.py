@@ -185,7 +185,7 @@ def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):
     count = record["edge_count"]
     assert record["parameters"]["max_edges"] == "auto"
     assert record["selected"] <= record["max_edges_used"] == count["n_edges"]
-    assert f"{count['low']} to {count['high']} do as well" in done.stderr
+    assert f"{count['low']} to {count['high']} are within one standard error" in done.stderr
     lines = (out / "edge_count.tsv").read_text().splitlines()
     assert lines[0] == "edges\tgain\terror"
     assert [int(line.split("\t")[0]) for line in lines[1:]] == count["sizes"]

@@ -49,7 +49,7 @@ def test_a_list_that_is_too_long_keeps_the_surest_selected(monkeypatch):
     assert len(told["edges"]["from"]) == 2
     assert told["edges"]["rank"] == [1, 2]
     monkeypatch.undo()
-    monkeypatch.setattr(explorer_module, "MOST_PAIRS", 1)
+    monkeypatch.setattr(explorer_module, "MAX_SEARCHED_PAIRS", 1)
     chosen = network().within(Rules(max_edges=3))
     assert explorer(chosen, [])["edges"]["selected"] == "111"
 

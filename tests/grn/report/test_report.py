@@ -102,7 +102,7 @@ def test_only_scripts_whose_hash_the_policy_names_may_run(expression):
 def test_the_report_shows_caps_edges_method_and_command(expression):
     page = Page(page_of(expression, max_in_degree=2, max_edges=7))
     text = " ".join(" ".join(page.text).split())
-    for part in ("2 regulators of a gene", "no cap targets of", "7 edges at most", "GradMP"):
+    for part in ("2 regulators per gene", "no cap targets per", "7 edges at most", "GradMP"):
         assert part in text
     assert "grn-tvcs infer x.tsv" in text
     assert page.tags.count("circle") > 2
@@ -171,7 +171,7 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
         in text
     )
     assert "(method tvcs, seed 3)" in text
-    assert "with at most 2 regulators of a gene and 7 edges in all" in text
+    assert "under at most 2 regulators of a gene and 7 edges in all" in text
     assert "7 of 7 selected edges are true" in text
     assert "1.000 MCC" in text
 
@@ -180,7 +180,7 @@ SAID = {
     "knock-outs": "of knock-outs",
     "knock-downs": "of knock-downs",
     "wild type": "of the wild type",
-    "perturbed": "A perturbation was known to be on in 4 samples",
+    "perturbed": "A perturbation was on in 4 samples",
     "replicate": "Replicates were taken as series of their own",
     "regulators": "Only the 2 genes of a given list could regulate",
     "drop": "1 of 8 samples had missing values and were left out",
@@ -240,9 +240,9 @@ def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
     assert few.count(why) == 2  # in the facts, and in the methods to paste
     assert "no cap edges at most" in few
     capped = " ".join(Page(page_of(expression, max_in_degree=2)).text)
-    assert "with at most 2 regulators of a gene, found exactly" in capped
+    assert "under at most 2 regulators of a gene, found by exact" in capped
     given = " ".join(Page(page_of(expression, max_edges=5)).text)
-    assert "with at most 5 edges in all" in given
+    assert "under at most 5 edges in all" in given
     assert "Nothing says" not in given
 
 
@@ -274,7 +274,7 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     text = " ".join(" ".join(page.text).split())
     assert 0 < n_told < 20
     assert f"{n_told} of the 20 selected edges are supported by knock-outs or knock-downs" in text
-    assert "a low one says nothing against them" in text
+    assert "a low value does not contradict them" in text
     assert page.text.count("knock-out") == n_told + 1  # and once as what can be filtered by
     assert page.data["edges"]["evidence"][0] == "knock-out"
     assert "Evidence names" not in page_of(expression, max_edges=4)
