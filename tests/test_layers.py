@@ -32,7 +32,7 @@ LEVELS = {
         ["problem", "certificate", "convex"],
         ["solvers"],
         ["estimators"],
-        ["doctor"],
+        ["doctor", "precompile"],
         ["cli"],
     ],
     "grn_tvcs": [
