@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +22,7 @@ from crowd_tvcs.cli.options import (
     read_crowd,
 )
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
+from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
@@ -131,7 +134,6 @@ def assign(given: AssignOptions) -> None:
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
     from crowd_tvcs.skills.plan_deviation import with_deviation, with_foreseen
-    from tvcs_core.files.folders import output_folder
 
     search = given.search
     refuse_negative_seed(search.seed)
@@ -149,13 +151,13 @@ def assign(given: AssignOptions) -> None:
     method_for(plan, search.method)
     model, foresight = given.asked.dependence_model, given.asked.foresight
     measured = () if model is None else model.measured
-    with output_folder(given.out, force=given.force) as folder:
+    with _results(given, layout) as out:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
         if foresight is not None:
             found = with_foreseen(found, foresight)
-        _write(found, given, folder, layout, measured)
+        _write(found, given, out, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
     _say_better(found, search.seed)
 
@@ -181,58 +183,63 @@ def _say_better(found: Assignment, seed: int) -> None:
 def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> None:
     """Plan a crowd too large for a table of workers x tasks."""
     from crowd_tvcs.factors.assign import assign_factors
-    from tvcs_core.files.folders import output_folder
+    from crowd_tvcs.report.factors import render
 
     search = given.search
     if given.skills is not None:
         raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
-    with output_folder(given.out, force=given.force) as folder:
+    with _results(given, layout) as out:
         limit = search.time_limit
         found = assign_factors(plan, search.method, rng=search.seed, time_limit=limit)
-        options, names = given.recorded(), [str(k) for k in range(plan.n_classes)]
-        shown = {"source": given.crowd.name, "command": _command(given), "caps": options}
-        _write_factors(found, folder, names, shown)
-        _write_record(given, folder, layout)
+        _write_plan(found, [str(k) for k in range(plan.n_classes)], out)
+        out.table("accuracy.csv", ["task", "answers", "expected_accuracy"], found.task_rows())
+        page = render(
+            found, source=given.crowd.name, command=_command(given), caps=given.recorded()
+        )
+        out.text("report.html", page)
     _say_result(found, given.out, "money")
 
 
-def _write_factors(
-    found: FactoredAssignment, folder: Path, names: list[str], shown: dict[str, Any]
-) -> None:
-    """Write all files of a plan in factors but run.json; `shown` is what the report says of it."""
-    from crowd_tvcs.report.factors import render
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.tables import write_table
+@contextmanager
+def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
+    """Yield the results to fill; run.json has the hashes of all files, and where inputs lay."""
+    from crowd_tvcs.verification.tables import path_from
+    from tvcs_core.files.record import digests
 
-    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
-    heads = ["task", "answers", "expected_accuracy"]
-    write_table(folder / "accuracy.csv", heads, found.task_rows(), ",")
-    write_json(folder / "summary.json", found.summary() | {"classes": names})
+    with results(
+        "crowd-tvcs assign",
+        given,
+        given.recorded(),
+        seed=given.search.seed,
+        inputs=given.inputs(),
+        layout=layout,
+    ) as out:
+        for entry, path in zip(out.record["inputs"], given.inputs(), strict=True):
+            entry["path"] = path_from(given.out, path)
+        yield out
+        out.record["outputs"] = digests(sorted(out.folder.iterdir()))
+
+
+def _write_plan(
+    found: Assignment | FactoredAssignment, classes: Sequence[str], out: Results
+) -> None:
+    """Write the pairs of a plan, its summary and the prices that prove its bound."""
+    out.table("assignment.csv", ["worker", "task"], found.rows())
+    out.json("summary.json", found.summary() | {"classes": classes})
     if found.certificate is not None:
-        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
-    (folder / "report.html").write_text(render(found, **shown), encoding="utf-8")
+        out.table("prices.csv", ["worker", "price"], found.price_rows())
 
 
 def _write(
-    found: Assignment,
-    given: AssignOptions,
-    folder: Path,
-    layout: str,
-    measured: tuple[Claimed, ...],
+    found: Assignment, given: AssignOptions, out: Results, measured: tuple[Claimed, ...]
 ) -> None:
-    """Write the plan, its proof, its report and last the record of them all."""
+    """Write the plan, its proof and its report."""
     from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.tables import write_table
 
-    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
-    names = given.demands.class_names(found.plan)
-    write_json(folder / "summary.json", found.summary() | {"classes": names})
-    if found.certificate is not None:
-        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
+    _write_plan(found, given.demands.class_names(found.plan), out)
     if branches := found.branches():
-        write_json(folder / "branches.json", {"leaves": branches})
+        out.json("branches.json", {"leaves": branches})
     page = render(
         found,
         source=given.crowd.name,
@@ -241,27 +248,7 @@ def _write(
         curve=around(found, rng=given.search.seed),
         measured=measured,
     )
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    _write_record(given, folder, layout)
-
-
-def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
-    """Write run.json, with the hashes of all other files."""
-    from crowd_tvcs.verification.tables import path_from
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.record import digests, run_record
-
-    record = run_record(
-        "crowd-tvcs assign",
-        given.recorded(),
-        seed=given.search.seed,
-        inputs=given.inputs(),
-        layout=layout,
-        outputs=digests(sorted(folder.iterdir())),
-    )
-    for entry, path in zip(record["inputs"], given.inputs(), strict=True):
-        entry["path"] = path_from(given.out, path)
-    write_json(folder / "run.json", record)
+    out.text("report.html", page)
 
 
 def _command(given: AssignOptions) -> str:
