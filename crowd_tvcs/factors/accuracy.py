@@ -33,7 +33,7 @@ def accuracies_and_errors(
     sizes = np.bincount(tasks, minlength=m)
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if plan.class_prior is None:
-        voters = plan.factors.table.values[workers, plan.factors.kind[tasks]]
+        voters = plan.factors.of_pairs(workers, tasks)
         # A prior that may not be written would have the kernel compiled again.
         found = accuracy_of_teams(start, np.ascontiguousarray(voters), np.array(plan.prior))
         return found, np.zeros(m)

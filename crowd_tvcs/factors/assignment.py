@@ -49,7 +49,7 @@ class FactoredAssignment(Planned):
     certificate: PlanProof | None = None
 
     def __post_init__(self) -> None:
-        plan, table, kind = self.plan, self.plan.factors.table, self.plan.factors.kind
+        plan = self.plan
         same = (np.diff(self.tasks) == 0) & (np.diff(self.workers) == 0)
         is_kept = (
             (self.loads <= plan.max_tasks_per_worker).all()
@@ -57,8 +57,7 @@ class FactoredAssignment(Planned):
             and (self.answers >= plan.min_workers_per_task).all()
             and self.size <= plan.budget
             and not same.any()
-            and (table.allowed is None or table.allowed[self.workers, kind[self.tasks]].all())
-            and not plan.excludes(self.tasks, self.workers).any()
+            and plan.factors.allows(self.workers, self.tasks).all()
         )
         if not is_kept:
             raise ValueError("pairs must keep every cap and minimum of the plan and be allowed")

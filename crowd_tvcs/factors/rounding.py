@@ -69,9 +69,9 @@ def take_whole_parts(
 
 def _bring_forward(plan: FactoredPlan, tasks: Integers, workers: Integers) -> int:
     """Put tasks that all of the workers may label first, in place; return how many they are."""
-    if not plan.excluded.size:
+    if not plan.factors.excluded.size:
         return tasks.size
-    is_kept = ~plan.excludes(tasks[:, None], workers).any(axis=1)
+    is_kept = ~plan.factors.excludes(tasks[:, None], workers).any(axis=1)
     tasks[:] = np.concatenate([tasks[is_kept], tasks[~is_kept]])
     return int(is_kept.sum())
 
@@ -80,10 +80,12 @@ def _change_sets(
     plan: FactoredPlan, teams: Teams, done: Integers, left: Integers, workers: Integers
 ) -> None:
     """Give tasks that exclude one of these workers the set of another, which takes these."""
-    able = done[~plan.excludes(done[:, None], workers).any(axis=1) & (teams.sizes[done] > 0)]
+    able = done[
+        ~plan.factors.excludes(done[:, None], workers).any(axis=1) & (teams.sizes[done] > 0)
+    ]
     for task in left.tolist():
         place = np.arange(teams.workers.shape[1]) < teams.sizes[able, None]
-        is_barred = plan.excludes(np.array(task), teams.workers[able]) & place
+        is_barred = plan.factors.excludes(np.array(task), teams.workers[able]) & place
         fits = np.flatnonzero(~is_barred.any(axis=1))
         if not fits.size:
             continue
@@ -125,11 +127,11 @@ def relaxation_of(relaxed: GroupRelaxation, tasks: Integers) -> Relaxation:
 
 def _exclude(plan: FactoredPlan, tasks: Integers, candidates: Candidates) -> None:
     """Take excluded pairs off the candidates of some tasks; the others keep their order."""
-    if not plan.excluded.size:
+    if not plan.factors.excluded.size:
         return
-    rows = np.flatnonzero(np.isin(tasks, plan.excluded // len(plan.workers)))
+    rows = np.flatnonzero(np.isin(tasks, plan.factors.excluded // len(plan.workers)))
     worker, size = candidates.worker[rows], candidates.size[rows]
-    goes = plan.excludes(tasks[rows, None], worker)
+    goes = plan.factors.excludes(tasks[rows, None], worker)
     is_one = np.arange(worker.shape[1]) < size[:, None]
     order = np.argsort(goes | ~is_one, axis=1, kind="stable")
     candidates.worker[rows] = np.take_along_axis(worker, order, axis=1)

@@ -120,7 +120,7 @@ def _columns(groups: Groups, scale: int) -> tuple[Integers, Integers]:
 def _barred(plan: FactoredPlan, order: Integers, column: Integers) -> NDArray[np.bool_]:
     """Return who is excluded from at least half of the tasks of a column: (workers, columns)."""
     n, size = len(plan.workers), int(column[-1]) + 1
-    of_task, worker = np.divmod(plan.excluded, n)
+    of_task, worker = np.divmod(plan.factors.excluded, n)
     place = np.empty(order.size, dtype=np.int64)
     place[order] = column
     times = np.bincount(worker * size + place[of_task], minlength=n * size).reshape(n, size)
@@ -237,11 +237,11 @@ def _nobody(least: Teams) -> Teams:
 
 def _rated(plan: FactoredPlan, teams: Teams) -> Teams:
     """Take excluded pairs off teams, in place, and compute their accuracies."""
-    tasks = np.unique(plan.excluded // len(plan.workers))
+    tasks = np.unique(plan.factors.excluded // len(plan.workers))
     if tasks.size:
         rows, sizes = teams.workers[tasks].astype(np.int64), teams.sizes[tasks]
         is_one = np.arange(rows.shape[1]) < sizes[:, None]
-        goes = plan.excludes(tasks[:, None], rows) & is_one
+        goes = plan.factors.excludes(tasks[:, None], rows) & is_one
         order = np.argsort(goes | ~is_one, axis=1, kind="stable")
         left = sizes - goes.sum(axis=1)
         rows = np.take_along_axis(rows, order, axis=1)

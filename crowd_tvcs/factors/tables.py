@@ -25,8 +25,9 @@ from crowd_tvcs.answers.columns import (
     refuse_others,
     require_rows,
 )
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.tables import NO_CAP, chance_of_the_second, columns_of_classes
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown

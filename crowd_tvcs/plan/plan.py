@@ -182,11 +182,7 @@ class Plan:
     @property
     def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many tasks every worker may do, and workers every task may get, without caps."""
-        n_workers, n_tasks = self.quality.shape
-        allowed = self.quality.allowed
-        if allowed is None:
-            return np.full(n_workers, n_tasks), np.full(n_tasks, n_workers)
-        return allowed.sum(axis=1), allowed.sum(axis=0)
+        return self.quality.room()
 
     @cached_property
     def model(self) -> AnswerModel | None:

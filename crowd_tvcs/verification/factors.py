@@ -90,12 +90,10 @@ def broken(plan: FactoredPlan, pairs: Pairs) -> list[str]:
             out.append(f"{name}: {kind} {names[i]!r} has {over[i]} {what}")
     if pairs.tasks.size > plan.budget:
         out.append(f"budget: {pairs.tasks.size} answers, the budget is {plan.budget}")
-    table, kind_of = plan.factors.table, plan.factors.kind
-    if table.allowed is not None:
-        wrong = ~table.allowed[pairs.workers, kind_of[pairs.tasks]]
-        for p in np.flatnonzero(wrong)[:LISTED].tolist():
-            i, j = int(pairs.workers[p]), int(pairs.tasks[p])
-            out.append(f"a pair that is not allowed: {plan.workers[i]!r} on {plan.tasks[j]!r}")
+    wrong = ~plan.factors.allows(pairs.workers, pairs.tasks)
+    for p in np.flatnonzero(wrong)[:LISTED].tolist():
+        i, j = int(pairs.workers[p]), int(pairs.tasks[p])
+        out.append(f"a pair that is not allowed: {plan.workers[i]!r} on {plan.tasks[j]!r}")
     return out
 
 
@@ -106,12 +104,12 @@ def accuracies(plan: FactoredPlan, pairs: Pairs) -> tuple[Floats, Floats, Floats
     """
     _, answers = pairs.count(plan)
     start = np.concatenate([[0], np.cumsum(answers)])
-    values, out = plan.factors.table.values, np.empty((3, answers.size))
+    out = np.empty((3, answers.size))
     known: dict[Any, tuple[float, float, float]] = {}
     for size in np.unique(answers).tolist():
         tasks = np.flatnonzero(answers == size)
         rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
-        quality = values[rows, plan.factors.kind[tasks][:, None]]
+        quality = plan.factors.of_pairs(rows, tasks[:, None])
         if plan.class_prior is None and size <= MOST_VOTERS:
             out[:, tasks] = _of_equals(quality, plan.prior[tasks])
             continue

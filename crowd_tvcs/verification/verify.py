@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,7 @@ from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.verification.branches import bound_of_branches
-from crowd_tvcs.verification.claims import (
-    LARGE_ERROR,
-    Found,
-    refuted,
-    uncertified,
-    unchecked,
-)
+from crowd_tvcs.verification.claims import LARGE_ERROR, Found, refuted, uncertified, unchecked
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.foresight import foreseen
 from crowd_tvcs.verification.pricing import JOINED, accuracy
@@ -44,9 +37,8 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_chances,
     seeming_right,
 )
-from crowd_tvcs.verification.rations import (
-    broken_rations,
-)
+from crowd_tvcs.verification.rations import broken_rations
+from crowd_tvcs.verification.result import Verification
 from crowd_tvcs.verification.tables import find_tables
 from crowd_tvcs.verification.verify_factors import verify_factors
 from crowd_tvcs.verification.written import (
@@ -59,12 +51,10 @@ from crowd_tvcs.verification.written import (
     read_json,
     read_prices,
     read_record,
-    wrong_command,
 )
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_text
 
 Floats = NDArray[np.float64]
 
@@ -78,39 +68,6 @@ NUMBERS = (
     "class_prior",
     "money",
 )
-
-
-@dataclass
-class Verification:
-    """What was found.
-
-    Attributes
-    ----------
-    violations
-        What is not as the files say, in words.
-    accuracy, bound
-        Mean expected accuracy and the bound that the prices prove, as recomputed; None where
-        they could not be.
-    unchecked
-        What was not checked, in words.
-    """
-
-    violations: list[str] = field(default_factory=list)
-    accuracy: float | None = None
-    bound: float | None = None
-    unchecked: list[str] = field(default_factory=list)
-
-    @property
-    def proved(self) -> bool:
-        """Whether everything holds and the bound is one."""
-        return not self.violations and self.bound is not None
-
-    @property
-    def gap(self) -> float | None:
-        """Bound minus accuracy."""
-        if self.accuracy is None or self.bound is None:
-            return None
-        return self.bound - self.accuracy
 
 
 def verify(
@@ -178,7 +135,6 @@ def verify(
         _foreseen(plan, support, record, tables),
     )  # fmt: skip
     out.violations += refuted(summary, found)
-    out.violations += wrong_command(read_text(folder / "report.html"), record)
     out.unchecked += unchecked(found)
     return out
 

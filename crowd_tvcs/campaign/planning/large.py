@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.campaign.planning.proposal import (
     Bools,
     Floats,
@@ -24,7 +25,7 @@ from crowd_tvcs.factors import tables
 from crowd_tvcs.factors.accuracy import accuracies
 from crowd_tvcs.factors.assign import assign_factors, require_best
 from crowd_tvcs.factors.assignment import FactoredAssignment
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 
 
 def propose_in_factors(
@@ -172,12 +173,11 @@ def _plan_of(
         least[:] = 0  # a later round meets the minimums
         budget = budget if only_least else _labels_beside(state, labels, 0)
     return FactoredPlan(
-        Factors(table, [t.name for t in of_tasks], kind),
+        Factors(table, [t.name for t in of_tasks], kind, excluded=had),
         max_workers_per_task=most,
         max_tasks_per_worker=np.maximum(room - given, 0),
         budget=budget,
         min_workers_per_task=least,
-        excluded=had,
         **_beliefs(state, number),
     )
 

@@ -7,10 +7,11 @@ import pytest
 from sqlalchemy import inspect
 
 from crowd_tvcs import Plan, Quality
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.campaign import Campaign, State, Task, Worker, stand, state, summary
 from crowd_tvcs.factors import prices, tables
 from crowd_tvcs.factors.assign import assign_factors
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.report.campaign import render
 
 N, M, K = 8, 40, 4

@@ -12,10 +12,11 @@ from threadpoolctl import threadpool_info
 from typer.testing import CliRunner
 
 from crowd_tvcs import Quality
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import prices
 from crowd_tvcs.factors.assign import assign_factors
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import PriceSearch
 
 N, M, K = prices.MANY_WORKERS, 10 * prices.MANY_WORKERS, 12

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import grid, prices
 from crowd_tvcs.factors.assign import assign_factors
 from crowd_tvcs.factors.assignment import FactoredAssignment
 from crowd_tvcs.factors.minimums import least_teams
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from tests.crowd.small_plans import accuracy_of, best_by_enumeration, small_plan
 
 
@@ -178,12 +179,11 @@ def test_pairs_that_are_excluded_are_never_assigned_and_the_bound_holds_without_
     )  # fmt: skip
     limits = {name: getattr(plan, name) for name in LIMITS} | {"n_classes": n_classes}
     turned = np.arange(10)[::-1]  # pairs follow their names when these are sorted
-    factors = Factors(
-        plan.factors.table.reorder(turned, np.arange(3)), plan.tasks, plan.factors.kind
-    )
-    limits["max_tasks_per_worker"] = limits["max_tasks_per_worker"][turned]
+    table = plan.factors.table.reorder(turned, np.arange(3))
     excluded = tasks, np.argsort(turned)[workers]
-    found = assign_factors(FactoredPlan(factors, excluded=excluded, **limits), rng=0)
+    factors = Factors(table, plan.tasks, plan.factors.kind, excluded)
+    limits["max_tasks_per_worker"] = limits["max_tasks_per_worker"][turned]
+    found = assign_factors(FactoredPlan(factors, **limits), rng=0)
     place = np.array([found.plan.tasks.index(name) for name in plan.tasks])
     assert not support_of(found)[workers, place[tasks]].any()
     best = assign(Plan(quality, max_workers_per_task=4, max_tasks_per_worker=24, budget=180,
@@ -211,7 +211,8 @@ def test_excluded_pairs_that_cannot_be_are_refused(excluded, least, told):
     factors = crowd(6, 30, 3)[1].factors
     pairs = tuple(np.array(numbers) for numbers in excluded)
     with pytest.raises(ValueError, match=told):
-        FactoredPlan(factors, excluded=pairs, min_workers_per_task=least)
+        factors = Factors(factors.table, factors.tasks, factors.kind, pairs)
+        FactoredPlan(factors, min_workers_per_task=least)
 
 
 def test_a_time_limit_that_strikes_leaves_a_plan_within_the_caps():

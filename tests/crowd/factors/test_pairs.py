@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Quality
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors.grid import Groups
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation
 from crowd_tvcs.search.deadline import Deadline
 

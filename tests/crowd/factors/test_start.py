@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import start
 from crowd_tvcs.factors.assign import assign_factors
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.proof import CLOSED
 
 LESS = 0.002  # than `fast`, which plans the whole table
@@ -31,7 +32,8 @@ def crowd(n=60, m=2000, n_kinds=1, *, seed=0, excluded=None, loads=None, **optio
         allowed = np.ones(factors.shape, dtype=bool)
         allowed[excluded[1], excluded[0]] = False
         quality = Quality(quality.values, quality.workers, quality.tasks, allowed)
-    return Plan(quality, **caps), FactoredPlan(factors, excluded=excluded, **caps)
+    factors = Factors(factors.table, factors.tasks, factors.kind, excluded)
+    return Plan(quality, **caps), FactoredPlan(factors, **caps)
 
 
 def require_as_good(dense, found, less=LESS):
@@ -90,7 +92,7 @@ def test_excluded_pairs_cost_little(pairs, monkeypatch):
     excluded = np.nonzero(np.random.default_rng(3).random((2000, 60)) < 0.02)
     dense, plan = crowd(excluded=excluded)
     found = assign_factors(plan, rng=0, time_limit=1e-3)
-    assert not found.plan.excludes(found.tasks, found.workers).any()
+    assert not found.plan.factors.excludes(found.tasks, found.workers).any()
     require_as_good(dense, found, 2 * LESS)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.answers.factors import Factors
+from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.tables import read_factored_plan, read_factors
 from crowd_tvcs.plan.tables import read_plan
 from tvcs_core.files.errors import DataError

@@ -129,7 +129,7 @@ def test_the_plan_of_a_new_method_is_verified_and_what_is_not_checked_is_said(
         assert done.exit_code == 0, done.output
         found = verify(tmp_path / "plan", methods=METHODS)
     assert found.violations == ["summary.json claims no bound: not certified"]
-    assert "the reason of mine, and what it says beside what every method says" in found.unchecked
+    assert "what mine says of itself: reason, what else its summary.json has" in found.unchecked
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "plan")])
     assert done.exit_code == 2
     assert f"parameters.method must be one of {', '.join(METHODS)}, found 'mine'" in done.stderr
