@@ -75,7 +75,7 @@ class GroupRelaxation:
     @property
     def n_tasks(self) -> int:
         """Number of tasks of the whole plan."""
-        return len(self.groups.plan.tasks)
+        return len(self.groups.plan.quality.tasks)
 
     def visit(self, order: Integers, prices: Floats, step: float, deadline: Deadline) -> TaskSets:
         """Let groups, drawn like tasks, take their best sets in turn, each moving the prices."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
@@ -27,4 +28,4 @@ def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     """
     relaxation = relax(plan)
     how, sets = quick(relaxation)
-    return Assignment(plan, relaxation.support_of(sets), "fast", how)
+    return Assignment(plan, Assigned.of_support(relaxation.support_of(sets)), "fast", how)

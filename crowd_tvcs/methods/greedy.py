@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
@@ -24,4 +25,4 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     the best is taken (`crowd_tvcs.search.greedy_with_costs`).
     """
     support = bargain(plan) if is_rationed(plan) else climb(relax(plan), exact=True)
-    return Assignment(plan, support, "greedy", "no pair with a gain has room")
+    return Assignment(plan, Assigned.of_support(support), "greedy", "no pair with a gain has room")

@@ -102,7 +102,7 @@ def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
         row_caps=plan.max_tasks_per_worker,
         col_caps=sizes,
         total=plan.budget,
-        allowed=plan.quality.allowed,
+        allowed=plan.table.allowed,
     )
     support: NDArray[np.bool_] = project(np.sqrt(plan.told), caps).support
     return support

@@ -88,7 +88,7 @@ class Relaxation:
         Who tells nothing is left in where the task must have somebody.
         """
         forced, caps, need, open_pairs = beyond_forced(plan)
-        folded = np.maximum(plan.quality.values, 1.0 - plan.quality.values).T
+        folded = np.maximum(plan.table.values, 1.0 - plan.table.values).T
         base = plan.accuracy(forced)
         fixed, n_fixed = _fixed_voters(plan, folded, forced)
         folded = np.where((base == 1.0)[:, None], 0.5, folded)

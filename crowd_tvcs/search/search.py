@@ -96,7 +96,7 @@ class Search:
 
     def begin_greedily(self) -> None:
         """Try greedy assignments of a small plan with money or groups, whatever the time."""
-        if self.relaxation.plan.quality.values.size <= FEW_BARGAINED:
+        if self.relaxation.plan.table.values.size <= FEW_BARGAINED:
             self.offer(bargain(self.relaxation.plan))
 
     def _trade(self) -> None:
@@ -114,7 +114,7 @@ class Search:
         """
         plan = self.relaxation.plan
         few = MOST_BARGAINED if self.gap > CERTIFIED_WITHIN else FEW_BARGAINED
-        if plan.quality.values.size <= few:
+        if plan.table.values.size <= few:
             self.offer(bargain(plan))
             self._columns.add(self.best)
             whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
