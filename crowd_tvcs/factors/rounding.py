@@ -16,7 +16,6 @@ from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import Candidates, Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import Relaxation
-from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
 
 AT_ONCE = 2_000_000  # workers x tasks of a block
 CLIMBED = 200_000  # workers x tasks that get what is left; a climb over them takes .1 s
@@ -118,11 +117,8 @@ def relaxation_of(relaxed: GroupRelaxation, tasks: Integers) -> Relaxation:
     )  # fmt: skip
     _exclude(plan, tasks, candidates)
     each = np.arange(tasks.size)
-    out = replace(whole, candidates=candidates, kind=each, first=each)
-    if isinstance(out, ManyClassRelaxation):
-        model = out.model._replace(kind=out.model.kind[at], prior=out.model.prior[at])
-        return replace(out, model=model)
-    return out
+    voters = whole.voters.part(at)
+    return replace(whole, candidates=candidates, kind=each, first=each, voters=voters)
 
 
 def _exclude(plan: Plan, tasks: Integers, candidates: Candidates) -> None:

@@ -19,7 +19,8 @@ from crowd_tvcs.factors.grid import Groups, lines_of
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.initial import quick, relax
+from crowd_tvcs.search.initial import quick
+from crowd_tvcs.search.relaxation import Relaxation
 
 # Workers x columns of a table: `fast` takes .2 s for the first number, 1 s for the second
 # (two cores of 2023), which are tried in this order.
@@ -57,7 +58,7 @@ def scaled_teams(groups: Groups, least: Teams) -> Teams | None:
         table = _table(plan, order[first + count // 2], _barred(plan, order, column), scale)
     except ValueError:  # divided caps leave no room for the minimums
         return None
-    sets = quick(relax(table))[1]
+    sets = quick(Relaxation.of(table))[1]
     teams = _nobody(least)
     sizes = np.minimum(sets.sizes, teams.workers.shape[1])
     teams.put(order, sets.workers[column], sizes[column], teams.accuracy[order])
