@@ -29,10 +29,10 @@ LEVELS = {
         ["projection.exact"],
         ["projection"],
         ["projection.blocks"],
-        ["problem", "certificate", "convex"],
+        ["problem", "certificate"],
         ["solvers"],
         ["estimators"],
-        ["doctor"],
+        ["doctor", "precompile"],
         ["cli"],
     ],
     "grn_tvcs": [
@@ -60,13 +60,6 @@ LEVELS = {
         ["serve", "sync"],
         ["cli"],
     ],
-}
-# What users import from a room that has another name now: each passes its names on, no more.
-FORMER_PATHS = {
-    "grn_tvcs.scales": "grn_tvcs.expression.scales",
-    "crowd_tvcs.vote": "crowd_tvcs.skills.vote",
-    "crowd_tvcs.multiclass": "crowd_tvcs.accuracy.many_classes",
-    "crowd_tvcs.multiclass.accuracy": "crowd_tvcs.accuracy.many_classes",
 }
 # What the domains may import from the core, beside the names of its `__all__`.
 OPEN_TO_DOMAINS = ("files", "command", "jit", "engines", "lazy", "streams", "arguments")
@@ -169,7 +162,7 @@ def imports_of_higher_levels(module: str) -> list[str]:
 
 def test_a_room_imports_itself_and_lower_levels():
     rooms = [m for m in PATHS if "." in m and not m.endswith(".__main__")]
-    assert [o for m in rooms if m not in FORMER_PATHS for o in imports_of_higher_levels(m)] == []
+    assert [found for module in rooms for found in imports_of_higher_levels(module)] == []
 
 
 def test_every_room_is_there():
@@ -305,16 +298,9 @@ def test_a_room_says_what_it_is_for_and_what_does_not_belong_in_it():
     silent = []
     for module in rooms:
         first, _, rest = (ast.get_docstring(tree_of(module)) or "").partition("\n\n")
-        if module not in FORMER_PATHS and not (first.endswith(".") and rest):
+        if not (first.endswith(".") and rest):
             silent.append(module)
     assert silent == []
-
-
-def test_a_former_path_passes_its_names_on():
-    for former in set(FORMER_PATHS) - {"crowd_tvcs.multiclass"}:
-        old, new = importlib.import_module(former), importlib.import_module(FORMER_PATHS[former])
-        assert old.__all__
-        assert [name for name in old.__all__ if getattr(old, name) is not getattr(new, name)] == []
 
 
 def test_no_public_name_is_hidden_by_a_module():

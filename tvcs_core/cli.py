@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tvcs_core.command.options import program, recorded, with_options
-from tvcs_core.command.shell import FAILED, guarded, run, say
+from tvcs_core.command.shell import FAILED, guarded, run, say, stop
 
 if TYPE_CHECKING:
     from tvcs_core import BlockProjection, Certificate, Projection
@@ -147,6 +147,26 @@ def doctor() -> None:
         say(f"error: {sentence}")
     if trouble:
         raise SystemExit(FAILED)
+
+
+@app.command("compile")
+@guarded
+def compile_kernels() -> None:
+    """Compile the kernels of the usual commands, so that none of them waits for a compiler later.
+
+    They are kept for the user who runs this, on this kind of processor: run it while an image is
+    built, or once on every machine. Takes one to two minutes, and seconds if all is kept.
+    """
+    from tvcs_core.doctor import NOT_KEPT
+    from tvcs_core.jit.folder import cache_folder
+    from tvcs_core.precompile import precompile
+
+    folder = cache_folder()
+    if folder is None:
+        stop(f"error: {NOT_KEPT}", FAILED)
+    for command, seconds in precompile():
+        typer.echo(f"{command:<20}{seconds:6.1f} s")
+    typer.echo(f"kept in {folder.parent}")
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ What cannot be recomputed is held to what must be true of it, and `unchecked` sa
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,25 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import (
-    CERTIFIED_WITHIN,
-    LARGEST,
-    gap_between,
-    is_certified,
-    is_largest,
-    statement,
-)
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from crowd_tvcs.verification.rations import TOLERANCE, cost_of
-from crowd_tvcs.verification.written import is_count, is_number
+from crowd_tvcs.verification.written import is_number
 from tvcs_core.files.shown import shown
 
-CLOSE = 1e-4  # a gap, as a part of the error, at which `best` stops
-PATIENCE, MOST_ITERATIONS = 100, 500
 SLOPES_OFF = 1e-8  # of a deviation, from differences
 LISTED = 3  # names of one field
 NO_BOUND = ("fast", "greedy", "tvcs", "qlp", "random")
 KNOWN = ("best", *NO_BOUND)  # what another method says of itself is not checked
-MOST_GAIN = {"qlp": 1.0, "tvcs": 1e3}  # of one pair, which no dual exceeds
+OWN = {  # what a method says of itself, beside its reason
+    "tvcs": ("iterations", "best_iteration", "duals"),
+    "qlp": ("projection_gap", "duals"),
+}
 LARGE_ERROR = 0.002  # standard error of a sampled accuracy is below
 
 Floats = NDArray[np.float64]
@@ -95,7 +88,7 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
     out += [f"{shown(n)}: is no field of this method's summary.json" for n in summary if n in more]
     if out:
         return out
-    for facts in (_counts, _accuracies, _proof, _words, _duals):
+    for facts in (_counts, _accuracies, _proof):
         for place, holds, recomputed in facts(summary, found):
             if not holds:
                 at = (place,) if isinstance(place, str) else place
@@ -110,15 +103,9 @@ def unchecked(found: Found) -> list[str]:
     """List what of the files was not checked, or not to the last digit."""
     method = found.parameters["method"]
     out = [f"that {method} with this seed and time limit gives this plan: for that, run it again"]
-    if method not in KNOWN:
-        out.append(f"the reason of {method}, and what it says beside what every method says")
-    if method == "tvcs":
-        out.append("iterations, but that they fit the reason")
-        out.append("duals, but that none is below 0, or above 0 where a cap is not used up")
-    if method == "fast":
-        out.append("which of its starts was the best")
-    if method == "qlp" and found.plan.min_workers_per_task.any():
-        out.append("that duals prove the sum, since minimums were met before it was made large")
+    own = ", ".join(OWN.get(method, ()))
+    own = own if method in KNOWN else "what else its summary.json has"
+    out.append(f"what {method} says of itself: reason" + (f", {own}" if own else ""))
     if found.is_large.any():
         off = float((found.most - found.least).max())
         out.append(
@@ -127,7 +114,7 @@ def unchecked(found: Found) -> list[str]:
     return [
         *out,
         "versions in run.json, but that each is named",
-        "words and pictures of report.html, but its SHA-256 and its command",
+        "words and pictures of report.html, but its SHA-256",
     ]
 
 
@@ -146,8 +133,8 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
     method = found.parameters["method"]
     if found.is_branched:
         out.append("bound_by_prices")
-    own = {"tvcs": ["iterations", "best_iteration"], "qlp": ["sum_of_qualities", "projection_gap"]}
-    out += [*own[method], "duals"] if method in own else []
+    out += OWN.get(method, ())
+    out += ["sum_of_qualities"] if method == "qlp" else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
     if found.foreseen is not None:
@@ -193,7 +180,7 @@ def _by_name(at: Place, names: tuple[str, ...], said: object, holds: list[Any]) 
 def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
     plan, support = found.plan, found.support
     workers, tasks = plan.quality.workers, plan.quality.tasks
-    allowed = plan.quality.allowed
+    allowed = plan.table.allowed
     may = np.ones(support.shape, dtype=bool) if allowed is None else allowed
     size, room = int(support.sum()), int(may.sum())
     loads, answers = support.sum(axis=1), support.sum(axis=0)
@@ -206,6 +193,9 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
         "max_tasks_per_worker": int(busy.sum()),
         "budget": size == budget < room,
     }
+    method = found.parameters["method"]
+    yield "method", _alike(summary["method"], method), method
+    yield "reason", isinstance(summary["reason"], str) and summary["reason"] != "", "a text"
     yield "assignments", _alike(summary["assignments"], size), size
     yield "budget", _alike(summary["budget"], budget), budget
     yield from _by_name(("binding",), tuple(binding), summary["binding"], list(binding.values()))
@@ -217,6 +207,11 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
         yield "n_classes", _alike(summary["n_classes"], len(classes)), len(classes)
     if plan.common_error > 0.0:
         yield "common_error", _alike(summary["common_error"], plan.common_error), plan.common_error
+    if method == "qlp":
+        total = math.fsum(plan.table.values[support].tolist())
+        off = TOLERANCE * (1.0 + total)
+        is_near = _near(summary["sum_of_qualities"], total - off, total + off)
+        yield "sum_of_qualities", is_near, total
     if plan.cost is not None:
         money, spent = found.parameters["money"], float(cost_of(plan, support))
         money = None if money is None else float(money)
@@ -303,108 +298,3 @@ def uncertified(summary: Mapping[str, Any]) -> list[str]:
         return []
     error = _error(summary)
     return [] if is_certified(accuracy, bound, error) else [statement(accuracy, bound, error)]
-
-
-def _words(summary: Mapping[str, Any], found: Found) -> Facts:
-    method, reason = found.parameters["method"], summary["reason"]
-    yield "method", _alike(summary["method"], method), method
-    ways = _reasons(summary, found)
-    is_known = isinstance(reason, str) and any(re.fullmatch(way, reason) for way in ways)
-    must = " or ".join(ways).replace("\\", "")
-    if method == "tvcs":
-        last, best = summary["iterations"], summary["best_iteration"]
-        must += f" by iterations {shown(last)} and best_iteration {shown(best)}"
-        is_one = is_count(last) and is_count(best) and 1 <= best <= last <= MOST_ITERATIONS
-        yield "best_iteration", is_one, f"1 to iterations, those at most {MOST_ITERATIONS}"
-    yield "reason", is_known, must
-
-
-def _reasons(summary: Mapping[str, Any], found: Found) -> list[str]:
-    """Patterns of what the method may say of its end, given its figures."""
-    late = re.escape(
-        f"the time limit of {found.parameters['time_limit']:g} s; this is the best so far"
-    )
-    method = found.parameters["method"]
-    if method == "best":
-        accuracy, bound = summary["expected_accuracy"], summary["bound"]
-        if is_number(accuracy) and is_number(bound):
-            error = _error(summary)
-            if is_largest(accuracy, bound, error):
-                return [LARGEST]
-            if bound - accuracy <= CLOSE * (1.0 - accuracy) and error == 0.0:
-                return [r"proved to be off by at most 0\.01% of the error"]
-        return [late, "no step found more", r"the limit of \d+ (rounds|sets)"]
-    if method == "tvcs":
-        last, best = summary["iterations"], summary["best_iteration"]
-        if is_count(last) and is_count(best):
-            if last - best == PATIENCE:
-                return [f"{PATIENCE} iterations without a better assignment"]
-            if last == MOST_ITERATIONS:
-                return [f"the limit of {MOST_ITERATIONS} iterations", late]
-        return [late]
-    if method == "fast":
-        ways = ["greedy on the probability of truth", "equal odd sizes"]
-        if found.plan.model is None:
-            ways.append("greedy on a measure nearer to accuracy")
-        elif found.plan.n_classes > 2:
-            ways.append("equal sizes")
-        return [f"the best of {len(ways)}: {way}" for way in ways]
-    return {
-        "greedy": ["no pair with a gain has room"],
-        "qlp": ["one exact projection"],
-        "random": ["one projection of random scores"],
-    }.get(method, [".+"])
-
-
-def _duals(summary: Mapping[str, Any], found: Found) -> Facts:
-    """Duals are >= 0, and 0 where a cap is not used up; those of `qlp` prove its sum."""
-    method, plan, support = found.parameters["method"], found.plan, found.support
-    if method == "qlp":
-        total = math.fsum(plan.quality.values[support].tolist())
-        off = TOLERANCE * (1.0 + total)
-        is_near = _near(summary["sum_of_qualities"], total - off, total + off)
-        yield "sum_of_qualities", is_near, total
-        yield "projection_gap", _near(summary["projection_gap"], 0.0, off), 0.0
-    if method not in ("qlp", "tvcs"):
-        return
-    unit = "sum of qualities" if method == "qlp" else "gain of the projected step, V squared"
-    duals, kinds = summary["duals"], ("unit", "budget", "workers", "tasks")
-    if not isinstance(duals, dict) or set(duals) != set(kinds):
-        yield "duals", False, ", ".join(kinds)
-        return
-    yield ("duals", "unit"), _alike(duals["unit"], unit), unit
-    slack = {
-        "workers": (plan.max_tasks_per_worker - support.sum(axis=1)).tolist(),
-        "tasks": (plan.max_workers_per_task - support.sum(axis=0)).tolist(),
-        "budget": [plan.budget - int(support.sum())],
-    }
-    names = {"workers": plan.quality.workers, "tasks": plan.quality.tasks, "budget": ("budget",)}
-    prices = {}
-    for kind, left in slack.items():
-        at: Place = ("duals",) if kind == "budget" else ("duals", kind)
-        said = {kind: duals[kind]} if kind == "budget" else duals[kind]
-        most = [(0.0, 0.0 if room else MOST_GAIN[method]) for room in left]
-        wrong = list(_by_name(at, names[kind], said, most))
-        yield from wrong
-        if wrong:
-            return
-        prices[kind] = np.array([said[name] for name in names[kind]])
-    if method == "qlp" and not plan.min_workers_per_task.any():
-        off = TOLERANCE * (1.0 + support.sum())
-        apart = _shortfall(plan, support, prices)
-        yield "duals", abs(apart) <= off, f"a sum that is {apart:g} above what was reached"
-
-
-def _shortfall(plan: Plan, support: NDArray[np.bool_], prices: dict[str, Floats]) -> float:
-    """How far the sum that the duals prove lies above that of the pairs beyond the forced ones."""
-    forced = np.zeros(support.shape, dtype=bool) if plan.forced is None else plan.forced
-    open_pairs = ~forced if plan.quality.allowed is None else ~forced & plan.quality.allowed
-    values = plan.quality.values
-    left = values - prices["workers"][:, None] - prices["tasks"] - prices["budget"]
-    proved = [
-        *(prices["workers"] * (plan.max_tasks_per_worker - forced.sum(axis=1))).tolist(),
-        *(prices["tasks"] * (plan.max_workers_per_task - forced.sum(axis=0))).tolist(),
-        *(prices["budget"] * (plan.budget - int(forced.sum()))).tolist(),
-        *np.maximum(left[open_pairs], 0.0).tolist(),
-    ]
-    return math.fsum(proved) - math.fsum(values[support & ~forced].tolist())

@@ -143,13 +143,10 @@ def test_a_first_projection_uses_what_is_kept(nothing_kept, monkeypatch):
 
 
 def test_what_is_kept_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr("tvcs_core.jit.built.cache_folder", lambda package: tmp_path)
-    monkeypatch.setattr("tvcs_core.jit.built.built_kernels", lambda package: None)
+    monkeypatch.setattr("tvcs_core.jit.folder.cache_folder", lambda package: tmp_path)
     (tmp_path / "tvcs_core.loss.kernels.f-1-0.kernel").touch()
     assert not has_kept("tvcs_core.projection.kernels")
     (tmp_path / "tvcs_core.projection.kernels.small.f-1-0.kernel").touch()
     assert has_kept("tvcs_core.projection.kernels")
-    monkeypatch.setattr("tvcs_core.jit.built.cache_folder", lambda package: None)
+    monkeypatch.setattr("tvcs_core.jit.folder.cache_folder", lambda package: None)
     assert not has_kept("tvcs_core.projection.kernels")
-    monkeypatch.setattr("tvcs_core.jit.built.built_kernels", lambda package: package)
-    assert has_kept("tvcs_core.projection.kernels")

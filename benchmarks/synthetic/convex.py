@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from benchmarks.synthetic.kernels import shrink_exclusive
 from tvcs_core.constraint import TVCS
 from tvcs_core.loss import Loss
-from tvcs_core.projection.kernels.exclusive import shrink_exclusive
 
 LOOK_EVERY = 10  # iterations between two looks at the gap
 SWEEPS = 200  # of coordinate descent in one proximal step, at most
@@ -109,7 +109,7 @@ def exclusive_lasso(
     One row of two: the larger coefficient crowds out the smaller one.
 
     >>> from tvcs_core import TVCS, LeastSquares
-    >>> from tvcs_core.convex import exclusive_lasso
+    >>> from benchmarks.synthetic.convex import exclusive_lasso
     >>> loss = LeastSquares([[1, 0], [0, 1]], [3, 1])
     >>> found = exclusive_lasso(loss, TVCS.groups([0, 0], None), strength=1)
     >>> found.matrix.round(4).tolist(), found.gap < 1e-4

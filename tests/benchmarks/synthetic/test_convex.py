@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tvcs_core import TVCS, LeastSquares, SquaredHinge, project
-from tvcs_core.convex import (
+from benchmarks.synthetic.convex import (
     column_wise,
     exclusive_lasso,
     exclusive_penalty,
     overall,
     row_wise,
 )
+from tvcs_core import TVCS, LeastSquares, SquaredHinge, project
 
 SHAPE = (6, 5)
 MATRIX = TVCS.matrix(SHAPE, row_caps=2, col_caps=3, total=8)

@@ -1,0 +1,148 @@
+"""The results of a command: a folder of files with its run record, and tables that are printed.
+
+A command is options, one call, results::
+
+    with results("crowd-tvcs replay", options, parameters, seed=options.seed) as out:
+        out.table("replay.csv", header, rows)
+    print_table({"policy": "<10", "accuracy": ">10.4f"}, rows)
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from tvcs_core.command.shell import emit, tell
+from tvcs_core.files.folders import output_folder, write_json, write_whole
+from tvcs_core.files.record import run_record
+from tvcs_core.files.shown import json_text
+from tvcs_core.files.spreadsheet import shield
+from tvcs_core.files.tables import write_table
+
+_FORMAT = re.compile(r"([<>])\+?(\d*).*")
+
+
+class FolderOptions(Protocol):
+    """Options of a command that fills a folder."""
+
+    @property
+    def out(self) -> Path:
+        """The folder."""
+
+    @property
+    def force(self) -> bool:
+        """Whether its files may be replaced."""
+
+
+class Results:
+    """The files of a command while it runs; none is seen before all are written.
+
+    Attributes
+    ----------
+    folder
+        The folder for functions that write files themselves.
+    record
+        The content of ``run.json``, which is written last; the command may add facts.
+    """
+
+    def __init__(self, folder: Path, record: dict[str, Any]) -> None:
+        self.folder = folder
+        self.record = record
+
+    def table(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Write a table; cells stand between commas in a .csv file, between tabs in any other."""
+        write_table(self.folder / name, header, rows, "," if name.endswith(".csv") else "\t")
+
+    def json(self, name: str, value: Any) -> None:
+        """Write a JSON file."""
+        write_json(self.folder / name, value)
+
+    def text(self, name: str, text: str) -> None:
+        """Write a text file, such as a report."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def results(
+    command: str,
+    options: FolderOptions,
+    parameters: Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    inputs: Iterable[Path | None] = (),
+    **facts: Any,
+) -> Iterator[Results]:
+    """Yield the results to fill; they appear in the folder of the options if all goes well.
+
+    Parameters
+    ----------
+    command, parameters, seed
+        As `run_record` takes them.
+    options
+        The options of the command.
+    inputs
+        The files that were read; None for an option that was not given.
+    **facts
+        More entries of ``run.json``.
+
+    Raises
+    ------
+    DataError, WriteError
+        As `output_folder` raises them.
+    """
+    with output_folder(options.out, force=options.force) as folder:
+        read = [path for path in inputs if path is not None]
+        record = run_record(command, parameters, seed=seed, inputs=read, **facts)
+        out = Results(folder, record)
+        yield out
+        out.json("run.json", record)
+
+
+def print_table(columns: Mapping[str, str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table for people: a line of headings, then a line for each row.
+
+    Parameters
+    ----------
+    columns
+        The format of each column by its heading, such as ``">9.4f"``.
+    rows
+        The cells; a text is aligned only, None and NaN leave a cell empty.
+    """
+    whole = list(columns.values())
+    aligned = [_FORMAT.sub(r"\1\2", text) for text in whole]
+    tell("".join(map(format, columns, aligned)).rstrip())
+    for row in rows:
+        texts = ["" if cell is None or cell != cell else cell for cell in row]
+        cells = zip(texts, aligned, whole, strict=True)
+        tell("".join(format(x, a if isinstance(x, str) else w) for x, a, w in cells).rstrip())
+
+
+def write_rows(
+    out: Path | None,
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    is_secret: bool = False,
+) -> None:
+    """Write a CSV table to a file, whole or not at all, or to standard output.
+
+    No name in it acts as a formula in a spreadsheet; nobody but its owner may read a file that
+    `is_secret`.
+    """
+    cells = [[shield(x) if isinstance(x, str) else x for x in row] for row in rows]
+    if out is None:
+        page = io.StringIO()
+        csv.writer(page, lineterminator="\n").writerows([header, *cells])
+        emit(page.getvalue().removesuffix("\n"))
+    else:
+        write_whole(out, lambda path: write_table(path, header, cells, ","), is_secret=is_secret)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON for programs; its names read back exactly and hold no control character."""
+    print(json_text(value, indent=2))
