@@ -1,11 +1,11 @@
-"""What `tvcs doctor` shows, warns of and tries."""
+"""The checks of `tvcs doctor`."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 
 def facts() -> Iterator[tuple[str, str]]:
-    """What `tvcs doctor` shows."""
+    """Yield names and values of the facts that `tvcs doctor` prints."""
     import os
     import platform
     import sys
@@ -36,7 +36,7 @@ def facts() -> Iterator[tuple[str, str]]:
 
 
 def surprises() -> Iterator[str]:
-    """What may surprise: slow starts, settings of numba, cache folders that are not used."""
+    """Yield warnings: slow starts, settings of numba, cache folders that cannot be used."""
     import os
     import sys
 
@@ -62,7 +62,7 @@ def surprises() -> Iterator[str]:
 
 
 def try_projection() -> tuple[str, list[str]]:
-    """What became of projecting a small table, and what is wrong with the installation."""
+    """Project a small table; describe the run, and list defects of the installation."""
     import os
     from time import perf_counter
 
@@ -75,7 +75,7 @@ def try_projection() -> tuple[str, list[str]]:
 
     V, trouble = np.add.outer(np.arange(20), np.arange(20)), []
     began, before = perf_counter(), compiling_seconds()
-    for _ in range(2):  # the first may be left to Python (`projection.first`)
+    for _ in range(2):  # Python may run the first projection (`projection.first`)
         projection = project_onto(V, TVCS.matrix(V.shape, row_caps=4, col_caps=5, total=70))
     seconds, compiling = perf_counter() - began, compiling_seconds() - before
     if projection.gap or not certify(projection).optimal:
@@ -93,7 +93,7 @@ def try_projection() -> tuple[str, list[str]]:
 
 
 def _kernels(sealed: int) -> str:
-    """Which kernels are used: those of the wheel, or what was compiled here."""
+    """Describe the kernels in use: those of the wheel, or those compiled here."""
     from tvcs_core.jit.built import NONE, built_kernels, why_not
 
     built, kept = built_kernels(), f"{sealed} compiled and sealed" if sealed else ""
@@ -140,5 +140,5 @@ def _memory() -> str:
     except (AttributeError, OSError, ValueError):
         return "not known"
     left = available_memory()
-    said = "" if left is None else f", {left / 2**30:.1f} GiB available"
-    return f"{whole / 2**30:.1f} GiB{said}"
+    available = "" if left is None else f", {left / 2**30:.1f} GiB available"
+    return f"{whole / 2**30:.1f} GiB{available}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tvcs_core.arguments import require_kind, require_number, require_one_of
-from tvcs_core.lazy import Listed
+from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Listed):
+class Method(LazyFunction):
     """A method and all that is said of it: in help, errors, reports and docs.
 
     Attributes

@@ -25,7 +25,7 @@ def qlp(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignme
     fixed = plan.settle(scores)
     projection = project(scores, plan.rest(fixed))
     duals = Duals.of(projection, "sum of qualities", is_price=True)
-    total = projection.kept + float(plan.quality.values[fixed].sum())
+    total = projection.objective + float(plan.quality.values[fixed].sum())
     facts = {"sum_of_qualities": total, "projection_gap": projection.gap}
     support = fixed | projection.support
     return Assignment(plan, support, "qlp", "one exact projection", duals, facts)
