@@ -168,8 +168,8 @@ def _gains(
 ) -> tuple[NDArray[np.float64], int]:
     """Return gains and their exponent: ``v**2 - (v - clip(v))**2 = clip(v) (2 v - clip(v))``.
 
-    Mantissas and exponents are multiplied separately and scaled by the largest allowed gain, so
-    that a huge value that mask or bounds cut down does not make the other gains underflow.
+    Mantissas and exponents are multiplied separately and scaled by the largest allowed gain. So a
+    huge value that mask or bounds cut down does not make the other gains underflow.
     """
     clipped = values
     if constraint.bounds is not None:

@@ -236,8 +236,8 @@ def primal_dual_hybrid_gradient(program: Program) -> Iterator[tuple[Floats, Floa
     """Yield x and the prices y of the groups, with steps adapted to the group sizes.
 
     At regular intervals the better of the iterate and the mean since the last restart is tested.
-    If its residual has decreased enough, the method restarts there (Applegate et al., 2021) and
-    balances primal and dual steps by the distances that x and y have moved.
+    If its residual has decreased enough, the method restarts there (Applegate et al., 2021). Primal
+    and dual steps are then balanced by the distances that x and y have moved.
     """
     gains, caps = program.gains, program.caps
     x, y = np.zeros(gains.size), np.zeros(caps.size)

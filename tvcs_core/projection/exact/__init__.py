@@ -1,9 +1,9 @@
 """The exact projection: drivers of the kernels, in the order of docs/method.md.
 
 Maximises sum(gain * x) over x in {0, 1} with caps on rows, columns and the total, and proves the
-result by prices. `candidates` defines the instance, `shortcuts` handles instances that need no
-search, `prices` computes first prices, `core` lists the entries near them, `network` runs the
-simplex on these and checks the rest, and `search` combines all steps.
+result by prices. `candidates` defines the instance, and `shortcuts` handles instances that need no
+search. `prices` computes first prices, and `core` lists the entries near them. `network` runs the
+simplex on these and checks the rest. `search` combines all steps.
 """
 
 from tvcs_core.projection.exact.assigned import are_all_ones
