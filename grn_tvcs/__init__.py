@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from grn_tvcs.comparison.comparison import Comparison, compare
@@ -66,7 +66,7 @@ __all__ = [
     "write_sif",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "comparison.comparison": "Comparison compare",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tvcs_core.arguments import require_kind, require_number, require_one_of
-from tvcs_core.lazy import Listed
+from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Listed):
+class Method(LazyFunction):
     """A method and all that is said of it: in help, errors, reports and docs.
 
     Attributes

@@ -96,9 +96,9 @@ class CompareOptions:
 
     def engine(self) -> Engine:
         """Return what does the work; refuse options that do not go together."""
-        from tvcs_core.engines import engine_of
+        from tvcs_core.engines import make_engine
 
-        return engine_of(threads=self.threads, workers=self.workers)
+        return make_engine(threads=self.threads, workers=self.workers)
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""

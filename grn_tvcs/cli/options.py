@@ -216,9 +216,9 @@ class InferOptions:
 
     def engine(self) -> Engine:
         """Return what does the work; refuse options that do not go together."""
-        from tvcs_core.engines import engine_of
+        from tvcs_core.engines import make_engine
 
-        return engine_of(
+        return make_engine(
             threads=self.threads,
             workers=self.workers,
             cluster=self.cluster,

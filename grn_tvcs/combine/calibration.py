@@ -242,7 +242,7 @@ def _all(
 ) -> list[Any]:
     """What all units of a job say, in their order."""
     found: list[Any] = [None] * job.size
-    with closing(results([job], engine, keep=keep, progress=progress)) as units:
+    with closing(results([job], engine, checkpoint_dir=keep, progress=progress)) as units:
         for _, k, unit in units:
             found[k] = unit
     return found

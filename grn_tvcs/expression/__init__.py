@@ -5,7 +5,7 @@ What expression says about edges is not here. The names below are those that use
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.bins import in_bins
@@ -23,7 +23,7 @@ __all__ = [
     "write_expression",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "bins": "in_bins",

@@ -20,7 +20,7 @@ from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
 from tvcs_core import DataError
 from tvcs_core.files.extras import to_install
-from tvcs_core.files.input_size import MOST_TIMES_OF_NUMBERS, refuse_expansion, refuse_more
+from tvcs_core.files.input_size import MAX_EXPANSION_OF_NUMBERS, refuse_expansion, refuse_more
 from tvcs_core.files.shown import shown
 
 HEAP = b"GCOL\1\0\0\0"  # begins a heap of texts: its signature, and version 1
@@ -157,7 +157,7 @@ def _refuse_large(file: Any, path: str | Path) -> None:
 
     file.visititems(add)
     refuse_more(path, sum(sizes), "arrays of more")
-    refuse_expansion(path, Path(path).stat().st_size, sum(sizes), MOST_TIMES_OF_NUMBERS)
+    refuse_expansion(path, Path(path).stat().st_size, sum(sizes), MAX_EXPANSION_OF_NUMBERS)
 
 
 class _File(Annotated):
@@ -231,7 +231,7 @@ def _texts(part: Any, path: str) -> list[Any]:
     for start in range(0, len(part), TEXTS_AT_ONCE):
         texts += [_text(value) for value in part[start : start + TEXTS_AT_ONCE].tolist()]
         found += sum(map(len, texts[start:]))
-        refuse_expansion(path, packed, found, MOST_TIMES_OF_NUMBERS)
+        refuse_expansion(path, packed, found, MAX_EXPANSION_OF_NUMBERS)
     return texts
 
 

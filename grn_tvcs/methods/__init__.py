@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tvcs_core.lazy import Listed
+from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ NO_OPTIONS = ("steady", "prior", "threads", "engine", "progress", "keep")  # dat
 
 
 @dataclass(frozen=True)
-class Method(Listed):
+class Method(LazyFunction):
     """A method and all that is said of it: in help, errors, reports and docs.
 
     Attributes

@@ -31,7 +31,7 @@ from grn_tvcs.expression.judge.shape import are_genes
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import found, require_kind
+from tvcs_core.arguments import describe_value, require_kind
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table
 
@@ -113,7 +113,7 @@ def from_anndata(
     """Make expression of an AnnData; as `Expression.from_anndata` says."""
     columns = Columns.told(time_column, None, series_column, ignore, keep)
     if not all(hasattr(data, part) for part in PARTS):
-        raise TypeError(f"data must be an AnnData, found {found(data)}")
+        raise TypeError(f"data must be an AnnData, found {describe_value(data)}")
     require_kind("layer", layer, str, or_none=True)
     require_kind("gene_column", gene_column, str, or_none=True)
     parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
@@ -127,7 +127,7 @@ def _is_frame(data: Any) -> bool:
 def _frame(name: str, frame: Any) -> Any:
     """A DataFrame, its names without spaces around them, which read_csv leaves."""
     if not _is_frame(frame):
-        raise TypeError(f"{name} must be a DataFrame, found {found(frame)}")
+        raise TypeError(f"{name} must be a DataFrame, found {describe_value(frame)}")
     spaced = {c: c.strip() for c in frame.columns if isinstance(c, str) and c != c.strip()}
     return frame.rename(columns=spaced) if spaced else frame
 

@@ -56,7 +56,7 @@ def test_a_gz_is_refused_while_it_is_read(tmp_path):
         TVCS_MAX_INPUT="8M",
     )
     assert said.startswith(f"{path}: must hold at most 8 MiB, found more in ")
-    assert said.endswith("of .gz; a larger limit is set by TVCS_MAX_INPUT")
+    assert said.endswith("of .gz; TVCS_MAX_INPUT sets a larger limit")
     assert memory < 40 * 2**20
 
 

@@ -169,7 +169,7 @@ def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):
 
 
 def test_gaps_are_those_of_their_block(write, monkeypatch):
-    monkeypatch.setattr(rows, "BLOCK", 8)
+    monkeypatch.setattr(rows, "CHUNK_BYTES", 8)
     path = write("time,A,B\n" + "".join(f"{t},{t if t % 4 else 'NA'},1\n" for t in range(1, 16)))
     with pytest.warns(UserWarning, match="filled 3 of 30 values"):
         found = read_expression(path, missing="interpolate")

@@ -430,10 +430,10 @@ def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write
     with pytest.raises(DataError, match=r"found the merged cells A2:A4 in the sheet Sheet1: unm"):
         read_expression(tmp_path / "merged.xlsx")
     for content in (b"no zip", path.read_bytes()[:-300]):
-        with pytest.raises(DataError, match=r"bad\.xlsx: is no workbook of Excel, or damaged"):
+        with pytest.raises(DataError, match=r"bad\.xlsx: is not an Excel workbook, or damaged"):
             read_expression(write(content, "bad.xlsx"))
     old = write(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old", "old.xls")
-    with pytest.raises(DataError, match=r"is a workbook of old Excel \(\.xls\): save it as"):
+    with pytest.raises(DataError, match=r"is an old Excel workbook \(\.xls\): save it as"):
         read_expression(old)
     openpyxl.Workbook().save(tmp_path / "empty.xlsx")
     with pytest.raises(DataError, match="must hold a cell that is not empty, found none in Sheet"):

@@ -233,7 +233,7 @@ def test_a_workbook_that_opens_and_cannot_be_read_is_damaged(tmp_path, monkeypat
         raise KeyError("sheet1.xml")
 
     monkeypatch.setattr("tvcs_core.files.workbook._rows", broken)
-    with pytest.raises(DataError, match=r"x\.xlsx.* is a damaged workbook of Excel \('sheet1.xml'"):
+    with pytest.raises(DataError, match=r"x\.xlsx.* is a damaged Excel workbook \('sheet1.xml'"):
         read_layout(tmp_path / "x.xlsx")
 
 

@@ -1,4 +1,4 @@
-"""A job in the queue of others, so that nobody waits for its last units, nor for theirs."""
+"""An engine that runs a second job in the queue of the first, so that no worker idles."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tvcs_core.engines.job import Book, Engine, Job, Task
+from tvcs_core.engines.job import Engine, Job, JobProgress, Task
 
 
-class Beside:
-    """An engine that does a job of its own with the first units that it is asked for.
+class PiggybackEngine:
+    """An engine that adds the units of its own job to the first run that is requested.
 
-    The units of that job come first in the queue: give it the job whose units are long. Call
-    `finish` at the end, for who is given the engine may never ask.
+    The units of that job come first in the queue, so it should be the job with the longer units.
+    Call `finish` at the end, in case no run was requested.
 
     Parameters
     ----------
     engine
-        Who does the units of both; whoever entered it leaves it.
+        Runs the units of both jobs. The caller enters and leaves it.
     job
-        Not to be among those that are asked for.
+        The additional job; it must not be among the requested ones.
     take
         Called with the number and the result of every unit of `job`.
-    keep, progress
+    checkpoint_dir, progress
         As in `results`.
     """
 
@@ -34,21 +34,21 @@ class Beside:
         job: Job,
         take: Callable[[int, Any], None],
         *,
-        keep: Path | None = None,
+        checkpoint_dir: Path | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._engine, self._job, self._take = engine, job, take
-        self._book = Book([job], keep, progress)
-        self._left: list[Task] | None = None  # units that nobody was asked for; None at first
+        self._progress = JobProgress([job], checkpoint_dir, progress)
+        self._left: list[Task] | None = None  # open units of the job; None before the first run
 
-    def __enter__(self) -> Beside:  # as engines have it: what is beside needs no end but `finish`
+    def __enter__(self) -> PiggybackEngine:  # the protocol of engines; only `finish` ends the job
         return self
 
     def __exit__(self, *error: object) -> None:
         pass
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks; with the first ones, the job that is beside them."""
+        """Run all tasks; the first call also runs the additional job."""
         own, self._left = self._todo(), []
         try:
             with closing(self._engine.run([*own, *tasks])) as found:
@@ -56,14 +56,14 @@ class Beside:
                     if task.job is not self._job:
                         yield task, result
                         continue
-                    self._book.add(task, result)
+                    self._progress.add(task, result)
                     self._take(task.number, result)
                     own = [other for other in own if other.number != task.number]
         finally:
-            self._left += own  # of a run that was ended early
+            self._left += own  # if the run was ended early
 
     def finish(self) -> None:
-        """Do what is left of the job, all of it if nobody asked for any unit."""
+        """Run the remaining units of the job: all of them if no run was requested."""
         self._left = self._todo()
         if self._left:
             for _ in self.run(()):
@@ -72,6 +72,6 @@ class Beside:
     def _todo(self) -> list[Task]:
         if self._left is not None:
             return self._left
-        for _, number, result in self._book.kept():
+        for _, number, result in self._progress.stored():
             self._take(number, result)
-        return list(self._book.todo)
+        return list(self._progress.todo)

@@ -1,22 +1,22 @@
-"""Price blocks over a whole dense table: the thresholds of all rows, or of all columns.
+"""Price sweeps over a dense table: the thresholds of all rows, or of all columns.
 
-The caller's total price stays as it is; see prices.py for what a block means.
+The caller's total price stays fixed; prices.py defines a sweep.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import NUDGE, coarse_tie, gain, tie_of_row
+from tvcs_core.projection.kernels.gains import HASH_WEIGHT, coarse_tie, gain, tie_of_row
 from tvcs_core.projection.kernels.prices import bracket, threshold_of
 from tvcs_core.projection.kernels.table import nudged_gains
 
-PANEL = 16  # columns that are turned into rows together
-GOLDEN = 0.6180339887498949  # whose multiples, without their whole parts, lie evenly in 0 .. 1
+PANEL_COLUMNS = 16  # columns transposed together: two cache lines of float64 per row
+GOLDEN_RATIO = 0.6180339887498949  # the fractional parts of its multiples are evenly spread (Weyl)
 
 
 @kernel
-def row_block(candidates, caps, grid, col_price, width, first_row, last_row, thresholds):
-    """Threshold of each row under the given column prices, and the values `width` ranks off."""
+def sweep_rows(candidates, caps, grid, col_price, width, first_row, last_row, thresholds):
+    """Compute the threshold of each row under the column prices, and values `width` ranks off."""
     n_cols = candidates.columns.size
     threshold, low, high = thresholds.at, thresholds.low, thresholds.high
     slack, buffer = np.empty(n_cols), np.empty(n_cols)
@@ -37,7 +37,7 @@ def row_block(candidates, caps, grid, col_price, width, first_row, last_row, thr
 
 @kernel
 def fill_panel(candidates, caps, grid, row_price, left, size, panel):
-    """Turn columns left:left+size into rows of the panel, less row prices; return their length."""
+    """Transpose columns left:left+size into panel rows, less row prices; return their length."""
     values, keys, squared = candidates.values, candidates.keys, candidates.squared
     factor, nudged, n_cols = grid.factor, grid.nudged, candidates.columns.size
     slack, n = np.empty(size), np.int64(0)
@@ -51,7 +51,8 @@ def fill_panel(candidates, caps, grid, row_price, left, size, panel):
         if nudged:
             of_row = tie_of_row(r)
             for i in range(size):
-                slack[i] += coarse_tie(of_row, left + i, keys[left + i]) * NUDGE * (slack[i] > 0.0)
+                nudge = coarse_tie(of_row, left + i, keys[left + i]) * HASH_WEIGHT
+                slack[i] += nudge * (slack[i] > 0.0)
         for i in range(size):
             panel[i, n] = slack[i] - price
         n += 1
@@ -59,14 +60,14 @@ def fill_panel(candidates, caps, grid, row_price, left, size, panel):
 
 
 @kernel
-def column_block(candidates, caps, grid, row_price, width, first_col, last_col, thresholds):
-    """Threshold of each column under the given row prices, and the values `width` ranks off."""
+def sweep_columns(candidates, caps, grid, row_price, width, first_col, last_col, thresholds):
+    """Compute the threshold of each column under the row prices, and values `width` ranks off."""
     threshold, low, high = thresholds.at, thresholds.low, thresholds.high
     n_rows = caps.rows.size
-    panel, buffer = np.empty((PANEL, n_rows + 8)), np.empty(n_rows)
+    panel, buffer = np.empty((PANEL_COLUMNS, n_rows + 8)), np.empty(n_rows)
     last = 0.0
-    for left in range(first_col, last_col, PANEL):
-        size = min(PANEL, last_col - left)
+    for left in range(first_col, last_col, PANEL_COLUMNS):
+        size = min(PANEL_COLUMNS, last_col - left)
         n = fill_panel(candidates, caps, grid, row_price, left, size, panel)
         for i in range(size):
             c = left + i
@@ -81,12 +82,12 @@ def column_block(candidates, caps, grid, row_price, width, first_col, last_col, 
 
 
 @kernel
-def total_block(candidates, caps, grid, prices, row_threshold, col_threshold, step, width):
-    """Price of the total, and the values `width` ranks off, from every step-th entry of each row.
+def price_total(candidates, caps, grid, prices, row_threshold, col_threshold, step, width):
+    """Return the price of the total and the values `width` ranks off, from every step-th entry.
 
-    Counted are entries whose gain less the prices is above both thresholds; with the thresholds
-    of one side and the prices of the other that is a block as in prices.py. The entries that are
-    looked at begin elsewhere in every row, so that no column is left out.
+    Counts entries whose gain less the prices exceeds both thresholds; with the thresholds of one
+    side and the prices of the other that is a sweep as in prices.py. The first entry differs from
+    row to row, so that every column is sampled.
     """
     values, keys, squared = candidates.values, candidates.keys, candidates.squared
     n_rows, n_cols, factor, nudged = caps.rows.size, caps.cols.size, grid.factor, grid.nudged
@@ -97,10 +98,10 @@ def total_block(candidates, caps, grid, prices, row_threshold, col_threshold, st
         if caps.rows[r] == 0:
             continue
         of_row = tie_of_row(r)
-        for c in range(int(r * GOLDEN % 1.0 * step), n_cols, step):
+        for c in range(int(r * GOLDEN_RATIO % 1.0 * step), n_cols, step):
             s = gain(values[r * n_cols + c], factor, squared)
             if nudged and s > 0.0:
-                s += coarse_tie(of_row, c, keys[c]) * NUDGE
+                s += coarse_tie(of_row, c, keys[c]) * HASH_WEIGHT
             s -= row_price[r] + col_price[c]
             if s > row_threshold[r] and s > col_threshold[c] and caps.cols[c] > 0:
                 pool[n] = s

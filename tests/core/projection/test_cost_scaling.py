@@ -26,23 +26,27 @@ from tvcs_core.projection.exact import (
     solve_dense,
     solve_edges,
 )
-from tvcs_core.projection.exact.candidates import Instance, draw
-from tvcs_core.projection.exact.scan import phases, scan
-from tvcs_core.projection.exact.scan import search as scan_search
+from tvcs_core.projection.exact.candidates import Instance, draw_sizes
+from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
+from tvcs_core.projection.exact.cost_scaling import search as scan_search
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
 PATHS = {
-    "scan": {"begins_with_scan": True, "may_scan": True},
-    "simplex": {"begins_with_scan": False, "may_scan": False},
-    "simplex, then scan": {"begins_with_scan": False, "may_scan": True, "pivot_budget": -1},
+    "cost scaling": {"starts_with_cost_scaling": True, "can_use_cost_scaling": True},
+    "simplex": {"starts_with_cost_scaling": False, "can_use_cost_scaling": False},
+    "simplex, then scan": {
+        "starts_with_cost_scaling": False,
+        "can_use_cost_scaling": True,
+        "pivot_budget": -1,
+    },
 }
 
 
 def forced(monkeypatch, path):
     for name, answer in PATHS[path].items():
         monkeypatch.setattr(search, name, lambda *_, answer=answer: answer)
-    monkeypatch.setattr(network, "PIVOTS", 20)  # between two looks at the budget
+    monkeypatch.setattr(network, "PIVOTS_PER_CALL", 20)  # between two looks at the budget
 
 
 def instance(values, a, b, total):
@@ -64,7 +68,7 @@ def scanned(values, a, b, total):
     i, keep = instance(values, a, b, total), np.zeros(values.size, bool)
     if i is None:
         return None, keep.reshape(values.shape)
-    found = scan(i, dispatch.block_prices(i), keep, anew=True)
+    found = solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep, anew=True)
     return found, keep.reshape(values.shape)
 
 
@@ -77,20 +81,20 @@ def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
         forced(monkeypatch, path)
         found[path] = solve_dense(values, a, b, k, squared=True)
         proven(values, a, b, k, found[path], integer=family in INTEGER)
-        assert np.array_equal(found[path].keep, found["scan"].keep)
+        assert np.array_equal(found[path].mask, found["cost scaling"].mask)
     if family in ("gauss", "ties", "separable", "low rank"):  # it gives up on some equal rows
-        assert found["scan"].stats["path"] == "scan"
+        assert found["cost scaling"].stats["path"] == "cost scaling"
         assert found["simplex"].stats["path"] == "simplex"
     if family == "separable":  # many pivots
-        assert found["simplex, then scan"].stats["path"] == "scan"
+        assert found["simplex, then scan"].stats["path"] == "cost scaling"
 
 
 @pytest.mark.parametrize(
     ("family", "path"),
     [
-        ("separable", "scan"),
-        ("gauss", "scan"),
-        ("ties", "scan"),
+        ("separable", "cost scaling"),
+        ("gauss", "cost scaling"),
+        ("ties", "cost scaling"),
         ("constant rows", "simplex"),
         ("very heavy tails", "simplex"),
         ("zeros", "simplex"),
@@ -104,7 +108,7 @@ def test_values_choose_the_path(family, path):
 def test_equal_lines_are_scanned_where_the_total_does_not_bind():
     values, a, b, _ = large("constant rows", 80, 90, "uniform", None)
     most = min(a.sum(), b.sum())
-    for total, path in ((most // 2, "simplex"), (most + 1, "scan")):
+    for total, path in ((most // 2, "simplex"), (most + 1, "cost scaling")):
         assert solve_dense(values, a, b, int(total), squared=True).stats["path"] == path
 
 
@@ -112,11 +116,13 @@ def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
     problem = large("gauss", 20, 500, "uniform", 0.8)
     assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
     problem = large("gauss", 80, 90, "uniform", 0.8)
-    assert solve_dense(*problem, squared=True).stats["path"] == "scan"
-    monkeypatch.setattr(dispatch, "SCANNED", 1000)  # below, two small tables are no question
+    assert solve_dense(*problem, squared=True).stats["path"] == "cost scaling"
+    monkeypatch.setattr(
+        dispatch, "SCALING_FIRST_ENTRIES", 1000
+    )  # below, two small tables are no question
     for memory, may in ((16 * 80 * 90, False), (16 * 80 * 90 + 1, True), (None, True)):
         monkeypatch.setattr(dispatch, "available_memory", lambda memory=memory: memory)
-        assert dispatch.may_scan(instance(*problem)) == may
+        assert dispatch.can_use_cost_scaling(instance(*problem)) == may
 
 
 @pytest.mark.parametrize(("few", "sent"), [(0, 10), (100, 1), (100, 1000)])
@@ -126,14 +132,14 @@ def test_prices_and_paths_share_the_work_as_they_like(family, total, few, sent, 
     """Paths last, paths that are broken off again and again, paths from the first prices."""
     problem = large(family, 50, 60, "varied", total)
     expected = solve_dense(*problem, squared=True)
-    for name, number in (("FEW", few), ("FEW_AT_FIRST", few), ("SENT", sent)):
+    for name, number in (("MAX_OPEN_LATER", few), ("MAX_OPEN_FIRST", few), ("PATH_TURNS", sent)):
         monkeypatch.setattr(scan_search, name, number)
     found, keep = scanned(*problem)
-    assert found.stats["path"] == "scan"
+    assert found.stats["path"] == "cost scaling"
     if "ties" not in found.stats:  # these are sent apart
         assert found.stats["sent"] == 1 or sent == 1
         assert (found.stats["phases"] == 0) == (sent == 1000)
-    assert np.array_equal(keep, expected.keep)
+    assert np.array_equal(keep, expected.mask)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +189,7 @@ def test_it_knows_when_no_other_support_is_as_good():
         whole = scaled(gains.astype(float))
         i.candidates = i.candidates._replace(values=whole.reshape(-1), squared=False)
         i.grid = i.grid._replace(factor=1.0, nudged=False)
-        near = dispatch.block_prices(i)
+        near = dispatch.sweep_prices(i)
         p = phases.Phases(i, near.prices)
         assert scan_search.solve(p, *scan_search.first_eps(i, near.prices, p.imbalance))
         is_best, is_only = p.prove()
@@ -200,11 +206,11 @@ def test_it_knows_when_no_other_support_is_as_good():
 def test_where_the_scan_gives_up_the_simplex_goes_on(monkeypatch):
     problem = large("separable", 70, 80, "varied", 0.8)
     expected = solve_dense(*problem, squared=True)
-    assert expected.stats["path"] == "scan"
-    monkeypatch.setattr(scan_search, "PATIENCE", 1)
+    assert expected.stats["path"] == "cost scaling"
+    monkeypatch.setattr(scan_search, "MAX_TURNS", 1)
     found = solve_dense(*problem, squared=True)
     assert found.stats["path"] == "simplex"
-    assert np.array_equal(found.keep, expected.keep)
+    assert np.array_equal(found.mask, expected.mask)
 
 
 @pytest.mark.parametrize("difficulty", [0.5, 1.0])
@@ -219,19 +225,19 @@ def test_earlier_prices_that_fit_badly_begin_the_blocks(difficulty):
     warm = solve_dense(scaled(values), *problem, squared=True).warm
     cold = solve_dense(moved, *problem, squared=True)
     found = solve_dense(moved, *problem, squared=True, warm=warm)
-    assert found.stats["path"] == cold.stats["path"] == "scan"
+    assert found.stats["path"] == cold.stats["path"] == "cost scaling"
     assert found.stats["turns"] < 0.7 * cold.stats["turns"]
-    assert np.array_equal(found.keep, cold.keep)
+    assert np.array_equal(found.mask, cold.mask)
     # What blocks leave that begin with earlier prices says nothing of those that begin anew.
-    assert found.stats["phases"] != warm.left
-    assert found.warm.left == warm.left
+    assert found.stats["phases"] != warm.n_phases
+    assert found.warm.n_phases == warm.n_phases
 
 
 def test_a_core_begins_only_with_prices_that_keep_nearly_what_caps_allow(monkeypatch):
     """Prices of separable values fit a change of 1 % badly: three to five times a cold start."""
-    monkeypatch.setattr(search, "begins_with_scan", lambda i: False)
-    asked, from_warm = [], search.from_warm
-    monkeypatch.setattr(search, "from_warm", lambda *a: asked.append(a) or from_warm(*a))
+    monkeypatch.setattr(search, "starts_with_cost_scaling", lambda i: False)
+    asked, warm_core = [], search.warm_core
+    monkeypatch.setattr(search, "warm_core", lambda *a: asked.append(a) or warm_core(*a))
     for family, begins in (("separable", False), ("gauss", True)):
         values, a, b, total = large(family, 300, 300, "uniform", 0.8)
         warm = solve_dense(values, a, b, total, squared=True).warm
@@ -241,12 +247,12 @@ def test_a_core_begins_only_with_prices_that_keep_nearly_what_caps_allow(monkeyp
         found = solve_dense(moved, a, b, total, squared=True, warm=warm)
         assert len(asked) == begins
         assert (found.stats == cold.stats) == (not begins)
-        assert np.array_equal(found.keep, cold.keep)
+        assert np.array_equal(found.mask, cold.mask)
 
 
 def test_a_core_that_leaves_out_some_units_is_not_begun_with(monkeypatch):
     """Prices of ties stand on many values: with noise a twentieth of the total is left over."""
-    monkeypatch.setattr(search, "begins_with_scan", lambda i: False)
+    monkeypatch.setattr(search, "starts_with_cost_scaling", lambda i: False)
     values = np.random.default_rng(2).integers(1, 11, (300, 300)).astype(float)
     a, b = np.full(300, 60), np.full(300, 60)
     warm = solve_dense(scaled(values), a, b, 14_400, squared=True).warm
@@ -254,13 +260,13 @@ def test_a_core_that_leaves_out_some_units_is_not_begun_with(monkeypatch):
     cold = solve_dense(moved, a, b, 14_400, squared=True)
     found = solve_dense(moved, a, b, 14_400, squared=True, warm=warm)
     assert found.stats == cold.stats
-    assert np.array_equal(found.keep, cold.keep)
+    assert np.array_equal(found.mask, cold.mask)
 
 
 def begun_with(monkeypatch):
     """What the blocks of each scan begin with, one after the other."""
-    asked, blocks = [], search.block_prices
-    monkeypatch.setattr(search, "block_prices", lambda i, e=None: asked.append(e) or blocks(i, e))
+    asked, blocks = [], search.sweep_prices
+    monkeypatch.setattr(search, "sweep_prices", lambda i, e=None: asked.append(e) or blocks(i, e))
     return asked
 
 
@@ -269,15 +275,15 @@ def test_where_blocks_were_nearly_right_earlier_prices_are_left_alone(total, lef
     """They fit a changed table worse than its own blocks do, and took up to twice a cold start."""
     problem = large("gauss", 100, 100, "uniform", total)
     first = solve_dense(*problem, squared=True)
-    assert first.stats["phases"] == first.warm.left
-    assert first.warm.left in left
+    assert first.stats["phases"] == first.warm.n_phases
+    assert first.warm.n_phases in left
     rng, asked = np.random.default_rng(1), begun_with(monkeypatch)
     moved = scaled(problem[0] * (1 + 0.01 * rng.normal(size=problem[0].shape)))
     cold = solve_dense(moved, *problem[1:], squared=True)
     found = solve_dense(moved, *problem[1:], squared=True, warm=first.warm)
     assert asked == [None, None]
     assert found.stats == cold.stats
-    assert np.array_equal(found.keep, cold.keep)
+    assert np.array_equal(found.mask, cold.mask)
 
 
 def test_prices_of_ties_are_left_alone(monkeypatch):
@@ -285,24 +291,24 @@ def test_prices_of_ties_are_left_alone(monkeypatch):
     values, a, b, total = large("constant rows", 100, 100, "uniform", None)
     first = solve_dense(values, a, b, total, squared=True)
     assert first.stats["ties"]
-    assert (first.stats["path"], first.warm.left) == ("scan", 0)
+    assert (first.stats["path"], first.warm.n_phases) == ("cost scaling", 0)
     asked, rng = begun_with(monkeypatch), np.random.default_rng(1)
     moved = scaled(values * (1 + 0.01 * rng.normal(size=values.shape)))
     cold = solve_dense(moved, a, b, total, squared=True)
     found = solve_dense(moved, a, b, total, squared=True, warm=first.warm)
     assert asked == [None, None]
-    assert np.array_equal(found.keep, cold.keep)
+    assert np.array_equal(found.mask, cold.mask)
 
 
 def test_earlier_prices_of_quite_another_table_are_left_alone(monkeypatch):
     problem = large("separable", 300, 300, "uniform", 0.8)
     warm = solve_dense(*problem, squared=True).warm
-    assert warm.left > 0
+    assert warm.n_phases > 0
     asked, other = begun_with(monkeypatch), np.random.default_rng(1).permutation(problem[0])
     cold = solve_dense(other, *problem[1:], squared=True)
     found = solve_dense(other, *problem[1:], squared=True, warm=warm)
     assert asked == [None, None]
-    assert np.array_equal(found.keep, cold.keep)
+    assert np.array_equal(found.mask, cold.mask)
 
 
 def test_what_some_lines_say_of_prices_is_what_all_say(monkeypatch):
@@ -312,7 +318,7 @@ def test_what_some_lines_say_of_prices_is_what_all_say(monkeypatch):
     moved = scaled(problem[0] * (1 + 0.01 * np.random.default_rng(1).normal(size=(80, 90))))
     solve_dense(moved, *problem[1:], squared=True, warm=warm)
     ((i, near),) = seen
-    monkeypatch.setattr(prices, "LOOKED_AT", 1000)
+    monkeypatch.setattr(prices, "JUDGED_LINES", 1000)
     assert prices.imbalance(i, near.prices) == pytest.approx(
         phases.Phases(i, near.prices).imbalance
     )
@@ -324,7 +330,7 @@ def test_what_may_not_be_kept_says_nothing_of_prices_however_large_it_is():
     values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
     a[3] = b[5] = 0
     values, off = 2.0**-330 * values, []
-    earlier = dispatch.block_prices(instance(values, a, b, total)).prices
+    earlier = dispatch.sweep_prices(instance(values, a, b, total)).prices
     for size in (0.0, 2.0**190):
         values[3] = values[:, 5] = size
         off.append(prices.imbalance(instance(values, a, b, total), earlier))
@@ -334,13 +340,13 @@ def test_what_may_not_be_kept_says_nothing_of_prices_however_large_it_is():
 @pytest.mark.parametrize("family", ["gauss", "separable"])
 def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkeypatch):
     i = instance(*large(family, 60, 60, "uniform", None))
-    asked, total_block = [], prices.blocks.total_block
-    counted = lambda *what: asked.append(what) or total_block(*what)  # noqa: E731
-    monkeypatch.setattr(prices.blocks, "total_block", counted)
-    short = dispatch.block_prices(i)
+    asked, price_total = [], prices.sweeps.price_total
+    counted = lambda *what: asked.append(what) or price_total(*what)  # noqa: E731
+    monkeypatch.setattr(prices.sweeps, "price_total", counted)
+    short = dispatch.sweep_prices(i)
     assert not asked
-    i.fit_rows = i.fit_cols = i.fits + 1
-    whole = dispatch.block_prices(i)
+    i.row_capacity = i.col_capacity = i.capacity + 1
+    whole = dispatch.sweep_prices(i)
     assert len(asked) == 2
     for found, expected in zip(short.prices + short.band, whole.prices + whole.band, strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -348,13 +354,13 @@ def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkey
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
 def test_an_interrupt_stops_the_scan(monkeypatch):
-    forced(monkeypatch, "scan")
+    forced(monkeypatch, "cost scaling")
     check_interrupted(large("separable", 900, 900, "uniform", None))
 
 
 def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
     i = instance(*large("gauss", 30, 40, "varied", 0.8))
-    near = dispatch.block_prices(i)
+    near = dispatch.sweep_prices(i)
     begun, eps = phases.Phases(i, near.prices), scan_search.first_eps(i, near.prices, 1e30)
     assert max(eps) <= i.grid.steps
     assert scan_search.solve(begun, *eps)
@@ -366,7 +372,7 @@ def simplex_of_small(values, a, b, total):
     (n, m), none = values.shape, np.zeros(values.size, np.int64)
     row, col = (at.reshape(-1) for at in np.indices((n, m)))
     found = solve_edges(row, col, none, values.reshape(-1), n, m, a, b, total, squared=True)
-    return found.keep.reshape(n, m)
+    return found.mask.reshape(n, m)
 
 
 def check_small(rng, family):
@@ -375,7 +381,7 @@ def check_small(rng, family):
     values = scaled(FAMILIES[family](rng, n, m))
     problem = values, *draw_caps(rng, n, m, CAPS[rng.integers(len(CAPS))])
     best = simplex_of_small(*problem)
-    np.testing.assert_array_equal(solve_dense(*problem, squared=True).keep, best)
+    np.testing.assert_array_equal(solve_dense(*problem, squared=True).mask, best)
     found, keep = scanned(*problem)
     if found is not None:
         np.testing.assert_array_equal(keep, best)
@@ -418,7 +424,7 @@ def test_a_core_is_judged_by_what_was_kept_not_by_what_caps_would_take(monkeypat
     cold = solve_dense(moved, *caps, squared=True)
     monkeypatch.setattr(search, "first_prices", None)  # not asked for
     found = solve_dense(moved, *caps, squared=True, warm=warm)
-    assert np.array_equal(found.keep, cold.keep)
+    assert np.array_equal(found.mask, cold.mask)
 
 
 @pytest.mark.parametrize("shape", [(20, 600), (600, 20)])
@@ -431,8 +437,8 @@ def test_equal_lines_across_the_longer_side_are_seen(shape, monkeypatch):
     assert instance(values, a, b, values.size).grid.nudged
     found = solve_dense(values, a, b, values.size, squared=True)
     assert found.stats["core"] < values.size // 2
-    monkeypatch.setattr(candidates, "share_of_equal", lambda c: 0.0)
-    assert np.array_equal(solve_dense(values, a, b, values.size, squared=True).keep, found.keep)
+    monkeypatch.setattr(candidates, "equal_neighbour_share", lambda c: 0.0)
+    assert np.array_equal(solve_dense(values, a, b, values.size, squared=True).mask, found.mask)
 
 
 def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypatch):
@@ -440,11 +446,11 @@ def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypa
     values = scaled(1 / (1 + np.exp(-rng.normal(size=(60, 1)) - rng.normal(size=(1, 3000)))))
     a, b, total = matrices.draw_caps(rng, 60, 3000, 600, 12, "varied", None)
     usual = solve_dense(values, a, b, total, squared=True)
-    monkeypatch.setattr(dispatch, "FEWER", -1.0)
-    monkeypatch.setattr(network, "PIVOTS", 20)
+    monkeypatch.setattr(dispatch, "PIVOTS_LONG_LINES", -1.0)
+    monkeypatch.setattr(network, "PIVOTS_PER_CALL", 20)
     scanned = solve_dense(values, a, b, total, squared=True)
-    assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "scan")
-    assert np.array_equal(usual.keep, scanned.keep)
+    assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "cost scaling")
+    assert np.array_equal(usual.mask, scanned.mask)
 
 
 def test_ties_are_nudged_unless_that_would_drown_what_values_differ_by():
@@ -461,6 +467,6 @@ def test_ties_are_nudged_unless_that_would_drown_what_values_differ_by():
     nothing = np.zeros((60, 80))
     for place in (1, 2):  # where the draw of every third has none
         nothing.reshape(-1)[place::300] = 1.0
-    assert draw(nothing.reshape(-1)).size == 0
+    assert draw_sizes(nothing.reshape(-1)).size == 0
     found = solve_dense(nothing, np.full(60, 1), np.full(80, 2), 400, squared=True)
-    assert found.keep.sum() == 16
+    assert found.mask.sum() == 16

@@ -1,19 +1,26 @@
-"""Exact prices for a flow that is a best one already, though its prices say so only to within eps.
+"""Exact prices for a flow that is already optimal, although its prices prove it only within eps.
 
-Where many entries are worth the same, units stop moving long before prices are exact: an eps below
-what two different sums of gains differ by changes no flow any more. Then prices that are exact
-exist (they are distances), and are found without moving a unit. (Goldberg, "An efficient
-implementation of a scaling minimum-cost flow algorithm", 1997, calls it price refinement.)
+With many equal gains, units stop moving long before prices are exact: an eps below the difference
+of any two sums of gains changes no flow any more. Exact prices then exist, as shortest distances,
+and can be found without moving a unit (price refinement: Goldberg, An efficient implementation of a
+scaling minimum-cost flow algorithm, 1997).
 """
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.scan.flow import HEAD, LOWEST, PRICE, QUEUED, ROOM, TURNS
-from tvcs_core.projection.kernels.scan.refine import dequeue, enqueue
+from tvcs_core.projection.kernels.cost_scaling.flow import (
+    HEAD,
+    PRICE,
+    PRICE_FLOOR,
+    QUEUED,
+    ROOM,
+    TURNS,
+)
+from tvcs_core.projection.kernels.cost_scaling.refine import dequeue, enqueue
 
 
 @kernel
 def lower(flow, i, limit, clock):
-    """Lower a line's price to the limit, if it is above it, and queue the line."""
+    """Lower a line's price to `limit` if it is above, and queue the line."""
     if flow.price[i] > limit:
         flow.price[i] = limit
         enqueue(i, flow.queue, flow.waiting, clock)
@@ -21,7 +28,7 @@ def lower(flow, i, limit, clock):
 
 @kernel
 def lower_end(flow, side, limit, clock):
-    """The same for source or sink."""
+    """Lower the price of source or sink to `limit` if it is above, and queue it."""
     if flow.ends[PRICE + side] > limit:
         flow.ends[PRICE + side] = limit
         enqueue(flow.price.size + side, flow.queue, flow.waiting, clock)
@@ -29,7 +36,7 @@ def lower_end(flow, side, limit, clock):
 
 @kernel
 def lower_across(flow, i, clock):
-    """Lower the prices of all that a line has an arc to, as far as its own price demands."""
+    """Lower the prices of all nodes that a line has an arc to, as far as its own price requires."""
     table, price, columns, lines = flow.table, flow.price, flow.columns, flow.price.size
     side, across, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
     line, prices = table[flow.start[i] : flow.start[i] + width], price[across : across + width]
@@ -45,9 +52,9 @@ def lower_across(flow, i, clock):
 
 @kernel
 def make_exact(flow, clock, most):
-    """Lower prices until no arc is wrong (True), for `most` turns.
+    """Lower prices until no arc is wrong; return False after `most` turns.
 
-    If that is not enough, or nothing is, since a cycle of arcs is wrong, they are as they were.
+    Prices are restored if the turns do not suffice, or no number would: a cycle of arcs is wrong.
     """
     price, ends, lines = flow.price.copy(), flow.ends.copy(), flow.price.size
     clock[HEAD], clock[QUEUED], last = 0, 0, clock[TURNS] + most
@@ -60,7 +67,7 @@ def make_exact(flow, clock, most):
         clock[TURNS] += 1
         if i < lines:
             lower_across(flow, i, clock)
-            last = last if flow.price[i] > LOWEST else clock[TURNS]
+            last = last if flow.price[i] > PRICE_FLOOR else clock[TURNS]
             continue
         side = i - lines
         for j in range(0 if side == 0 else flow.columns, flow.columns if side == 0 else lines):

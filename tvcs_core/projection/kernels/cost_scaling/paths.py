@@ -1,9 +1,9 @@
-"""Send the excesses that are left along shortest paths, after which prices are exact.
+"""Shortest paths for the remaining excesses, after which prices are exact.
 
-The *length* of a residual arc is how far its offer is below the price of the line that it is made
-to; none is below 0 here. An excess goes along a shortest path to the nearest node that lacks
-something, and the prices of all that are nearer fall by as much as they are: that keeps every
-length at 0 or above and makes those of the path 0 (Dijkstra's algorithm with potentials).
+The *length* of a residual arc is the price of the line that it makes an offer to, minus the offer;
+all lengths are >= 0 here. An excess goes along a shortest path to the nearest node with a deficit,
+and the prices of all nearer nodes fall by the difference in distance. That keeps every length >= 0
+and makes those of the path 0 (Dijkstra's algorithm with potentials).
 """
 
 from typing import NamedTuple
@@ -11,24 +11,32 @@ from typing import NamedTuple
 import numpy as np
 
 from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.cost_scaling.flow import (
+    EXCESS,
+    FAILED,
+    NO_ARC,
+    PRICE,
+    PRICE_FLOOR,
+    ROOM,
+    TURNS,
+)
 from tvcs_core.projection.kernels.records import Ints
-from tvcs_core.projection.kernels.scan.flow import EXCESS, FAILED, LOWEST, NONE, PRICE, ROOM, TURNS
 
-FAR = 2**60  # no path is as long
-SEEN = -1  # instead of a distance: the node is done with
+INFINITE_LENGTH = 2**60  # longer than any path
+VISITED = -1  # distance of a node that is settled
 
 
 class Search(NamedTuple):
-    """The search from one node. Nodes are lines, source and sink.
+    """State of the search from one node. Nodes are lines, source and sink.
 
     Attributes
     ----------
     distance
-        The shortest path to every node that is known so far.
+        Length of the shortest known path to every node.
     before
-        The node before it on that path.
+        Predecessor on that path.
     order, at
-        The nodes that are done with, and the distance of each of these.
+        Settled nodes, and their distances.
     """
 
     distance: Ints
@@ -39,24 +47,24 @@ class Search(NamedTuple):
 
 @kernel
 def join_ends(flow, eps):
-    """Give nodes whose arc to source or sink is neither empty nor full the price that it has.
+    """Give nodes whose arc to source or sink is neither empty nor full the price of that end.
 
-    Those that are off by more than eps are left alone. Such arcs have length 0 both ways in the
-    end; righted by units they would have to come back one by one.
+    Nodes off by more than eps are left alone. Such arcs have length 0 both ways in the end; if
+    units corrected them, these would have to come back one by one.
     """
     price, room, cap, ends = flow.price, flow.room, flow.cap, flow.ends
     source, sink = ends[PRICE], ends[PRICE + 1]
     if min(ends[ROOM], ends[ROOM + 1]) > 0 and abs(source - sink) <= eps:
         ends[PRICE + 1] = source
     for i in range(price.size):
-        end = source if i < flow.columns else sink  # which nodes are near, also if it has moved
+        end = source if i < flow.columns else sink  # the price before the ends were joined
         if 0 < room[i] < cap[i] and abs(end - price[i]) <= eps:
             price[i] = end if i < flow.columns else ends[PRICE + 1]
 
 
 @kernel
 def count_wrong(flow, limit):
-    """Count the units on wrong arcs and all excesses; the sum of both, or `limit`."""
+    """Return the number of units on wrong arcs plus all excesses, or `limit` if that is less."""
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
     room, cap, excess, ends = flow.room, flow.cap, flow.excess, flow.ends
     found, lines = np.int64(0), price.size
@@ -80,15 +88,15 @@ def count_wrong(flow, limit):
 
 @kernel
 def are_few_wrong(flow, eps, few):
-    """Whether fewer units than that are in excess or on wrong arcs once ends are joined.
+    """Return whether fewer than `few` units are in excess or on wrong arcs once ends are joined.
 
-    If not, they are as they were.
+    If not, prices are restored.
     """
     price, ends = flow.price.copy(), flow.ends.copy()
     join_ends(flow, eps)
     if count_wrong(flow, few) < few:
         return True
-    # One by one: with whole arrays numba compiles, for 1.7 s, what it would say of a wrong shape.
+    # Element by element: for whole arrays numba spends 1.7 s on compiling shape errors.
     for i in range(price.size):
         flow.price[i] = price[i]
     for i in range(ends.size):
@@ -98,18 +106,18 @@ def are_few_wrong(flow, eps, few):
 
 @kernel
 def excess_of(i, flow):
-    """What a node has too much of; below 0 what it lacks."""
+    """Return the excess of a node; negative for a deficit."""
     lines = flow.price.size
     return flow.excess[i] if i < lines else flow.ends[EXCESS + i - lines]
 
 
 @kernel
 def reach_from_line(i, away, flow, search):
-    """Shorten the paths to all that arcs of a line lead to; the line itself is so far away."""
+    """Shorten the paths through a line, whose own distance is `away`."""
     table, price, columns, room = flow.table, flow.price, flow.columns, flow.room
     distance, before, lines = search.distance, search.before, flow.price.size
     side, other, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
-    # Unsigned places, as in refine.py.
+    # Unsigned indices, as in refine.py.
     line, across, size = np.uint64(flow.start[i]), np.uint64(other), np.uint64(width)
     top = away + price[i]
     for j in range(size):
@@ -124,7 +132,7 @@ def reach_from_line(i, away, flow, search):
 
 @kernel
 def reach_from_end(side, away, flow, search):
-    """The same from source or sink."""
+    """Shorten the paths through source or sink, whose own distance is `away`."""
     price, room, cap, ends, columns = flow.price, flow.room, flow.cap, flow.ends, flow.columns
     distance, before, lines = search.distance, search.before, flow.price.size
     first, last = (0, columns) if side == 0 else (columns, lines)
@@ -140,8 +148,8 @@ def reach_from_end(side, away, flow, search):
 
 @kernel
 def nearest(distance):
-    """The nearest node that is not done with, and how far it is."""
-    least = np.uint64(FAR)  # unsigned, `SEEN` is larger than all distances
+    """Return the nearest node that is not settled, and its distance."""
+    least = np.uint64(INFINITE_LENGTH)  # as unsigned number `VISITED` exceeds all distances
     for j in range(np.uint64(distance.size)):
         least = min(least, np.uint64(distance[j]))
     i, away = 0, np.int64(least)
@@ -152,7 +160,7 @@ def nearest(distance):
 
 @kernel
 def room_on(i, j, flow):
-    """What the arc from node i to node j may take."""
+    """Return the residual capacity of the arc from node i to node j."""
     lines = flow.price.size
     if i < lines:
         return np.int64(1) if j < lines else flow.room[i]
@@ -167,7 +175,7 @@ def push(i, j, units, flow):
     if i < lines and j < lines:
         here = flow.start[i] + (j - columns if i < columns else j)
         there = flow.start[j] + (i if i < columns else i - columns)
-        table[there], table[here] = -table[here], NONE
+        table[there], table[here] = -table[here], NO_ARC
     elif i < lines:
         room[i] -= units
     elif j < lines:
@@ -179,7 +187,7 @@ def push(i, j, units, flow):
 
 @kernel
 def change_excess(i, by, flow):
-    """Add to a node's excess."""
+    """Add to the excess of a node."""
     lines = flow.price.size
     if i < lines:
         flow.excess[i] += by
@@ -189,14 +197,14 @@ def change_excess(i, by, flow):
 
 @kernel
 def send(s, flow, search, clock):
-    """Send some of the excess of node s to the nearest node that lacks something."""
+    """Send some of the excess of node s to the nearest node with a deficit."""
     distance, before, order, at = search.distance, search.before, search.order, search.at
     lines, done = flow.price.size, 0
-    distance[:] = FAR
+    distance[:] = INFINITE_LENGTH
     distance[s] = 0
     i, away = nearest(distance)
-    while away < FAR and excess_of(i, flow) >= 0:
-        distance[i], order[done], at[done] = SEEN, i, away
+    while away < INFINITE_LENGTH and excess_of(i, flow) >= 0:
+        distance[i], order[done], at[done] = VISITED, i, away
         done += 1
         if i < lines:
             reach_from_line(i, away, flow, search)
@@ -204,7 +212,7 @@ def send(s, flow, search, clock):
             reach_from_end(i - lines, away, flow, search)
         i, away = nearest(distance)
     clock[TURNS] += done
-    if away >= FAR:
+    if away >= INFINITE_LENGTH:
         clock[FAILED] = 1
         return
     units, j = min(excess_of(s, flow), -excess_of(i, flow)), i
@@ -218,16 +226,16 @@ def send(s, flow, search, clock):
     for e in range(done):
         if order[e] < lines:
             flow.price[order[e]] -= away - at[e]
-            clock[FAILED] |= flow.price[order[e]] < LOWEST
+            clock[FAILED] |= flow.price[order[e]] < PRICE_FLOOR
         else:
             flow.ends[PRICE + order[e] - lines] -= away - at[e]
 
 
 @kernel
 def send_all(flow, clock, most):
-    """Send every excess along shortest paths (True), or as many as `most` turns allow.
+    """Send every excess along shortest paths; return False after `most` turns or on failure.
 
-    No arc may be wrong: see `prepare`.
+    No arc may be wrong on entry: see `prepare`.
     """
     nodes = flow.price.size + 2
     room = np.empty((4, nodes), np.int64)

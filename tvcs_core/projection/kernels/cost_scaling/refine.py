@@ -1,31 +1,32 @@
-"""Push excesses from line to line until none is left, at prices that are right to within eps.
+"""Push excesses from line to line until none is left, with prices right to within eps.
 
-A line with an excess takes its best offers and lowers its price to the next best less eps. So no
-residual arc ever offers a line more than its price and eps, and once all excesses are gone the flow
-loses eps per arc at most.
+A line with an excess takes its best offers and lowers its price to the next best offer less eps.
+Invariant (eps-complementary slackness): no residual arc offers a line more than its price plus eps.
+So once all excesses are gone the flow is optimal to within eps per arc (Bertsekas 1979; Goldberg
+and Tarjan 1990).
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.scan.flow import (
-    BLOCK,
+from tvcs_core.projection.kernels.cost_scaling.flow import (
+    BELOW_ALL_OFFERS,
     EXCESS,
     FAILED,
     HEAD,
-    LEAST,
-    LOWEST,
-    NONE,
+    NO_ARC,
     PRICE,
+    PRICE_FLOOR,
     QUEUED,
     ROOM,
+    TABLE_ALIGNMENT,
     TURNS,
 )
 
-BOTTOM = -(2**62)  # below what is offered where there is no arc, too
-PIECE = np.uint64(64)  # offers that share a maximum
+BELOW_NO_ARC = -(2**62)  # below the offer of a missing arc, too
+CHUNK_OFFERS = np.uint64(64)  # offers per maximum that is stored (measured: faster than 8 or all)
 ONE = np.uint64(1)
-STEP = np.uint64(8)  # offers that are compared at once; lines are a multiple of it
+VECTOR_OFFERS = np.uint64(8)  # offers compared at once; lines are a multiple of it
 
 
 @kernel
@@ -46,7 +47,7 @@ def prepare(flow, eps, clock):
             for j in range(width):
                 if line[j] + prices[j] > limit:
                     table[start[across + j] + at] = -line[j]
-                    line[j] = NONE
+                    line[j] = NO_ARC
                     excess[across + j] += 1
             excess[i] -= wrong
         moved = 0
@@ -73,7 +74,7 @@ def prepare(flow, eps, clock):
 
 @kernel
 def enqueue(i, queue, waiting, clock):
-    """Put a node at the end of the queue, unless it is there already."""
+    """Append a node to the queue unless it is queued already."""
     if not waiting[i]:
         waiting[i] = True
         queue[(clock[HEAD] + clock[QUEUED]) & (queue.size - 1)] = i
@@ -82,7 +83,7 @@ def enqueue(i, queue, waiting, clock):
 
 @kernel
 def dequeue(queue, waiting, clock):
-    """Take the first node out of the queue."""
+    """Remove and return the first node of the queue."""
     i = queue[clock[HEAD]]
     waiting[i] = False
     clock[HEAD] = (clock[HEAD] + 1) & (queue.size - 1)
@@ -92,7 +93,7 @@ def dequeue(queue, waiting, clock):
 
 @kernel
 def best_of_block(x, b):
-    """The largest of a block of numbers, without a branch."""
+    """Return the largest of a block of 16 numbers, without branches."""
     return max(
         max(max(max(x[b], x[b + 1]), max(x[b + 2], x[b + 3])),
             max(max(x[b + 4], x[b + 5]), max(x[b + 6], x[b + 7]))),
@@ -103,7 +104,7 @@ def best_of_block(x, b):
 
 @kernel
 def best_block(tops, blocks):
-    """The largest of the blocks' maxima, and its block."""
+    """Return the largest of the blocks' maxima, and its block."""
     best, at = tops[0], 0
     for b in range(blocks):
         best = max(best, tops[b])
@@ -114,24 +115,24 @@ def best_block(tops, blocks):
 
 @kernel
 def take_best(offers, tops, block, best):
-    """The place of the best offer, which is in `block`; it is gone after that."""
-    place = block * BLOCK
-    while offers[place] != best:
-        place += 1
-    offers[place] = NONE
-    tops[block] = best_of_block(offers, block * BLOCK)
-    return place
+    """Return the position of the best offer, which is in `block`, and remove the offer."""
+    position = block * TABLE_ALIGNMENT
+    while offers[position] != best:
+        position += 1
+    offers[position] = NO_ARC
+    tops[block] = best_of_block(offers, block * TABLE_ALIGNMENT)
+    return position
 
 
 @kernel
 def place_of(best, offers, j):
-    """The first place from j on, a multiple of `STEP`, where that offer is made."""
+    """Return the first position of an offer from j on, a multiple of `VECTOR_OFFERS`."""
     found = False
     while not found:
-        for b in range(STEP):
+        for b in range(VECTOR_OFFERS):
             found |= offers[j + b] == best
-        j += STEP
-    j -= STEP
+        j += VECTOR_OFFERS
+    j -= VECTOR_OFFERS
     while offers[j] != best:
         j += ONE
     return j
@@ -139,7 +140,7 @@ def place_of(best, offers, j):
 
 @kernel
 def serve_lines(flow, eps, offers, tops, clock, most):
-    """Lines get rid of their excesses in turn, until none has one or for `most` turns."""
+    """Serve lines with an excess in turn, until none is left or for `most` turns."""
     table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
     room, ends, queue, waiting = flow.room, flow.ends, flow.queue, flow.waiting
     columns, lines, last = flow.columns, price.size, queue.size - 1
@@ -149,13 +150,13 @@ def serve_lines(flow, eps, offers, tops, clock, most):
         waiting[i] = False
         head, queued, served = (head + 1) & last, queued - 1, served + 1
         side, other, width = (0, columns, lines - columns) if i < columns else (1, 0, columns)
-        # Unsigned places, which need no test for a count from the end: such loops become vectors.
+        # Unsigned indices need no test for negative values, so such loops are vectorised.
         line, across, size = np.uint64(start[i]), np.uint64(other), np.uint64(width)
         at = i - columns + other
-        pieces, best = (size + PIECE - ONE) // PIECE, np.int64(BOTTOM)
-        for p in range(pieces):
-            top = np.int64(BOTTOM)
-            for j in range(p * PIECE, min(size, (p + ONE) * PIECE)):
+        chunks, best = (size + CHUNK_OFFERS - ONE) // CHUNK_OFFERS, np.int64(BELOW_NO_ARC)
+        for p in range(chunks):
+            top = np.int64(BELOW_NO_ARC)
+            for j in range(p * CHUNK_OFFERS, min(size, (p + ONE) * CHUNK_OFFERS)):
                 offers[j] = table[line + j] + price[across + j]
                 top = max(top, offers[j])
             tops[p], best = top, max(best, top)
@@ -166,19 +167,19 @@ def serve_lines(flow, eps, offers, tops, clock, most):
                 room[i], left = room[i] - moved, left - moved
                 ends[EXCESS + side] += moved
                 continue
-            # Take the best offer, and find what is the best of its piece without it.
-            p, used, top = np.uint64(0), best, np.int64(BOTTOM)
+            # Take the best offer, and find the best of its chunk without it.
+            p, used, top = np.uint64(0), best, np.int64(BELOW_NO_ARC)
             while tops[p] != best:
                 p += ONE
-            first, j = p * PIECE, place_of(best, offers, p * PIECE)
-            offers[j] = NONE
-            for q in range(first, min(size, first + PIECE)):
+            first, j = p * CHUNK_OFFERS, place_of(best, offers, p * CHUNK_OFFERS)
+            offers[j] = NO_ARC
+            for q in range(first, min(size, first + CHUNK_OFFERS)):
                 top = max(top, offers[q])
             tops[p], best = top, top
-            for q in range(pieces):
+            for q in range(chunks):
                 best = max(best, tops[q])
             k, left = across + j, left - 1
-            table[start[k] + at], table[line + j] = -table[line + j], NONE
+            table[start[k] + at], table[line + j] = -table[line + j], NO_ARC
             excess[k] += 1
             if excess[k] > 0 and not waiting[k]:
                 waiting[k] = True
@@ -187,8 +188,8 @@ def serve_lines(flow, eps, offers, tops, clock, most):
         excess[i] = 0
         if room[i] > 0:
             best = max(best, end)
-        price[i] = best - eps if best > LEAST else min(price[i], used)
-        if price[i] < LOWEST:
+        price[i] = best - eps if best > BELOW_ALL_OFFERS else min(price[i], used)
+        if price[i] < PRICE_FLOOR:
             clock[FAILED], served = 1, most
     clock[HEAD], clock[QUEUED] = head, queued
     clock[TURNS] += served
@@ -196,19 +197,19 @@ def serve_lines(flow, eps, offers, tops, clock, most):
 
 @kernel
 def serve_end(side, flow, eps, offers, tops, clock):
-    """Source or sink gets rid of its excess, to lines and to the other end."""
+    """Serve the excess of source or sink, which goes to lines and to the other end."""
     price, excess, room, cap, ends = flow.price, flow.excess, flow.room, flow.cap, flow.ends
     first = flow.columns if side == 1 else 0
     width = price.size - first if side == 1 else flow.columns
-    blocks = (width + BLOCK - 1) // BLOCK
+    blocks = (width + TABLE_ALIGNMENT - 1) // TABLE_ALIGNMENT
     for j in range(width):
-        offers[j] = price[first + j] if room[first + j] < cap[first + j] else NONE
-    offers[width : blocks * BLOCK] = NONE
+        offers[j] = price[first + j] if room[first + j] < cap[first + j] else NO_ARC
+    offers[width : blocks * TABLE_ALIGNMENT] = NO_ARC
     for b in range(blocks):
-        tops[b] = best_of_block(offers, b * BLOCK)
+        tops[b] = best_of_block(offers, b * TABLE_ALIGNMENT)
     best, block = best_block(tops, blocks)
     left, other, used = ends[EXCESS + side], ends[PRICE + 1 - side], ends[PRICE + side]
-    while left > 0 and (best > LEAST or ends[ROOM + side] > 0):
+    while left > 0 and (best > BELOW_ALL_OFFERS or ends[ROOM + side] > 0):
         if ends[ROOM + side] > 0 and other >= best:
             moved, used = min(left, ends[ROOM + side]), other
             ends[ROOM + side] -= moved
@@ -228,20 +229,20 @@ def serve_end(side, flow, eps, offers, tops, clock):
     ends[EXCESS + side] = left
     if ends[ROOM + side] > 0:
         best = max(best, other)
-    ends[PRICE + side] = best - eps if best > LEAST else min(ends[PRICE + side], used)
+    ends[PRICE + side] = best - eps if best > BELOW_ALL_OFFERS else min(ends[PRICE + side], used)
 
 
 @kernel
 def refine(flow, eps, clock, most, is_first):
-    """Serve all until no excess is left (True), or for `most` turns; ends when no line has any.
+    """Serve all nodes until no excess is left; return False after `most` turns or on failure.
 
-    The first call for an eps lets the excesses arise.
+    The first call for an eps creates the excesses.
     """
     if is_first:
         prepare(flow, eps, clock)
     ends, width = flow.ends, max(flow.columns, flow.price.size - flow.columns)
-    blocks = (width + BLOCK - 1) // BLOCK
-    offers, tops = np.empty(blocks * BLOCK, np.int64), np.empty(blocks, np.int64)
+    blocks = (width + TABLE_ALIGNMENT - 1) // TABLE_ALIGNMENT
+    offers, tops = np.empty(blocks * TABLE_ALIGNMENT, np.int64), np.empty(blocks, np.int64)
     last = clock[TURNS] + most
     while clock[TURNS] < last:
         serve_lines(flow, eps, offers, tops, clock, last - clock[TURNS])

@@ -1,22 +1,22 @@
-"""The proof: no offer is above the price of its line, and no cycle of arcs is worth nothing.
+"""Proof of optimality and uniqueness: no offer above its line's price, no cycle of tight arcs.
 
-Whole prices at which no offer is above the line's own prove the flow (complementary slackness).
-Arcs whose offers equal it are *tight*: another flow that is as good differs by cycles of them. If
-there is none, the support is the only best one, and ties cannot matter.
+Integer prices at which no offer exceeds the line's own price prove the flow (complementary
+slackness). Arcs whose offers equal it are *tight*; another optimal flow differs by cycles of tight
+arcs. Without such a cycle the support is the only optimum, and ties cannot matter.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.scan.flow import PRICE, ROOM
+from tvcs_core.projection.kernels.cost_scaling.flow import PRICE, ROOM
 
 
 @kernel
 def list_tight(flow, tail, head):
-    """List the tight arcs; return their number, or -1 if an offer is too good.
+    """List the tight arcs; return their number, or -1 if an offer exceeds its price.
 
-    Arcs from and to the ends that are neither empty nor full are left out, see `has_cycle`. Nodes
-    are lines, source and sink. Arcs that `tail` has no room for are counted only.
+    Arcs to and from the ends that are neither empty nor full are left out, see `has_cycle`. Nodes
+    are lines, source and sink. Arcs beyond the size of `tail` are only counted.
     """
     table, start, price, columns = flow.table, flow.start, flow.price, flow.columns
     room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
@@ -55,12 +55,12 @@ def list_tight(flow, tail, head):
 
 @kernel
 def has_cycle(flow, tail, head, n):
-    """Whether n tight arcs, with those that are neither empty nor full, have a directed cycle."""
+    """Return whether n tight arcs, with arcs that are neither empty nor full, have a cycle."""
     room, cap, ends, lines = flow.room, flow.cap, flow.ends, flow.price.size
     source, sink = lines, lines
     if ends[ROOM] == 0 or ends[ROOM + 1] == 0:
         sink = lines + 1
-    # Who is joined by an arc that may go either way counts as one node.
+    # Nodes joined by an arc that is residual both ways count as one node.
     at, degree = np.empty(lines + 2, np.int64), np.empty(lines + 2, np.int64)
     first, following = np.empty(lines + 2, np.int64), np.empty(n, np.int64)
     degree[:], first[:] = 0, -1
@@ -75,7 +75,7 @@ def has_cycle(flow, tail, head, n):
             return True
         degree[j] += 1
         following[e], first[i] = first[i], e
-    # Kahn's algorithm: a node that no arc leads to goes, and takes its arcs along.
+    # Kahn's algorithm: remove nodes without incoming arcs, and their arcs.
     queue, size, done = np.empty(lines + 2, np.int64), 0, 0
     for i in range(lines + 2):
         if degree[i] == 0:
@@ -96,9 +96,9 @@ def has_cycle(flow, tail, head, n):
 
 @kernel
 def is_only_best(flow, tail, head):
-    """Whether the flow is a best one (else -1) and there is no other (1); if in doubt there is (0).
+    """Return -1 if the flow is not optimal, 1 if it is the only optimum, and 0 if unsure.
 
-    There is room for as many tight arcs as `tail` is long; more are taken to have a cycle.
+    More tight arcs than `tail` has room for are assumed to contain a cycle.
     """
     n = list_tight(flow, tail, head)
     if n < 0:

@@ -1,4 +1,4 @@
-"""The blocks of a V, wherever they are: asked one question each, and asked again if one is lost."""
+"""Readers of the blocks of V, wherever they are; a lost reader is replaced and asked again."""
 
 from __future__ import annotations
 
@@ -11,66 +11,65 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tvcs_core.arguments import found
+from tvcs_core.arguments import describe_value
 from tvcs_core.engines import in_threads
 from tvcs_core.files.errors import DataError
-from tvcs_core.projection.blocks.block import Block, Facts
+from tvcs_core.projection.blocks.block import Block, BlockFacts
 
 
 class Question(Protocol):
-    """What a block can be asked; it pickles, and so does the answer."""
+    """A question to a block; it can be pickled, and so can its answer."""
 
     def answer(self, block: Block) -> Any:
-        """Answer from the block alone."""
+        """Return the answer, computed from the block alone."""
 
 
 class Answer(NamedTuple):
-    """What a block says, and how it stood before and after it was read."""
+    """The answer of a block, with its facts before and after reading."""
 
-    before: Facts
-    after: Facts
+    before: BlockFacts
+    after: BlockFacts
     content: Any
 
 
-class Holder(Protocol):
-    """Whoever can read a block."""
+class BlockReader(Protocol):
+    """An object that can read a block."""
 
     def ask(self, question: Question) -> Answer:
-        """Return what `answer_block` does where the block is."""
+        """Return the answer of `answer_block` for this block."""
 
 
 @dataclass(frozen=True)
 class FactsOnly:
-    """Nothing but what comes with every answer."""
+    """The question for the facts that come with every answer."""
 
     def answer(self, block: Block) -> None:
-        """Read nothing."""
+        """Return nothing and read nothing."""
 
 
 def answer_block(source: Any, question: Any, name: str | None = None) -> Answer:
-    """Answer one question of `project_blocks` about a block, where the block is.
+    """Answer one question of `project_blocks`, in a process that can read the block.
 
-    Nothing is kept between two questions, so any process that can read the block can answer the
-    next one.
+    No state is kept between questions, so any process that can read the block can answer the next.
 
     Parameters
     ----------
     source
         Path of a `.npy` file that holds a matrix of real numbers, or such an array.
     question
-        What `project_blocks` asked a holder.
+        The question that `project_blocks` passed to a reader.
     name
-        What errors call the block; by default its path.
+        Name of the block in error messages; by default its path.
 
     Raises
     ------
     DataError
-        If the block cannot be read, holds anything but finite real numbers, or changed meanwhile.
+        If the block cannot be read, does not hold finite real numbers, or changed during reading.
     TypeError
-        If the source or the question is of another kind.
+        If source or question has the wrong type.
     """
     if isinstance(question, type) or not _can(question, "answer"):
-        raise TypeError(f"question must be one of project_blocks, found {found(question)}")
+        raise TypeError(f"question must be one of project_blocks, found {describe_value(question)}")
     block = Block(source, name)
     before = block.facts
     content = question.answer(block)
@@ -78,32 +77,32 @@ def answer_block(source: Any, question: Any, name: str | None = None) -> Answer:
 
 
 @dataclass(frozen=True)
-class Here:
-    """A block that this process reads itself."""
+class LocalBlockReader:
+    """A reader in this process."""
 
     source: Any
     name: str
 
     def ask(self, question: Question) -> Answer:
-        """Read it."""
+        """Read the block and answer."""
         return answer_block(self.source, question, self.name)
 
 
-class Crew:
-    """All blocks of a V.
+class BlockReaders:
+    """The readers of all blocks of a V.
 
     Attributes
     ----------
     facts, names, first
-        What each block is, what errors call it, and its first row.
+        Facts, name in messages, and first row of each block.
     shape
-        Of V.
+        Shape of V.
     sent
-        Bytes of all answers.
+        Total bytes of all answers.
     questions
-        How many questions each block was asked.
+        Number of questions to each block.
     replaced
-        How many holders were lost and replaced.
+        Number of readers that were lost and replaced.
     """
 
     def __init__(self, blocks: Any, threads: int, retries: int) -> None:
@@ -112,8 +111,8 @@ class Crew:
         sources = sources_of(blocks)
         self.names = [_name(i, source) for i, source in enumerate(sources)]
         self._open = [_opener(*x) for x in zip(self.names, sources, strict=True)]
-        self._holders: list[Holder | None] = [None] * len(sources)
-        self.facts: list[Facts | None] = [None] * len(sources)
+        self._readers: list[BlockReader | None] = [None] * len(sources)
+        self.facts: list[BlockFacts | None] = [None] * len(sources)
         self.ask(lambda _: FactsOnly())
         shapes = [facts.shape for facts in self.facts if facts is not None]
         for name, shape in zip(self.names, shapes, strict=True):
@@ -132,11 +131,11 @@ class Crew:
         return len(self.names)
 
     def rows(self, block: int) -> slice:
-        """The rows of V that a block holds."""
+        """Return the rows of V in a block."""
         return slice(int(self.first[block]), int(self.first[block + 1]))
 
     def ask(self, question: Callable[[int], Question]) -> list[Any]:
-        """Ask every block the question made for its number; the answers in the blocks' order."""
+        """Ask every block the question made for its number; return the answers in order."""
         self.questions += 1
         everyone = range(len(self))
         if self.threads == 1:
@@ -149,28 +148,28 @@ class Crew:
         return contents
 
     def _ask_one(self, i: int, question: Question) -> tuple[Any, int]:
-        """The answer, and how many holders were lost over it."""
+        """Return the answer of a block, and how many readers were lost over it."""
         for lost in range(self.retries + 1):
             try:
-                holder = self._holders[i] = self._holders[i] or self._open[i]()
-                if not _can(holder, "ask"):
+                reader = self._readers[i] = self._readers[i] or self._open[i]()
+                if not _can(reader, "ask"):
                     raise TypeError(
-                        f"{self.names[i]} must open a holder that can ask, found {found(holder)}"
+                        f"{self.names[i]} must open a reader, found {describe_value(reader)}"
                     )
-                answer = holder.ask(question)
+                answer = reader.ask(question)
                 break
             except (DataError, ValueError, TypeError, MemoryError):
-                raise  # what is wrong with the block or the question is so for every holder
+                raise  # an error of the block or the question would recur with another reader
             except Exception as error:
-                self._holders[i] = None
+                self._readers[i] = None
                 if lost == self.retries:
                     raise RuntimeError(
-                        f"{self.names[i]}: {lost + 1} holders in turn were lost, the last one with "
+                        f"{self.names[i]}: {lost + 1} readers in turn were lost, the last one with "
                         f"{type(error).__name__}: {error}"
                     ) from error
         if not isinstance(answer, Answer):
             raise TypeError(
-                f"{self.names[i]} must answer as answer_block does, found {found(answer)}"
+                f"{self.names[i]} must answer as answer_block does, found {describe_value(answer)}"
             )
         known = self.facts[i] or answer.before
         if not known == answer.before == answer.after:
@@ -182,14 +181,14 @@ class Crew:
 
 
 def sources_of(blocks: Any) -> list[Any]:
-    """The blocks one by one: of a folder its `.npy` files in the order of their names.
+    """Return the blocks; those of a folder are its `.npy` files in the order of their names.
 
     Raises
     ------
     DataError
-        If the folder does not exist or holds none.
+        If the folder is missing or holds no such file.
     ValueError, TypeError
-        If there are no blocks, or one is none.
+        If there are no blocks, or one has the wrong type.
     """
     if isinstance(blocks, str | os.PathLike):
         folder = Path(blocks)
@@ -210,7 +209,7 @@ def sources_of(blocks: Any) -> list[Any]:
     for i, source in enumerate(blocks):
         if not (isinstance(source, str | os.PathLike | np.ndarray) or callable(source)):
             raise TypeError(
-                f"block {i} must be a .npy file, an array or a function that opens a holder, "
+                f"block {i} must be a .npy file, an array or a function that opens a reader, "
                 f"found {type(source).__name__}"
             )
     return list(blocks)
@@ -221,7 +220,7 @@ def _can(one: object, name: str) -> bool:
 
 
 def _in_order(path: Path) -> tuple[list[Any], str]:
-    """Names as one reads them: the numbers in them count as numbers, so 10 comes after 9."""
+    """Return a sort key that orders the numbers in file names by value, so that 10 follows 9."""
     parts = re.split(r"(\d+)", path.name)
     return [int(x) if i % 2 else x for i, x in enumerate(parts)], path.name
 
@@ -230,12 +229,12 @@ def _name(i: int, source: Any) -> str:
     return str(source) if isinstance(source, str | os.PathLike) else f"block {i}"
 
 
-def _opener(name: str, source: Any) -> Callable[[], Holder]:
-    return source if callable(source) else lambda: Here(source, name)
+def _opener(name: str, source: Any) -> Callable[[], BlockReader]:
+    return source if callable(source) else lambda: LocalBlockReader(source, name)
 
 
 def _size(content: Any) -> int:
-    """Bytes of the numbers in an answer."""
+    """Return the bytes of all numbers in an answer."""
     if isinstance(content, np.ndarray):
         return int(content.nbytes)
     if isinstance(content, tuple):
