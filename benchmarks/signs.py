@@ -33,7 +33,7 @@ from grn_tvcs import (
     read_steady_states,
 )
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.samples import levels_of_all
+from grn_tvcs.evidence.samples import all_levels
 from grn_tvcs.expression.formats import read_layout
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import draw_example
@@ -138,7 +138,7 @@ def judged(one: Signed) -> NDArray[np.int64]:
     counts = network.selected & (true != 0)
     rho = np.zeros(true.shape)
     everything = np.arange(len(place))
-    rho[np.ix_(to, to)] = RankCorrelations(levels_of_all(one.expression, one.steady)).of(everything)
+    rho[np.ix_(to, to)] = RankCorrelations(all_levels(one.expression, one.steady)).of(everything)
     said, right = network.signs[counts], true[counts]
     by_ranks = np.sign(rho[counts]) == right
     return np.array([1, counts.sum(), by_ranks.sum(), (said != 0).sum(), (said == right).sum()])

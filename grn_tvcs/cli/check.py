@@ -78,7 +78,7 @@ def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.scales import said
     from grn_tvcs.methods import DEFAULT
     from grn_tvcs.methods.at_rest import unknowable
-    from grn_tvcs.stability.stability import untold
+    from grn_tvcs.stability.stability import why_no_stability
     from tvcs_core.files.shown import listed
 
     facts = {
@@ -93,7 +93,7 @@ def _facts(data: Expression) -> dict[str, str]:
     }
     if data.series:
         on = data.perturbed
-        facts["stability"] = untold(data) or "can be told for every edge"
+        facts["stability"] = why_no_stability(data) or "can be told for every edge"
         facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
     facts["constant"] = listed(data.constant_genes) or "no gene"
     facts["not known"] = unknowable(data, DEFAULT)

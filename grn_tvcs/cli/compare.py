@@ -160,15 +160,15 @@ def _tables(given: CompareOptions) -> None:
         with given.engine() as engine, Progress("targets") as progress:
             found = compare_conditions(
                 a, b, names=(name_a, name_b), regulators=regulators, scale=given.layout.scale,
-                level=given.false_discovery, exchanges=given.exchanges, rng=given.seed,
+                fdr=given.false_discovery, permutations=given.exchanges, rng=given.seed,
                 engine=engine, progress=progress,
             )  # fmt: skip
         told = recorded(given, RECORDED) | {"seed": given.seed}
         names = (path.resolve().name for path in given.tables)
         words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
         write_files(found, folder, given.record(**found.facts()), command=command_line(words, told))
-    say(found.said())
-    say(found.power_said())
+    say(found.describe())
+    say(found.describe_power())
     say(f"open {given.out / 'report.html'}")
 
 
@@ -215,7 +215,7 @@ def _named(a: Path, b: Path) -> tuple[str, str]:
 
 
 def _finished(given: CompareOptions) -> None:
-    from grn_tvcs.comparison.finished import KINDS, beside_each_other, read_finished
+    from grn_tvcs.comparison.finished import KINDS, compare_edges, read_finished
     from grn_tvcs.comparison.finished_page import render
     from tvcs_core.files.folders import output_folder, write_json
     from tvcs_core.files.record import run_record
@@ -223,7 +223,7 @@ def _finished(given: CompareOptions) -> None:
 
     _refuse_what_is_for_tables(given)
     first, second = (read_finished(path) for path in given.tables)
-    header, rows, said = beside_each_other(first, second)
+    header, rows, said = compare_edges(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
     named = recorded(given, ("conditions",)) if given.wanted else {}
     a, b = given.wanted or _folders(first.folder, second.folder)

@@ -1,4 +1,4 @@
-"""Two conditions before they are compared: the same genes, enough series, one scale."""
+"""Preparation of two conditions: common genes, enough series, one scale."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grn_tvcs.comparison.exchanges import FEWEST_SERIES, series_needed
+from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.formats import (
@@ -24,19 +24,19 @@ from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
-LEAST_COMMON = 0.5  # of the genes of the larger table
+MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
 
 def with_common_genes(
     a: Expression, b: Expression, names: Sequence[str], scale: str | None = None
 ) -> tuple[Expression, Expression, tuple[str, ...]]:
-    """Return both conditions with the genes that both have, and a note where some are left out.
+    """Return both conditions with their common genes, and a note on genes left out.
 
     Raises
     ------
     ValueError
-        If a condition has fewer than two series, the common genes are fewer than half, or times or
-        values are in different units.
+        If a condition has fewer than two series, fewer than half of the genes are common, or times
+        or values have different units.
     """
     for name, part in zip(names, (a, b), strict=True):
         _refuse_few_series(name, part)
@@ -45,17 +45,17 @@ def with_common_genes(
     common = set(a.genes) & set(b.genes)
     most = max(len(a.genes), len(b.genes))
     cased = same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
-    if len(common) < max(FEWEST, LEAST_COMMON * most):
+    if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
             f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
-            f"there {listed(b.genes)}{cased}); bring both to the same kind of names"
+            f"there {listed(b.genes)}{cased}); use the same kind of gene names in both"
         )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
         return a, b, ()
     note = (
-        f"{len(common)} genes are in both conditions; left out: "
+        f"{len(common)} genes are in both conditions; removed: "
         f"{len(a.genes) - len(common)} of {names[0]}, {len(b.genes) - len(common)} of {names[1]}"
         f"{cased}"
     )
@@ -68,7 +68,7 @@ def with_common_genes(
 def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> None:
     if a.scale and b.scale and a.scale != b.scale:
         raise ValueError(
-            f"the conditions must have one scale, but {names[0]} is taken as {a.scale} and "
+            f"the conditions must have one scale, but {names[0]} is read as {a.scale} and "
             f"{names[1]} as {b.scale}; give --scale (scale= in Python)"
         )
     refuse_different_scales(names, (a, b))
@@ -77,31 +77,31 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 def _refuse_few_series(name: str, part: Expression) -> None:
     n = len(part.pieces())
     if part.n_at_rest:
-        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, for they are no series")
-    if n < FEWEST_SERIES:
-        needed = series_needed(FEWEST_SERIES, FEWEST_SERIES)
+        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, only time series are")
+    if n < MIN_SERIES:
+        needed = series_needed(MIN_SERIES, MIN_SERIES)
         raise ValueError(
-            f"a condition must have at least {FEWEST_SERIES} time series, for they are exchanged "
-            f"to tell a difference from chance, but {name} has {n}; {needed} a side are needed to "
-            "find anything, and a column replicate or a blank line tells series apart"
+            f"a condition must have at least {MIN_SERIES} time series for the permutation test, "
+            f"but {name} has {n}; {needed} per condition are needed to find anything, and a column "
+            "replicate or a blank line separates series"
         )
 
 
 def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict[str, Table]:
-    """Part a table by a column; the conditions in the order of `wanted` or the rows.
+    """Split a table by a column; conditions are in the order of `wanted` or of the rows.
 
     Raises
     ------
     DataError
-        If there is no such column, it names fewer or more than two conditions and `wanted` does
-        not choose, or a condition of `wanted` is not there.
+        If the column is missing, does not name two conditions and `wanted` does not choose, or a
+        condition of `wanted` is missing.
     """
     header = table.rows[0]
     places = [j for j, name in enumerate(header) if name.lower() == column.lower()]
     if len(places) != 1:
         near = "" if places else did_you_mean(column, header)
         raise table.error(
-            f"must have one column {shown(column)}, found {len(places)}{near}; there stands "
+            f"must have one column {shown(column)}, found {len(places)}{near}; the columns are "
             f"{listed(header)}",
             row=0,
         )
@@ -131,7 +131,7 @@ def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict
 
 
 def _part(table: Table, place: int, condition: str) -> Table:
-    """The rows of a condition; a blank line between two still parts them."""
+    """Return the rows of a condition; blank lines between two rows still separate series."""
     kept, blank, is_blank = [0], [table.after_blank[0]], False
     for i in range(1, len(table.rows)):
         is_blank = is_blank or bool(table.after_blank[i])
@@ -152,15 +152,15 @@ def read_conditions(
     sheet: str | None = None,
     columns: Columns = PLAIN,
 ) -> dict[str, Expression]:
-    """Read one table of samples x genes with a column that names the condition of each sample.
+    """Read one table of samples x genes with a column of conditions.
 
-    All else is as for `read_expression`; a sheet of a workbook and what is said of other columns
-    as for `read_layout`. The two conditions come in the order of `wanted`, or in that of the rows.
+    Everything else is as for `read_expression`; `sheet` and `columns` as for `read_layout`. The two
+    conditions are in the order of `wanted`, or of the rows.
 
     Raises
     ------
     DataError
-        As for `conditions_of` and `read_expression`, or if the file is one of AnnData.
+        As for `conditions_of` and `read_expression`, or if the file is an AnnData file.
     """
     if Path(path).suffix.lower() == ".h5ad":
         raise DataError(

@@ -89,7 +89,9 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
 
 @pytest.mark.usefixtures("likely_method")
 def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("grn_tvcs.cli.work.choice_of", lambda *_, **__: pytest.fail("held out"))
+    monkeypatch.setattr(
+        "grn_tvcs.cli.work.prepare_search", lambda *_, **__: pytest.fail("held out")
+    )
     out = tmp_path / "out"
     words = ["--method", "likely", "--max-edges", "auto", "--max-in-degree", 1]
     done = grn("infer", table, "--out", out, *words)

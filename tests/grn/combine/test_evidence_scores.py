@@ -1,36 +1,36 @@
-"""All parts of evidence on one table."""
+"""All sources of evidence on one table."""
 
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from grn_tvcs.combine.parts import (
+from grn_tvcs.combine.evidence_scores import (
     CLR,
-    KNOCKDOWN_PART,
+    EVIDENCE_SOURCES,
+    KNOCKDOWN,
     KNOCKOUT,
     LAGGED,
     LEVELS,
     PARTIAL,
-    PARTS,
     RANK,
     RANKED_DOWN,
     RATES,
     SHORT,
-    Parts,
+    EvidenceScores,
     autocorrelation,
-    halves_of,
+    n_halves,
 )
-from grn_tvcs.evidence.samples import levels_of_all
+from grn_tvcs.evidence.samples import all_levels
 from grn_tvcs.expression.expression import Expression
 from tests.grn.combine.conftest import evidence_on
 
 OF_LEVELS = {LEVELS, CLR, RANK, PARTIAL}
-OF_KNOCKS = {KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN}
-OF_SERIES = set(PARTS) - OF_LEVELS - OF_KNOCKS
+OF_KNOCKS = {KNOCKOUT, KNOCKDOWN, RANKED_DOWN}
+OF_SERIES = set(EVIDENCE_SOURCES) - OF_LEVELS - OF_KNOCKS
 THERE = (
     OF_SERIES | OF_LEVELS,
-    set(PARTS),
+    set(EVIDENCE_SOURCES),
     OF_SERIES | OF_LEVELS,
     OF_LEVELS,
     OF_SERIES | OF_LEVELS | {KNOCKOUT, RANKED_DOWN},
@@ -41,7 +41,7 @@ THERE = (
 
 
 def assert_same(one, other):
-    for field in fields(Parts):
+    for field in fields(EvidenceScores):
         a, b = getattr(one, field.name), getattr(other, field.name)
         if isinstance(a, dict):
             assert list(a) == list(b)
@@ -56,7 +56,7 @@ def assert_same(one, other):
 def test_parts_are_those_that_the_samples_allow(known, which):
     parts = known[which].parts
     assert set(parts.scores) == THERE[which]
-    assert list(parts.scores) == [name for name in PARTS if name in parts.scores]
+    assert list(parts.scores) == [name for name in EVIDENCE_SOURCES if name in parts.scores]
     assert (parts.stability is None) == (LAGGED not in parts.scores)
     genes = known[which].example.expression.genes
     allowed = known[which].example.rules.allowed(genes)
@@ -183,7 +183,7 @@ def test_facts_are_those_of_the_design(known):
         assert facts["samples"] == design.n_series * design.n_points
         assert facts["at rest"] == design.n_at_rest
         assert facts["column"] == design.is_perturbation_known
-        levels = levels_of_all(one.example.expression, one.example.steady)
+        levels = all_levels(one.example.expression, one.example.steady)
         order = levels.argsort(axis=0).argsort(axis=0)
         r = np.abs(np.corrcoef(order.T))[np.triu_indices(design.n_genes, 1)]
         assert facts["median r"] == pytest.approx(np.median(r), abs=0.02)
@@ -207,8 +207,8 @@ def test_autocorrelation_is_high_where_levels_move_slowly(rng):
 def test_of_networks_with_many_pairs_fewer_halves_are_solved():
     for resamples in (2, 6, 30, 100, 1000):
         n_pairs = (0, 1, 90, 9_900, 100_000, 400_000, 10**6, 10**8, 10**12)
-        halves = [halves_of(resamples, n) for n in n_pairs]
+        halves = [n_halves(resamples, n) for n in n_pairs]
         assert halves[:5] == [resamples] * 5
         assert halves == sorted(halves, reverse=True)
         assert halves[-1] == min(resamples, 30)
-    assert halves_of(1000, 400_000) == 500
+    assert n_halves(1000, 400_000) == 500

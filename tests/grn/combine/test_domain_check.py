@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from grn_tvcs.combine.likeness import (
+from grn_tvcs.combine.domain_check import (
+    DESIGN_PRIOR_TABLES,
     OF_SERIES,
-    OWN_WEIGHT,
     TRAITS,
-    Likeness,
+    TraitDistribution,
     as_row,
     covariates,
     distance,
+    fit_trait_distribution,
     group,
-    learn_likeness,
     traits,
 )
 from grn_tvcs.expression.expression import Expression
@@ -42,7 +42,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def learned(rows):
-    return learn_likeness(rows)
+    return fit_trait_distribution(rows)
 
 
 def common_trends(rng, n_genes=10, n_series=4, n_points=11):
@@ -107,18 +107,18 @@ def test_which_traits_are_known_makes_the_group(rows):
 
 def test_new_tables_of_the_kinds_and_designs_learned_from_are_not_strange(learned):
     new = [row_of(OTHERS[k % len(OTHERS)], 1000 + k) for k in range(60)]
-    strange = [learned.is_strange(found, design) for found, design in new]
-    assert np.mean(strange) <= 0.15  # one in forty, told from groups of 25 to 100 tables
-    assert np.median([learned.strangeness(found, design) for found, design in new]) < 0.8
+    is_far = [learned.is_out_of_domain(found, design) for found, design in new]
+    assert np.mean(is_far) <= 0.15  # one in forty, told from groups of 25 to 100 tables
+    assert np.median([learned.relative_distance(found, design) for found, design in new]) < 0.8
 
 
 def test_series_that_start_anywhere_and_follow_one_trend_are_strange(learned, rng):
     for _ in range(5):
         found = traits(common_trends(rng))
-        assert learned.is_strange(found, DESIGN)
-        assert learned.strangeness(found, DESIGN) > 2
+        assert learned.is_out_of_domain(found, DESIGN)
+        assert learned.relative_distance(found, DESIGN) > 2
         near = np.array([as_row(row_of(DESIGN, 2000 + k)[0]) for k in range(4)])
-        assert learned.is_strange(found, DESIGN, near)
+        assert learned.is_out_of_domain(found, DESIGN, near)
 
 
 def test_traits_of_tables_nearby_move_the_mean(learned):
@@ -126,22 +126,24 @@ def test_traits_of_tables_nearby_move_the_mean(learned):
     mean = covariates(DESIGN) @ learned.means
     far = {name: x + 3 for name, x in zip(TRAITS, mean, strict=True)}
     near = np.tile(mean + 3, (8, 1))
-    weight = 8 / (8 + OWN_WEIGHT)
-    before, after = (learned.strangeness(far, DESIGN, x) for x in (None, near))
+    weight = 8 / (8 + DESIGN_PRIOR_TABLES)
+    before, after = (learned.relative_distance(far, DESIGN, x) for x in (None, near))
     assert after == pytest.approx(before * (1 - weight) ** 2, rel=1e-6)
-    assert learned.strangeness(found, DESIGN, near[:0]) == learned.strangeness(found, DESIGN)
+    assert learned.relative_distance(found, DESIGN, near[:0]) == learned.relative_distance(
+        found, DESIGN
+    )
     gap = near.copy()
     gap[:, 0] = np.nan  # what nearby tables do not know moves nothing
     x = as_row(far) - mean - weight * np.where(np.arange(len(TRAITS)) == 0, 0, 3)
     usual = np.nanquantile(learned.distances[0], 0.975)
     expected = slow_distance(x, learned.scatter) / usual
-    assert learned.strangeness(far, DESIGN, gap) == pytest.approx(expected, rel=1e-6)
+    assert learned.relative_distance(far, DESIGN, gap) == pytest.approx(expected, rel=1e-6)
 
 
 def test_where_no_table_of_the_group_is_known_none_is_strange(learned):
     gaps = np.full_like(learned.distances, np.nan)
-    none = Likeness(learned.means, learned.scatter, gaps)
-    assert none.strangeness(row_of(DESIGN, 0)[0], DESIGN) == 0
+    none = TraitDistribution(learned.means, learned.scatter, gaps)
+    assert none.relative_distance(row_of(DESIGN, 0)[0], DESIGN) == 0
 
 
 @pytest.mark.parametrize("factor", [1e-6, 37.0, 1e6])

@@ -1,4 +1,4 @@
-"""All parts of evidence on one table, as far as its samples allow."""
+"""Scores of every source of evidence that the samples of one table allow."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from numpy.typing import NDArray
 
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.knockouts import ranked_down
+from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, downrank_indirect
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.lagged_regression import (
+    DEFAULT_PLAN,
     SHORT_MEMORY,
-    USUAL,
     LaggedRegression,
     lagged_regression,
 )
 from grn_tvcs.evidence.level_trees import level_trees
-from grn_tvcs.evidence.mutual_information import relatedness
+from grn_tvcs.evidence.mutual_information import clr_scores
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.rate_trees import rate_trees
-from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
-from grn_tvcs.evidence.strongest import mean_of_strongest
+from grn_tvcs.evidence.samples import all_levels, all_log_levels
+from grn_tvcs.evidence.scaling import top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Candidates, Rules
 from grn_tvcs.stability.model import transitions
 from tvcs_core.engines import Engine, Threads
 
-FEW_GENES = 40  # up to so many, forests have ...
-TREES, TREES_OF_MANY = 100, 20  # ... the first number of trees, else the second
-MANY_PAIRS, FEWEST_HALVES = 100_000, 30  # halves of larger networks are fewer; these at least
-KNOCKDOWN = 0.5  # what the effect of a knock-down counts beside that of a knock-out
+# Sizes bound the time of large networks (benchmarks.speed.cost).
+SMALL_NETWORK_GENES = 40  # up to this number of genes, forests have ...
+TREES, TREES_LARGE = 100, 20  # ... the first number of trees, otherwise the second
+# Candidate pairs beyond which fewer halves are solved, and the smallest number of halves.
+FULL_RESAMPLING_PAIRS, MIN_HALVES = 100_000, 30
 LAGGED, SHORT, RATES, LEVELS = "lagged", "short", "rates", "levels"
 CLR, RANK, PARTIAL, CHANGE, NEXT = "clr", "rank", "partial", "change", "next"
-KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN = "knockout", "knockdown", "ranked-down"
+KNOCKOUT, KNOCKDOWN, RANKED_DOWN = "knockout", "knockdown", "ranked-down"
 SYMMETRIC = (CLR, RANK, PARTIAL)
-PARTS = (
+EVIDENCE_SOURCES = (
     LAGGED, SHORT, RATES, LEVELS, CLR, RANK, PARTIAL, CHANGE, NEXT,
-    KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN,
+    KNOCKOUT, KNOCKDOWN, RANKED_DOWN,
 )  # fmt: skip
 
 Array = NDArray[np.float64]
@@ -50,22 +51,22 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What every part says of every pair that may be an edge; rows are `inputs`.
+class EvidenceScores:
+    """Scores of every source of evidence for every candidate pair; rows are `inputs`.
 
     Attributes
     ----------
     inputs
-        Places of the genes that may regulate.
+        Indices of the genes that may regulate.
     allowed
-        Which pairs may be edges; [input, gene].
+        Whether a pair may be an edge; [input, gene].
     scores
-        By part, >= 0 and 0 where a pair may not be an edge; [input, gene]. A part that the samples
-        say nothing of is not there.
+        Scores by source, >= 0 and 0 for pairs that may not be edges; [input, gene]. Sources that
+        the samples do not allow are absent.
     signed
-        The parts that know a sign, with it: above 0 where the regulator activates.
+        Scores of the sources that have a sign; positive for activation.
     facts
-        Numbers of the whole table.
+        Numbers that describe the whole table.
     stability
         As in `Network`; [input, gene]. None without series.
     """
@@ -78,19 +79,19 @@ class Parts:
     stability: Array | None
 
 
-def gather_parts(
+def compute_evidence(
     expression: Expression,
     rules: Rules,
     rng: np.random.Generator,
     steady: SteadyStates | None = None,
     *,
-    resamples: int = USUAL.resamples,
+    resamples: int = DEFAULT_PLAN.resamples,
     threads: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
     keep: Path | None = None,
-) -> Parts:
-    """Compute all parts that the samples allow.
+) -> EvidenceScores:
+    """Compute all sources of evidence that the samples allow.
 
     Parameters
     ----------
@@ -99,14 +100,14 @@ def gather_parts(
     steady
         Knock-outs, knock-downs and wild type.
     resamples
-        Halves of the series for the lagged regression, fewer of a large network (`halves_of`); half
-        as many for its short memory.
+        Halves of the series for the lagged regression; fewer for large networks (`n_halves`), and
+        half as many for the short memory.
     threads, engine, progress, keep
         As in `units.gather`.
     """
     genes = expression.genes
     inputs, _, allowed = candidates = rules.inputs(genes, expression.constant_genes)
-    resamples = halves_of(resamples, int(allowed.sum()))
+    resamples = n_halves(resamples, int(allowed.sum()))
     work = _Stages(progress, resamples if expression.series else 0, len(genes))
     signed: dict[str, Array] = {}
     scores: dict[str, Array] = {}
@@ -118,40 +119,41 @@ def gather_parts(
         for name, part in lagged.items():
             scores[name] = part.scores
             signed[name] = part.scores * np.sign(part.weights)
-            facts[f"{name} gain"] = mean_of_strongest(part.gains, len(genes))
+            facts[f"{name} gain"] = top_mean(part.gains, len(genes))
         stability = lagged[LAGGED].stability
         scores[RATES] = _of_rates(expression, candidates, rng, engine, work, keep)
         signed[CHANGE] = lagged_correlation(expression, "change", rows=inputs)
         signed[NEXT] = lagged_correlation(expression, "level", rows=inputs)
-    logs = logs_of_all(expression, steady)
-    forest = partial(importances, trees=trees_of(len(genes)))
+    logs = all_log_levels(expression, steady)
+    forest = partial(importances, trees=n_trees(len(genes)))
     scores[LEVELS] = level_trees(
         logs, genes, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, LEVELS)
     )
-    rho = RankCorrelations(levels_of_all(expression, steady))
-    scores[CLR] = relatedness(rho, inputs)
+    rho = RankCorrelations(all_levels(expression, steady))
+    scores[CLR] = clr_scores(rho, inputs)
     signed[RANK] = rho.of(inputs)
     signed[PARTIAL] = partial_correlation(logs, inputs)
     if steady is not None:
         signed |= _of_knockouts(steady, expression, inputs)
     scores |= {name: np.abs(part) for name, part in signed.items() if name not in scores}
-    return Parts(
+    return EvidenceScores(
         inputs,
         allowed,
-        {name: np.where(allowed, scores[name], 0.0) for name in PARTS if name in scores},
+        {name: np.where(allowed, scores[name], 0.0) for name in EVIDENCE_SOURCES if name in scores},
         signed,
         facts | _facts(expression, steady, rho, inputs),
         stability,
     )
 
 
-def halves_of(resamples: int, n_pairs: int) -> int:
-    """Halves that are solved where `resamples` are asked for: fewer where pairs are many.
+def n_halves(resamples: int, n_pairs: int) -> int:
+    """Return the number of halves to solve when `resamples` are requested.
 
-    A half costs as its pairs do, so the time of large networks grows with their square root.
+    It falls with the square root of the number of pairs. The time per half is proportional to the
+    pairs, so the total time grows with their square root.
     """
-    share = min(1.0, (MANY_PAIRS / max(n_pairs, 1)) ** 0.5)
-    return max(min(resamples, FEWEST_HALVES), round(share * resamples))
+    share = min(1.0, (FULL_RESAMPLING_PAIRS / max(n_pairs, 1)) ** 0.5)
+    return max(min(resamples, MIN_HALVES), round(share * resamples))
 
 
 def _of_series(
@@ -163,10 +165,10 @@ def _of_series(
     work: _Stages,
     keep: Path | None,
 ) -> dict[str, LaggedRegression]:
-    """Lagged regression with both memories."""
+    """Return the lagged regression with the usual and with the short memory."""
     plans = {
-        LAGGED: replace(USUAL, resamples=resamples),
-        SHORT: replace(USUAL, resamples=max(2, resamples // 2), memory=SHORT_MEMORY),
+        LAGGED: replace(DEFAULT_PLAN, resamples=resamples),
+        SHORT: replace(DEFAULT_PLAN, resamples=max(2, resamples // 2), memory=SHORT_MEMORY),
     }
     return {
         name: lagged_regression(
@@ -185,14 +187,14 @@ def _of_rates(
     work: _Stages,
     keep: Path | None,
 ) -> Array:
-    """Trees for rates, as shares of the variance of each target's response.
+    """Return the importances of trees for rates, as fractions of the variance of each response.
 
-    Levels are in the unit of each gene's largest one, so that its own unit says nothing: rates
-    compare the levels of all genes. Logarithms have no unit.
+    Levels are divided by the gene's largest level, because rate trees compare the levels of all
+    genes. Log levels have no unit and stay.
     """
     if expression.scale != "log":
         expression = _in_unit_of_largest(expression)
-    forest = partial(importances, trees=trees_of(len(expression.genes)))
+    forest = partial(importances, trees=n_trees(len(expression.genes)))
     found, variance = rate_trees(
         expression, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, RATES)
     )
@@ -200,12 +202,12 @@ def _of_rates(
 
 
 def _in(keep: Path | None, name: str) -> Path | None:
-    """Folder for the finished work of a part."""
+    """Return the checkpoint folder of one source."""
     return None if keep is None else keep / name
 
 
 def _in_unit_of_largest(expression: Expression) -> Expression:
-    """The same table with the largest level of every gene 1; all zeros stay."""
+    """Divide the levels of every gene by its largest level; genes that are all zero stay."""
     largest = expression.levels.max(axis=0)
     unit, rest = np.where(largest > 0, largest, 1.0), expression.at_rest
     return replace(
@@ -218,17 +220,18 @@ def _in_unit_of_largest(expression: Expression) -> Expression:
 def _of_knockouts(
     steady: SteadyStates, expression: Expression, inputs: NDArray[np.int64]
 ) -> dict[str, Array]:
-    """Effects of knock-outs and knock-downs in deviations, and both less what a path explains.
+    """Return the effects of knock-outs and knock-downs in standard deviations.
 
-    NaN where the regulator was not changed, so nothing is known of it.
+    The third source discounts effects that a path explains. Rows of regulators that were not
+    perturbed are NaN.
     """
     found = {}
     kinds = [
         (name, steady.is_changed(is_out=is_out), is_out, weight)
-        for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN_PART, False, KNOCKDOWN))
+        for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN, False, KNOCKDOWN_EFFECT))
     ]
     kinds = [kind for kind in kinds if kind[1][inputs].any()]
-    # A path may lead over a gene that may not regulate: rows are all genes that were changed.
+    # A path may pass through a gene that may not regulate, so rows are all genes that were changed.
     was_changed = np.any([is_changed for _, is_changed, _, _ in kinds], axis=0)
     rows = np.flatnonzero(was_changed)
     shifts = np.zeros((rows.size, len(expression.genes)))
@@ -237,13 +240,13 @@ def _of_knockouts(
         shifts += weight * moved
         found[name] = _of_inputs(np.where(is_changed[rows, None], moved, np.nan), rows, inputs)
     if found:
-        sizes = ranked_down(np.abs(shifts), rows) * np.sign(shifts)
+        sizes = downrank_indirect(np.abs(shifts), rows) * np.sign(shifts)
         found[RANKED_DOWN] = _of_inputs(sizes, rows, inputs)
     return found
 
 
 def _of_inputs(values: Array, rows: NDArray[np.int64], inputs: NDArray[np.int64]) -> Array:
-    """Values of the genes `rows` as those of the inputs, NaN where an input is not among them."""
+    """Rearrange rows of the genes `rows` as rows of the inputs; NaN for inputs not among them."""
     whole = np.full((inputs.size, values.shape[1]), np.nan)
     _, here, there = np.intersect1d(inputs, rows, assume_unique=True, return_indices=True)
     whole[here] = values[there]
@@ -256,7 +259,7 @@ def _facts(
     rho: RankCorrelations,
     inputs: NDArray[np.int64],
 ) -> dict[str, float]:
-    """Sizes of the table and how it behaves, whatever its edges."""
+    """Return sizes of the table and statistics of its levels that do not depend on edges."""
     n = len(expression.genes)
     median, high = rho.median_and_quantile(0.95) if rho.n_pairs else (0.0, 0.0)
     n_series, n_samples = len(expression.pieces()), len(expression.times)
@@ -283,7 +286,7 @@ def _facts(
 
 
 def autocorrelation(expression: Expression) -> float:
-    """Median over genes of the correlation of a level with the next one in its series."""
+    """Return the median over genes of the lag-one autocorrelation within series."""
     steps = transitions(expression, 0.2)
     before, after = (x - x.mean(axis=0) for x in (steps.own, steps.following))
     size = np.sqrt((before**2).sum(axis=0) * (after**2).sum(axis=0))
@@ -292,15 +295,15 @@ def autocorrelation(expression: Expression) -> float:
     return float(np.median(r)) if r.size else 0.0
 
 
-def trees_of(n_genes: int) -> int:
-    """Trees per gene in the forests of so many genes."""
-    return TREES if n_genes <= FEW_GENES else TREES_OF_MANY
+def n_trees(n_genes: int) -> int:
+    """Return the number of trees per gene for a network of `n_genes`."""
+    return TREES if n_genes <= SMALL_NETWORK_GENES else TREES_LARGE
 
 
 class _Stages:
-    """One progress for the parts that take time, one after the other.
+    """Progress of the slow sources, one after the other, reported as a single total.
 
-    Without halves of series there are trees for levels alone.
+    Without series only the trees for levels count.
     """
 
     def __init__(self, progress: Progress | None, resamples: int, n_genes: int) -> None:

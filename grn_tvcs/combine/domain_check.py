@@ -1,6 +1,7 @@
-"""Traits of a table: how its levels behave, whatever its edges.
+"""Domain check: how typical a table is of simulated tables, by traits that do not depend on edges.
 
-They tell data that the simulator could have made from data of another nature.
+The traits describe how levels behave. Tables far from all simulated ones are outside the domain of
+the learned combination.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.correlation import RankCorrelations, unit_columns
-from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.evidence.samples import all_levels, all_log_levels
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.stability.model import transitions
 
 Array = NDArray[np.float64]
-LOG_OFFSET = 0.2
-OWN_WEIGHT = 4.0  # tables of the design that weigh as much as what all others say of it
-RIDGE = 1e-3  # for each table
-USUAL = 0.975  # part of simulated tables that is not strange
+# Decision 54; `python -m benchmarks.universal` fits the distribution of traits.
+LOG_OFFSET = 0.2  # fraction of a gene's largest level added before the logarithm
+DESIGN_PRIOR_TABLES = 4.0  # weight of the regression mean, in tables simulated with the same design
+RIDGE = 1e-3  # ridge penalty per table
+REFERENCE_QUANTILE = 0.975  # fraction of simulated tables inside the domain
 OF_LEVELS = (
     "median r", "high r", "highest r", "first component", "components", "skewness",
     "skewness spread", "kurtosis", "sd spread",
@@ -34,9 +36,9 @@ TRAITS = OF_LEVELS + OF_SERIES
 
 
 def traits(expression: Expression, steady: SteadyStates | None = None) -> dict[str, float]:
-    """Traits by name; those of series are NaN where there are none."""
-    logs = logs_of_all(expression, steady)
-    rho = RankCorrelations(levels_of_all(expression, steady))
+    """Return the traits of a table by name; those of series are NaN without series."""
+    logs = all_log_levels(expression, steady)
+    rho = RankCorrelations(all_levels(expression, steady))
     median, high = rho.median_and_quantile(0.95)
     z = unit_columns(logs)
     spectrum = np.linalg.svd(z, compute_uv=False) ** 2
@@ -88,13 +90,13 @@ def _of_series(expression: Expression) -> dict[str, float]:
 
 
 def _trend(levels: Array) -> Array:
-    """Size of the correlation of each gene with the number of the sample; (genes,)."""
+    """Return the size of the correlation of each gene with the sample number; (genes,)."""
     order = unit_columns(np.arange(float(len(levels)))[:, None])
     return np.abs(order.T @ unit_columns(levels))[0]
 
 
 def covariates(design: Design) -> Array:
-    """What of a design moves traits, as numbers; (covariates,)."""
+    """Return the numbers by which a design predicts traits; (covariates,)."""
     n_series = design.n_series
     return np.array(
         [
@@ -114,51 +116,51 @@ def covariates(design: Design) -> Array:
 
 
 @dataclass(frozen=True)
-class Likeness:
-    """How the traits of simulated tables follow from designs, and how they scatter.
+class TraitDistribution:
+    """Regression of traits on the design of simulated tables, with the residual covariance.
 
     Attributes
     ----------
     means
         Least squares coefficients of each trait on `covariates`; (covariates, TRAITS).
     scatter
-        Covariance of what is left; (TRAITS, TRAITS).
+        Covariance of the residuals; (TRAITS, TRAITS).
     distances
-        Sorted distances of simulated tables, by how many traits are known: series and a start of
-        several, one series, none; (3, tables), NaN at the end.
+        Sorted distances of simulated tables, by available traits as in `group`; (3, tables), padded
+        with NaN.
     """
 
     means: Array
     scatter: Array
     distances: Array
 
-    def is_strange(
+    def is_out_of_domain(
         self, found: dict[str, float], design: Design, near: Array | None = None
     ) -> bool:
-        """Whether a table with these traits is none that the simulator makes."""
-        return self.strangeness(found, design, near) > 1.0
+        """Return whether a table with these traits is unlike simulated tables of the design."""
+        return self.relative_distance(found, design, near) > 1.0
 
-    def strangeness(
+    def relative_distance(
         self, found: dict[str, float], design: Design, near: Array | None = None
     ) -> float:
-        """Distance from simulated tables, beside that which the part `USUAL` of them is within.
+        """Return the distance from simulated tables, relative to their `REFERENCE_QUANTILE`.
 
-        `near` are traits of tables simulated with the design, (tables, TRAITS): their mean is
-        weighed with what the designs of all tables say.
+        `near` are traits of tables simulated with the design; (tables, TRAITS). Their mean is
+        averaged with the mean that the regression predicts.
         """
         x = as_row(found)
         mean = covariates(design) @ self.means
         if near is not None and len(near):
-            weight = len(near) / (len(near) + OWN_WEIGHT)
+            weight = len(near) / (len(near) + DESIGN_PRIOR_TABLES)
             mean = mean + weight * np.nan_to_num(near - mean).mean(axis=0)
         d = distance(x - mean, self.scatter)
         row = self.distances[group(x)]
         known = row[~np.isnan(row)]
-        return d / float(np.quantile(known, USUAL)) if known.size else 0.0
+        return d / float(np.quantile(known, REFERENCE_QUANTILE)) if known.size else 0.0
 
 
-def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:
-    """Learn from the traits of simulated tables and their designs."""
+def fit_trait_distribution(rows: Sequence[tuple[dict[str, float], Design]]) -> TraitDistribution:
+    """Fit the distribution to the traits of simulated tables and their designs."""
     X = np.array([covariates(design) for _, design in rows])
     Y = np.array([as_row(found) for found, _ in rows])
     means = np.zeros((X.shape[1], len(TRAITS)))
@@ -174,18 +176,18 @@ def learn_likeness(rows: Sequence[tuple[dict[str, float], Design]]) -> Likeness:
     distances = np.full((3, max(map(len, all_distances))), np.nan)
     for k, found in enumerate(all_distances):
         distances[k, : len(found)] = sorted(found)
-    return Likeness(means, scatter, distances)
+    return TraitDistribution(means, scatter, distances)
 
 
 def least_squares(x: Array, y: Array, penalty: float) -> Array:
-    """Coefficients of y on the columns of x, the first of which is constant and not penalised."""
+    """Return ridge coefficients of y on x; the first column, constant, is not penalised."""
     penalties = penalty * np.eye(x.shape[1])
     penalties[0, 0] = 0.0
     return np.asarray(np.linalg.solve(x.T @ x + penalties, x.T @ y))
 
 
 def _covariance(left: Array) -> Array:
-    """Covariance of columns with gaps, pair by pair, drawn a little to its diagonal."""
+    """Return the pairwise covariance of columns with gaps, shrunk slightly towards its diagonal."""
     known = ~np.isnan(left)
     x = np.nan_to_num(left - np.nanmean(left, axis=0))
     counts = known.T.astype(float) @ known
@@ -194,18 +196,18 @@ def _covariance(left: Array) -> Array:
 
 
 def distance(left: Array, scatter: Array) -> float:
-    """Mahalanobis' distance over the known traits, divided by how many they are."""
+    """Return the Mahalanobis distance over the known traits, divided by their number."""
     known = ~np.isnan(left)
     x = left[known]
     return float(x @ np.linalg.solve(scatter[np.ix_(known, known)], x) / max(x.size, 1))
 
 
 def as_row(found: dict[str, float]) -> Array:
-    """Traits in their order."""
+    """Return the traits in the order of `TRAITS`."""
     return np.array([found[name] for name in TRAITS])
 
 
 def group(x: Array) -> int:
-    """Which traits are known: 0 all, 1 no scatter of starts, 2 none of series."""
+    """Return the available traits: 0 all, 1 without the variance of starts, 2 without series."""
     known = ~np.isnan(x)
     return 2 if not known[TRAITS.index("memory")] else int(not known[TRAITS.index("starts")])
