@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tvcs_core.command.shell import emit, tell
 from tvcs_core.files.folders import output_folder, write_json, write_whole
@@ -37,6 +37,13 @@ class FolderOptions(Protocol):
     @property
     def force(self) -> bool:
         """Whether its files may be replaced."""
+
+
+class Place(NamedTuple):
+    """A folder to fill, for what is no command."""
+
+    out: Path
+    force: bool = False
 
 
 class Results:

@@ -14,6 +14,7 @@ from scipy import sparse
 from tvcs_core.arguments import require_kind, require_number
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
+from tvcs_core.projection.blocks import file
 from tvcs_core.projection.blocks.core import BlockNetwork, lay
 from tvcs_core.projection.blocks.first_prices import first_prices
 from tvcs_core.projection.blocks.holders import Crew
@@ -55,7 +56,7 @@ class BlockProjection(Bounded):
     total_dual: float
     gap: float
     constraint: TVCS
-    facts: dict[str, Any]
+    facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def matrix(self) -> Any:
@@ -64,9 +65,7 @@ class BlockProjection(Bounded):
 
     def save(self, path: str | Path) -> None:
         """Write the support, the caps and the prices to an `.npz` file that `load` reads."""
-        from tvcs_core.projection.blocks.file import save
-
-        save(self, path)
+        file.save(path, self.constraint, vars(self))
 
     @classmethod
     def load(cls, path: str | Path) -> BlockProjection:
@@ -79,9 +78,7 @@ class BlockProjection(Bounded):
         DataError
             If the file is not one that `save` wrote, or is damaged.
         """
-        from tvcs_core.projection.blocks.file import load
-
-        return load(path)
+        return file.load(path, cls)
 
 
 def project_blocks(
