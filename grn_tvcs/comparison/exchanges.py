@@ -36,11 +36,6 @@ class Exchanges:
     possible: int
 
     @property
-    def is_complete(self) -> bool:
-        """Whether these are all that there are."""
-        return len(self.in_first) == self.possible
-
-    @property
     def least_p(self) -> float:
         """The smallest p value that these can give."""
         return 1.0 / len(self.in_first)
