@@ -120,7 +120,7 @@ def tables_of_kinds(workers: list[str]) -> dict[str, list[str]]:
         rows = [",".join([w, *map(str, row)]) for w, row in zip(workers, values, strict=True)]
         out[f"kinds{n}.csv"] = [",".join(["worker", *kinds]), *rows]
         of_task = rng.integers(0, n, 90)
-        out[f"of-kinds{n}.csv"] = ["task,kind", *(f"t{j},k{k}" for j, k in enumerate(of_task))]
+        out[f"of-kinds{n}.csv"] = ["task,kind", *(f"t{j:02d},k{k}" for j, k in enumerate(of_task))]
     out["of-kinds12-limits.csv"] = [
         "task,kind,prior,min_workers,max_workers",
         *(f"{line},{0.3 + j % 41 / 100},{int(j % 9 == 0)},{3 + j % 2 * 2}"

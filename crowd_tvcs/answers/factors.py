@@ -135,6 +135,9 @@ class Factors:
         return out
 
 
+CrowdQuality = Quality | Factors  # both count room, and give columns, pairs and what is allowed
+
+
 def _checked_pairs(
     excluded: tuple[ArrayLike, ArrayLike] | None, shape: tuple[int, int]
 ) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,8 +26,6 @@ from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
-    from crowd_tvcs.factors.assignment import FactoredAssignment
-    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import Claimed
@@ -85,7 +83,7 @@ class AssignOptions:
         """The table that says how good workers are."""
         return one_crowd(self.quality, self.kinds, self.demands.tasks)
 
-    def read(self) -> tuple[Plan | FactoredPlan, str]:
+    def read(self) -> tuple[Plan, str]:
         """Read the plan, and say how its tables were understood."""
         if self.kinds is not None:
             return read_crowd(self.crowd, self.asked, self.caps, self.budget)
@@ -130,7 +128,6 @@ def assign(given: AssignOptions) -> None:
     The method best also writes prices.csv: what one more task of each worker would be worth, and
     for small plans branches.json where these prices alone do not prove the bound.
     """
-    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
     from crowd_tvcs.skills.plan_deviation import with_deviation, with_foreseen
@@ -139,9 +136,8 @@ def assign(given: AssignOptions) -> None:
     refuse_negative_seed(search.seed)
     plan, layout = given.read()
     given.asked.say_dependence(plan)
-    if isinstance(plan, FactoredPlan):
-        _assign_factors(plan, given, layout)
-        return
+    if given.skills is not None and not plan.is_table:
+        raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
         what = "two classes and qualities, not for more or --confusion; --dependence is for all"
         raise ValueError(f"--skills is for {what}")
@@ -155,7 +151,7 @@ def assign(given: AssignOptions) -> None:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
-        if foresight is not None:
+        if foresight is not None and plan.is_table:
             found = with_foreseen(found, foresight)
         _write(found, given, out, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
@@ -170,7 +166,7 @@ def _say_better(found: Assignment, seed: int) -> None:
 
     plan, cheap = found.plan, "random" if found.method == "fast" else "fast"
     is_able = METHODS[cheap].honours.issuperset(plan.demands)
-    if found.method == "best" or not is_able or plan.quality.values.size > MOST_COMPARED:
+    if found.method == "best" or not is_able or plan.table.values.size > MOST_COMPARED:
         return
     other = assign_plan(plan, cheap, rng=seed).expected_accuracy
     if other > found.expected_accuracy + CLOSED:
@@ -178,26 +174,6 @@ def _say_better(found: Assignment, seed: int) -> None:
             f"the method {cheap}, which is quick, expects {other:.4f} of the same plan: "
             f"{other - found.expected_accuracy:.4f} more; use --method {cheap}, or best"
         )
-
-
-def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> None:
-    """Plan a crowd too large for a table of workers x tasks."""
-    from crowd_tvcs.factors.assign import assign_factors
-    from crowd_tvcs.report.factors import render
-
-    search = given.search
-    if given.skills is not None:
-        raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
-    with _results(given, layout) as out:
-        limit = search.time_limit
-        found = assign_factors(plan, search.method, rng=search.seed, time_limit=limit)
-        _write_plan(found, [str(k) for k in range(plan.n_classes)], out)
-        out.table("accuracy.csv", ["task", "answers", "expected_accuracy"], found.task_rows())
-        page = render(
-            found, source=given.crowd.name, command=_command(given), caps=given.recorded()
-        )
-        out.text("report.html", page)
-    _say_result(found, given.out, "money")
 
 
 @contextmanager
@@ -220,34 +196,33 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
         out.record["outputs"] = digests(sorted(out.folder.iterdir()))
 
 
-def _write_plan(
-    found: Assignment | FactoredAssignment, classes: Sequence[str], out: Results
-) -> None:
-    """Write the pairs of a plan, its summary and the prices that prove its bound."""
-    out.table("assignment.csv", ["worker", "task"], found.rows())
-    out.json("summary.json", found.summary() | {"classes": classes})
-    if found.certificate is not None:
-        out.table("prices.csv", ["worker", "price"], found.price_rows())
-
-
 def _write(
     found: Assignment, given: AssignOptions, out: Results, measured: tuple[Claimed, ...]
 ) -> None:
     """Write the plan, its proof and its report."""
-    from crowd_tvcs.report.assignment import render
+    from crowd_tvcs.report import assignment, factors
     from crowd_tvcs.what_if import around
 
-    _write_plan(found, given.demands.class_names(found.plan), out)
+    out.table("assignment.csv", ["worker", "task"], found.rows())
+    if not found.plan.is_table:
+        heads = ["task", "answers", "expected_accuracy"]
+        out.table("accuracy.csv", heads, found.task_rows())
+    names = given.demands.class_names(found.plan)
+    out.json("summary.json", found.summary() | {"classes": names})
+    if found.certificate is not None:
+        out.table("prices.csv", ["worker", "price"], found.price_rows())
     if branches := found.branches():
         out.json("branches.json", {"leaves": branches})
-    page = render(
-        found,
-        source=given.crowd.name,
-        command=_command(given),
-        caps=given.recorded(),
-        curve=around(found, rng=given.search.seed),
-        measured=measured,
-    )
+    shown: dict[str, Any] = {
+        "source": given.crowd.name,
+        "command": _command(given),
+        "caps": given.recorded(),
+    }
+    if found.plan.is_table:
+        curve = around(found, rng=given.search.seed)
+        page = assignment.render(found, **shown, curve=curve, measured=measured)
+    else:
+        page = factors.render(found, **shown)
     out.text("report.html", page)
 
 
@@ -259,7 +234,7 @@ def _command(given: AssignOptions) -> str:
     return command_line(words, options | {"seed": given.search.seed})
 
 
-def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str) -> None:
+def _say_result(found: Assignment, out: Path, limited: str) -> None:
     from crowd_tvcs.skills.foresight import Foreseen
 
     binding = found.binding()

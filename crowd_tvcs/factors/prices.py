@@ -16,10 +16,10 @@ from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import relax
 from crowd_tvcs.search.kernels import pairs
 from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation
+from crowd_tvcs.search.voters import folded_scratch
 from tvcs_core.engines import in_threads
 
 EPOCHS = 30
@@ -69,13 +69,13 @@ class GroupRelaxation:
         plan = groups.plan
         caps = np.append(plan.max_tasks_per_worker, plan.budget).astype(np.int64)
         each = np.arange(groups.size)
-        relaxation = replace(relax(groups.members), caps=caps, kind=each, first=each)
+        relaxation = replace(Relaxation.of(groups.members), caps=caps, kind=each, first=each)
         return cls(groups, relaxation)
 
     @property
     def n_tasks(self) -> int:
         """Number of tasks of the whole plan."""
-        return len(self.groups.plan.tasks)
+        return len(self.groups.plan.quality.tasks)
 
     def visit(self, order: Integers, prices: Floats, step: float, deadline: Deadline) -> TaskSets:
         """Let groups, drawn like tasks, take their best sets in turn, each moving the prices."""
@@ -105,10 +105,11 @@ class GroupRelaxation:
     ) -> None:
         """Ask tasks of this or another relaxation for their best sets, without a proof."""
         if self.by_pairs:
-            scratch = relaxation.scratch()
+            scratch = folded_scratch(relaxation.candidates)
             pairs.visit(order, relaxation.candidates, prices, room, sets, found, limit, *scratch)
         else:
-            relaxation._visit(order, prices, room, sets, found, Limit(0, limit.stop))
+            candidates, unproved = relaxation.candidates, Limit(0, limit.stop)
+            relaxation.voters.visit(order, candidates, prices, room, sets, found, unproved)
 
     def price(
         self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int, slack: float = 0.0

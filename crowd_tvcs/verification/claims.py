@@ -180,7 +180,7 @@ def _by_name(at: Place, names: tuple[str, ...], said: object, holds: list[Any]) 
 def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
     plan, support = found.plan, found.support
     workers, tasks = plan.quality.workers, plan.quality.tasks
-    allowed = plan.quality.allowed
+    allowed = plan.table.allowed
     may = np.ones(support.shape, dtype=bool) if allowed is None else allowed
     size, room = int(support.sum()), int(may.sum())
     loads, answers = support.sum(axis=1), support.sum(axis=0)
@@ -208,7 +208,7 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
     if plan.common_error > 0.0:
         yield "common_error", _alike(summary["common_error"], plan.common_error), plan.common_error
     if method == "qlp":
-        total = math.fsum(plan.quality.values[support].tolist())
+        total = math.fsum(plan.table.values[support].tolist())
         off = TOLERANCE * (1.0 + total)
         is_near = _near(summary["sum_of_qualities"], total - off, total + off)
         yield "sum_of_qualities", is_near, total

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.coded import code_columns, first_repeat
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
-from crowd_tvcs.factors.plan import FactoredPlan
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.claims import LARGE_ERROR
 from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy, price_task
@@ -33,32 +33,13 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """The pairs of an assignment.csv that are pairs of the plan, sorted by task.
-
-    Attributes
-    ----------
-    tasks, workers
-        Of every pair.
-    """
-
-    tasks: Integers
-    workers: Integers
-
-    def count(self, plan: FactoredPlan) -> tuple[Integers, Integers]:
-        """Labels of every worker, and of every task."""
-        loads = np.bincount(self.workers, minlength=len(plan.workers))
-        return loads, np.bincount(self.tasks, minlength=len(plan.tasks))
-
-
-def read_pairs(path: Path, plan: FactoredPlan, violations: list[str]) -> Pairs:
+def read_pairs(path: Path, plan: Plan, violations: list[str]) -> Assigned:
     """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
     table = open_exactly(path, "worker", "task")
     if len(table.rows) < 2:
-        return Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
+        return Assigned.of(np.empty(0, int), np.empty(0, int), plan.quality.shape)
     places = []
-    kinds = (("worker", plan.workers), ("task", plan.tasks))
+    kinds = (("worker", plan.quality.workers), ("task", plan.quality.tasks))
     for (kind, names), coded in zip(kinds, code_columns(table, [0, 1]), strict=True):
         place = {name: i for i, name in enumerate(names)}
         at = np.array([place.get(name, -1) for name in coded.names], dtype=np.int64)
@@ -68,22 +49,23 @@ def read_pairs(path: Path, plan: FactoredPlan, violations: list[str]) -> Pairs:
         places.append(at[coded.codes])
     is_known = (places[0] >= 0) & (places[1] >= 0)
     workers, tasks = places[0][is_known], places[1][is_known]
-    keys = tasks * len(plan.workers) + workers
+    keys = tasks * len(plan.quality.workers) + workers
     if (again := first_repeat(keys)) is not None:
         i, j = int(workers[again[0]]), int(tasks[again[0]])
-        violations.append(f"{plan.workers[i]!r} has {plan.tasks[j]!r} twice")
+        violations.append(f"{plan.quality.workers[i]!r} has {plan.quality.tasks[j]!r} twice")
     keys = np.unique(keys)
-    return Pairs(keys // len(plan.workers), keys % len(plan.workers))
+    n = len(plan.quality.workers)
+    return Assigned.of(keys // n, keys % n, plan.quality.shape)
 
 
-def broken(plan: FactoredPlan, pairs: Pairs) -> list[str]:
+def broken(plan: Plan, pairs: Assigned) -> list[str]:
     """List which caps and minimums the pairs break, and by how much."""
     out = []
-    loads, answers = pairs.count(plan)
+    loads, answers = pairs.loads, pairs.answers
     for name, kind, names, over in (
-        ("max_tasks_per_worker", "worker", plan.workers, loads - plan.max_tasks_per_worker),
-        ("max_workers_per_task", "task", plan.tasks, answers - plan.max_workers_per_task),
-        ("min_workers", "task", plan.tasks, plan.min_workers_per_task - answers),
+        ("max_tasks_per_worker", "worker", plan.quality.workers, loads - plan.max_tasks_per_worker),
+        ("max_workers_per_task", "task", plan.quality.tasks, answers - plan.max_workers_per_task),
+        ("min_workers", "task", plan.quality.tasks, plan.min_workers_per_task - answers),
     ):
         for i in np.flatnonzero(over > 0)[:LISTED].tolist():
             what = "too few" if name == "min_workers" else "too many"
@@ -93,16 +75,17 @@ def broken(plan: FactoredPlan, pairs: Pairs) -> list[str]:
     wrong = ~plan.factors.allows(pairs.workers, pairs.tasks)
     for p in np.flatnonzero(wrong)[:LISTED].tolist():
         i, j = int(pairs.workers[p]), int(pairs.tasks[p])
-        out.append(f"a pair that is not allowed: {plan.workers[i]!r} on {plan.tasks[j]!r}")
+        pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
+        out.append(f"a pair that is not allowed: {pair}")
     return out
 
 
-def accuracies(plan: FactoredPlan, pairs: Pairs) -> tuple[Floats, Floats, Floats]:
+def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
     """Accuracy of every task, from below, and the range in which another may give it.
 
     The range is a point for teams that are computed outcome by outcome.
     """
-    _, answers = pairs.count(plan)
+    answers = pairs.answers
     start = np.concatenate([[0], np.cumsum(answers)])
     out = np.empty((3, answers.size))
     known: dict[Any, tuple[float, float, float]] = {}
@@ -157,10 +140,10 @@ def _matrices(quality: Floats, n_classes: int) -> Floats:
 
 
 def bound_by_prices(
-    plan: FactoredPlan,
+    plan: Plan,
     prices: Floats,
     budget_price: float,
-    pairs: Pairs,
+    pairs: Assigned,
     values: Floats,
     slack: float,
     say: Callable[[str], object],
@@ -176,7 +159,7 @@ def bound_by_prices(
     ValueError
         If a line could not be priced.
     """
-    m = len(plan.tasks)
+    m = len(plan.quality.tasks)
     price = m * (prices + budget_price)
     spent = np.bincount(pairs.tasks, price[pairs.workers], m)
     line, member = lines_of(plan)
@@ -203,7 +186,7 @@ def bound_by_prices(
 
 
 def _best(
-    plan: FactoredPlan,
+    plan: Plan,
     task: int,
     prior: float,
     there: Integers,
@@ -230,14 +213,14 @@ def _best(
     raise ValueError(f"kind {table.tasks[kind]!r} could not be priced exactly here")
 
 
-def read_accuracies(path: Path, plan: FactoredPlan) -> tuple[Integers, Floats]:
+def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
     """Read answers and expected accuracy of every task from accuracy.csv."""
     table = open_exactly(path, "task", "answers", "expected_accuracy")
     (task,) = code_columns(table, [0])
-    if sorted(task.names) != sorted(plan.tasks) or len(task.names) < task.codes.size:
+    if sorted(task.names) != sorted(plan.quality.tasks) or len(task.names) < task.codes.size:
         raise DataError("must have one row for every task of the table of tasks", path=path)
     numbers = table.numbers(1, [1, 2])
-    place = {name: j for j, name in enumerate(plan.tasks)}
+    place = {name: j for j, name in enumerate(plan.quality.tasks)}
     at = np.array([place[name] for name in task.names])[task.codes]
     answers, said = np.empty(at.size, np.int64), np.empty(at.size)
     answers[at], said[at] = numbers[:, 0].astype(np.int64), numbers[:, 1]

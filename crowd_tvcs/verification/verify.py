@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import QualityFile, read_quality
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.tables import FactorsFile, read_factored_plan, read_factors
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import usable
@@ -105,7 +104,7 @@ def verify(
     tables = find_tables(folder, quality, record)
     plan, names = _plan(record, tables)
     out = Verification(changed_outputs(folder, record))
-    if isinstance(plan, FactoredPlan):
+    if not plan.is_table:
         verify_factors(out, folder, record, plan, summary, say)
         return out
     support = _support(folder / "assignment.csv", plan, out)
@@ -139,7 +138,7 @@ def verify(
     return out
 
 
-def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan | FactoredPlan, tuple[str, ...]]:
+def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, ...]]:
     """Read the plan and the names of its classes from tables with the hashes of the record."""
     given, quality = record.parameters, found[record.quality]
     tables: dict[str, Any] = {k: found[given[k]] for k in TABLES if given[k] is not None}
@@ -193,8 +192,8 @@ def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
             out.append(f"{name}: {kind} {names[i]!r} has {count[i]}, the cap is {caps[i]}")
     if support.sum() > plan.budget:
         out.append(f"budget: {support.sum()} answers, the budget is {plan.budget}")
-    if plan.quality.allowed is not None:
-        for i, j in np.argwhere(support & ~plan.quality.allowed):
+    if plan.table.allowed is not None:
+        for i, j in np.argwhere(support & ~plan.table.allowed):
             pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
             out.append(f"a pair that is not allowed: {pair}")
     out += broken_rations(plan, support)
@@ -225,7 +224,7 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
         is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
         off = np.where(is_large | (low < high), multiclass.SURE * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
-    values = seeming_right(plan.quality.values, plan.common_error)
+    values = seeming_right(plan.table.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
     priors = seeming_chances(plan).tolist()
     bounds = [accuracy(q, p) for q, p in zip(voters, priors, strict=True)]
@@ -243,7 +242,7 @@ def _deviation(
     """Standard deviation of the mean accuracy by the skills table."""
     if record.parameters["skills"] is None:
         return None
-    known = read_deviations(found[record.parameters["skills"]], plan.quality)
+    known = read_deviations(found[record.parameters["skills"]], plan.table)
     if support.sum(axis=0).max(initial=0) > MOST_SLOPED:
         out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
         return None
@@ -260,7 +259,7 @@ def _foreseen(
     plan_error, told = read_foresight(found[name])
     if told is None or plan_error != plan.common_error:
         return None
-    return partial(foreseen, told, plan.quality.values, support)
+    return partial(foreseen, told, plan.table.values, support)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.plan import FactoredPlan
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, usable
 from crowd_tvcs.verification.claims import LARGE_ERROR, uncertified
 from crowd_tvcs.verification.factors import (
-    Pairs,
     accuracies,
     bound_by_prices,
     broken,
@@ -44,7 +44,7 @@ def verify_factors(
     out: Verification,
     folder: Path,
     record: Record,
-    plan: FactoredPlan,
+    plan: Plan,
     summary: Mapping[str, Any],
     say: Callable[[str], object],
 ) -> None:
@@ -58,7 +58,7 @@ def verify_factors(
     if (summary.get("bound") is not None) != (PRICES in record.outputs):
         out.violations.append(f"bound: summary.json says {shown(summary.get('bound'))}")
     elif PRICES in record.outputs:
-        prices = read_prices(folder / PRICES, plan.workers, None, summary)
+        prices = read_prices(folder / PRICES, plan.quality.workers, None, summary)
         slack = SLACK * (1.0 - out.accuracy)
         try:
             found = bound_by_prices(plan, prices[0], prices[1], pairs, values, slack, say)
@@ -83,28 +83,28 @@ def verify_factors(
 
 
 def _wrong_tasks(
-    path: Path, plan: FactoredPlan, pairs: Pairs, within: tuple[Floats, Floats]
+    path: Path, plan: Plan, pairs: Assigned, within: tuple[Floats, Floats]
 ) -> list[str]:
     """List tasks of which accuracy.csv says what is not so."""
     (least, most), (answers, said) = within, read_accuracies(path, plan)
     wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE)
-    wrong |= answers != pairs.count(plan)[1]
+    wrong |= answers != pairs.answers
     return [
-        f"{path.name}: task {plan.tasks[j]!r} has {said[j]} by {answers[j]} answers, recomputed "
-        f"{least[j]}" + (f" to {most[j]}" if most[j] > least[j] else "")
+        f"{path.name}: task {plan.quality.tasks[j]!r} has {said[j]} by {answers[j]} answers, "
+        f"recomputed {least[j]}" + (f" to {most[j]}" if most[j] > least[j] else "")
         for j in np.flatnonzero(wrong)[:10].tolist()
     ]
 
 
 def _wanted(
     summary: Mapping[str, Any],
-    plan: FactoredPlan,
-    pairs: Pairs,
+    plan: Plan,
+    pairs: Assigned,
     found: tuple[Floats, Floats, Floats],
     bound: float | None,
 ) -> Wanted:
     """Yield every field of the summary, whether it is right, and what was recomputed."""
-    loads, answers = pairs.count(plan)
+    loads, answers = pairs.loads, pairs.answers
     (values, least, most), size = found, pairs.tasks.size
     accuracy = math.fsum(values) / values.size
     per_worker, per_task = plan.room
@@ -124,8 +124,8 @@ def _wanted(
         "budget": plan.budget,
         "binding": binding,
         "n_classes": plan.n_classes,
-        "n_tasks": len(plan.tasks),
-        "loads": dict(zip(plan.workers, loads.tolist(), strict=True)),
+        "n_tasks": len(plan.quality.tasks),
+        "loads": dict(zip(plan.quality.workers, loads.tolist(), strict=True)),
         "classes": [str(k) for k in range(plan.n_classes)],
     }
     for name, value in exact.items():
@@ -167,7 +167,7 @@ def _within(said: object, least: float, most: float) -> bool:
 
 def _are_kinds(
     said: object,
-    plan: FactoredPlan,
+    plan: Plan,
     answers: NDArray[np.int64],
     within: tuple[Floats, Floats],
 ) -> bool:

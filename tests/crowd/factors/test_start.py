@@ -6,10 +6,8 @@ import pytest
 from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import start
-from crowd_tvcs.factors.assign import assign_factors
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.proof import CLOSED
 
 LESS = 0.002  # than `fast`, which plans the whole table
@@ -33,7 +31,7 @@ def crowd(n=60, m=2000, n_kinds=1, *, seed=0, excluded=None, loads=None, **optio
         allowed[excluded[1], excluded[0]] = False
         quality = Quality(quality.values, quality.workers, quality.tasks, allowed)
     factors = Factors(factors.table, factors.tasks, factors.kind, excluded)
-    return Plan(quality, **caps), FactoredPlan(factors, **caps)
+    return Plan(quality, **caps), Plan(factors, **caps)
 
 
 def require_as_good(dense, found, less=LESS):
@@ -49,14 +47,14 @@ def require_as_good(dense, found, less=LESS):
 @pytest.mark.parametrize("time_limit", [1e-3, pytest.param(None, marks=pytest.mark.slow)])
 def test_few_kinds_are_planned_as_well_as_their_table(n_kinds, time_limit):
     dense, plan = crowd(n_kinds=n_kinds)
-    require_as_good(dense, assign_factors(plan, rng=0, time_limit=time_limit))
+    require_as_good(dense, assign(plan, "best", rng=0, time_limit=time_limit))
 
 
 @pytest.mark.parametrize("n_kinds", [1, 2, 5])
 def test_a_table_of_a_part_of_the_tasks_is_repeated(n_kinds, monkeypatch):
     monkeypatch.setattr(start, "PAIRS", (12_000, 24_000))  # a tenth of the tasks
     dense, plan = crowd(n_kinds=n_kinds)
-    require_as_good(dense, assign_factors(plan, rng=0, time_limit=1e-3))
+    require_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3))
 
 
 ODD = {
@@ -82,7 +80,7 @@ def test_other_crowds_of_one_kind_are_planned_as_well_as_their_table(options, pa
         monkeypatch.setattr(start, "PAIRS", pairs)
     dense, plan = crowd(**options)
     less = LESS if pairs is None else 4 * LESS  # a table of 200 tasks is coarser than one of 2,000
-    require_as_good(dense, assign_factors(plan, rng=0, time_limit=1e-3), less)
+    require_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3), less)
 
 
 @pytest.mark.parametrize("pairs", [None, (12_000, 24_000)], ids=["whole table", "a tenth"])
@@ -91,8 +89,8 @@ def test_excluded_pairs_cost_little(pairs, monkeypatch):
         monkeypatch.setattr(start, "PAIRS", pairs)
     excluded = np.nonzero(np.random.default_rng(3).random((2000, 60)) < 0.02)
     dense, plan = crowd(excluded=excluded)
-    found = assign_factors(plan, rng=0, time_limit=1e-3)
-    assert not found.plan.factors.excludes(found.tasks, found.workers).any()
+    found = assign(plan, "best", rng=0, time_limit=1e-3)
+    assert not found.plan.factors.excludes(found.assigned.tasks, found.assigned.workers).any()
     require_as_good(dense, found, 2 * LESS)
 
 
@@ -124,14 +122,14 @@ def test_the_division_that_loses_the_fewest_labels_is_taken(monkeypatch):
 
 def test_large_teams_are_as_large_as_the_budget_allows():
     dense, plan = crowd(30, 12, budget=None, max_workers_per_task=None, loads=12)
-    found = assign_factors(plan, rng=0, time_limit=1e-3)
+    found = assign(plan, "best", rng=0, time_limit=1e-3)
     assert found.answers.max() > 24
     require_as_good(dense, found)
 
 
 def test_sampled_teams_are_said_to_be_sampled_and_never_certified():
     options = {"n_classes": 3, "budget": 4 * 14, "max_workers_per_task": 14, "loads": 4}
-    found = assign_factors(crowd(16, 4, **options)[1], rng=0, time_limit=1e-3)
+    found = assign(crowd(16, 4, **options)[1], "best", rng=0, time_limit=1e-3)
     assert found.answers.max() > 12  # more outcomes than are listed
     assert found.standard_error > 0.0
     assert not found.certified

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from crowd_tvcs import METHODS, Assignment, Plan, Quality, assign
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.methods import HONOURS, Method, methods_for
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.report.assignment import render
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.verification.verify import verify
@@ -100,7 +101,7 @@ def assignment_by(name):
     plan = Plan(crowd(), budget=2)
     support = np.zeros((3, 4), dtype=bool)
     support[0, :2] = True
-    return Assignment(plan, support, name, "by hand", facts={"rounds": 3})
+    return Assignment(plan, Assigned.of_support(support), name, "by hand", facts={"rounds": 3})
 
 
 def test_a_report_says_what_the_method_does():
@@ -117,7 +118,7 @@ def test_the_plan_of_a_new_method_is_verified_and_what_is_not_checked_is_said(
     class Mine(Method):
         function = staticmethod(
             lambda plan, *, rng, deadline: Assignment(
-                plan, assign(plan, "greedy").support, "mine", "a whim", facts={"whims": 3}
+                plan, assign(plan, "greedy").assigned, "mine", "a whim", facts={"whims": 3}
             )
         )
 

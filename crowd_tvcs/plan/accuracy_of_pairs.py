@@ -1,4 +1,4 @@
-"""Expected accuracy of very many tasks, from the pairs alone."""
+"""Expected accuracy of the tasks of an assignment, whether its quality is a table or factors."""
 
 from __future__ import annotations
 
@@ -6,31 +6,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.two_classes import accuracy_of_teams
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.accuracy import accuracy_and_error
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.plan import Plan
 
 AT_ONCE = 1_000_000  # workers x teams of a block
 
 Floats = NDArray[np.float64]
 
 
-def accuracies(plan: FactoredPlan, tasks: NDArray[np.int32], workers: NDArray[np.int32]) -> Floats:
-    """Expected accuracy of the vote on every task, each with its own prior.
+def accuracies(plan: Plan, pairs: Assigned) -> Floats:
+    """Return the expected accuracy of the vote on every task."""
+    return accuracies_and_errors(plan, pairs)[0]
 
-    Of pairs task by task; see `Plan.accuracy`.
+
+def accuracies_and_errors(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats]:
+    """Return the expected accuracy of every task, and standard errors.
+
+    The latter are 0 unless large teams were sampled.
     """
-    return accuracies_and_errors(plan, tasks, workers)[0]
+    if plan.is_table:
+        return accuracy_and_error(plan, plan.model, pairs.support)
+    return _of_factors(plan, pairs)
 
 
-def accuracies_and_errors(
-    plan: FactoredPlan, tasks: NDArray[np.int32], workers: NDArray[np.int32]
-) -> tuple[Floats, Floats]:
-    """Expected accuracy of every task, and standard errors: 0 unless large teams were sampled.
+def _of_factors(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats]:
+    """Return the same of a crowd in factors.
 
     With more than two classes teams that are the same in everything are computed once.
     """
-    m = len(plan.tasks)
-    sizes = np.bincount(tasks, minlength=m)
+    tasks, workers, sizes = pairs.tasks, pairs.workers, pairs.answers
+    m = sizes.size
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if plan.class_prior is None:
         voters = plan.factors.of_pairs(workers, tasks)
@@ -43,12 +49,13 @@ def accuracies_and_errors(
     of_row = np.unique(plan.class_prior, axis=0, return_inverse=True)[1].reshape(-1)
     keys = np.column_stack([plan.factors.kind, of_row, np.sort(teams, axis=1)])
     _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    out, size = np.empty((2, first.size)), max(1, AT_ONCE // len(plan.workers))
+    out, size = np.empty((2, first.size)), max(1, AT_ONCE // pairs.shape[0])
     for at in range(0, first.size, size):
         some = first[at : at + size]
-        support = np.zeros((len(plan.workers), some.size + 1), dtype=bool)
+        support = np.zeros((pairs.shape[0], some.size + 1), dtype=bool)
         column = np.broadcast_to(np.arange(some.size)[:, None], teams[some].shape)
         support[teams[some], np.where(teams[some] < 0, some.size, column)] = True
-        out[:, at : at + size] = accuracy_and_error(plan.part(some), support[:, :-1])
+        part = plan.part(some)
+        out[:, at : at + size] = accuracy_and_error(part, part.model, support[:, :-1])
     values, errors = out[:, same.reshape(-1)]
     return values, errors
