@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
     from grn_tvcs.expression.subset import most_variable, of_genes
     from grn_tvcs.methods import METHODS, infer
+    from grn_tvcs.network.edge import Edge
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.network.edge_table import write_edges, write_reference
     from grn_tvcs.network.export import FORMATS, write_graphml, write_network, write_sif
-    from grn_tvcs.network.network import Edge, Network
+    from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior, read_prior
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.scores import Scores, score
@@ -84,7 +85,8 @@ __getattr__, __dir__ = lazy_exports(
         "network.edge_files": "read_genes read_network read_reference",
         "network.edge_table": "write_edges write_reference",
         "network.export": "FORMATS write_graphml write_network write_sif",
-        "network.network": "Edge Network",
+        "network.edge": "Edge",
+        "network.network": "Network",
         "network.prior": "Prior read_prior",
         "network.rules": "Rules",
         "network.scores": "Scores score",

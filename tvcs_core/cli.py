@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tvcs_core.command.options import program, recorded, with_options
+from tvcs_core.command.results import refuse_file, write_with_record
 from tvcs_core.command.shell import FAILED, guarded, run, say, stop
 
 if TYPE_CHECKING:
@@ -53,11 +54,6 @@ class ProjectOptions:
     method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact"
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False
 
-    @property
-    def record_file(self) -> Path:
-        """Path of the run record, next to the result."""
-        return Path(f"{self.out}.run.json")
-
     def inputs(self) -> list[Path]:
         """Return all input files."""
         from tvcs_core.projection.blocks.readers import sources_of
@@ -77,10 +73,11 @@ def project(given: ProjectOptions) -> None:
     """
     from tvcs_core import TVCS
     from tvcs_core.files.matrices import read_caps, read_matrix
+    from tvcs_core.files.record import run_record
 
     _refuse_both("row", given.row_cap, given.row_caps)
     _refuse_both("col", given.col_cap, given.col_caps)
-    _check_output(given)
+    refuse_file(given, given.inputs())
     blocks = given.matrix.is_dir()
     V = None if blocks else read_matrix(given.matrix, names=given.names, say=say)
     shape = _shape_of_blocks(given) if V is None else V.shape
@@ -92,7 +89,16 @@ def project(given: ProjectOptions) -> None:
         total=given.total,
     )
     projection, seconds = _project(given, V, constraint)
-    _write(projection, given)
+    record = run_record(
+        "tvcs project",
+        recorded(given, RECORDED),
+        seed=None,
+        inputs=given.inputs(),
+        shape=list(projection.constraint.shape),
+        objective=projection.objective,
+        gap=projection.gap,
+    )
+    write_with_record(given.out, projection.save, record)
     typer.echo(f"objective  {projection.objective!r} in {_support_size(projection)} entries")
     typer.echo(f"gap        {projection.gap!r}")
     typer.echo(f"time       {seconds:.3g} s")
@@ -208,41 +214,6 @@ def _refuse_both(view: str, cap: int | None, caps: Path | None) -> None:
         raise ValueError(f"--{view}-cap and --{view}-caps: give one of the two")
 
 
-def _check_output(given: ProjectOptions) -> None:
-    import os
-
-    from tvcs_core import DataError
-
-    out = given.out
-    folder = out.parent
-    if not folder.is_dir():
-        raise DataError("cannot be written (its folder does not exist)", path=out)
-    if out.is_dir():
-        raise DataError("must be a file, found a folder", path=out)
-    if not os.access(folder, os.W_OK):
-        raise DataError("cannot be written (its folder is not writable)", path=out)
-    if out.exists() and any(path.exists() and path.samefile(out) for path in given.inputs()):
-        raise DataError("is an input of this command and is not replaced", path=out)
-    for path in () if _is_left(given) else (out, given.record_file):
-        if path.exists() and not given.force:
-            raise DataError("exists; give --force to replace it", path=path)
-
-
-def _is_left(given: ProjectOptions) -> bool:
-    """Return whether a run wrote FILE but was killed before it wrote the record."""
-    from tvcs_core.files.partial import read_abandoned_texts
-
-    if given.record_file.exists() or not given.out.exists():
-        return False
-    return _identity(given.out) in read_abandoned_texts(given.record_file)
-
-
-def _identity(path: Path) -> str:
-    """Return properties of a file that survive renaming and that no other file shares."""
-    status = path.stat()
-    return f"{status.st_ino} {status.st_mtime_ns}"
-
-
 def _shape_of_blocks(given: ProjectOptions) -> tuple[int, int]:
     """Return the shape of all blocks together; raise for options of single files."""
     from tvcs_core.projection.blocks.readers import BlockReaders
@@ -278,38 +249,6 @@ def _project(
     except (ValueError, TypeError) as error:
         raise DataError(str(error), path=given.matrix) from None
     return projection, perf_counter() - start - compiling_seconds()
-
-
-def _write(projection: Projection | BlockProjection, given: ProjectOptions) -> None:
-    """Write FILE, then its record; the old record goes first: a record implies a whole FILE."""
-    from functools import partial
-
-    from tvcs_core.files.folders import write_json, write_whole
-    from tvcs_core.files.partial import create_partial_file, remove_abandoned_files
-    from tvcs_core.files.record import run_record
-
-    record = run_record(
-        "tvcs project",
-        recorded(given, RECORDED),
-        seed=None,
-        inputs=given.inputs(),
-        shape=list(projection.constraint.shape),
-        objective=projection.objective,
-        gap=projection.gap,
-    )
-
-    def save(path: Path) -> None:
-        projection.save(path)
-        marker.path.write_text(_identity(path), encoding="utf-8")  # see `_is_left`
-
-    given.record_file.unlink(missing_ok=True)
-    remove_abandoned_files(given.record_file)
-    marker = create_partial_file(given.record_file)
-    try:
-        write_whole(given.out, save)
-        write_whole(given.record_file, partial(write_json, value=record))
-    finally:
-        marker.release()
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from grn_tvcs.expression.reading import read_expression
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import names_of, require_kind, require_number
 from tvcs_core.engines import Engine, one_blas_thread
+from tvcs_core.lazy import load
 from tvcs_core.streams import stream
 
 if TYPE_CHECKING:
@@ -245,10 +246,9 @@ class Comparison:
 
     def report(self, path: str | Path, **options: Any) -> None:
         """Write the report as one self-contained HTML file; see `comparison.page.render`."""
-        from grn_tvcs.comparison.page import render
         from tvcs_core.files.folders import write_whole
 
-        page = render(self, **options)
+        page = load("grn_tvcs.comparison.page", "render")(self, **options)
         write_whole(path, lambda file: file.write_text(page, encoding="utf-8"))
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
@@ -259,13 +259,10 @@ class Comparison:
         DataError
             If the folder is not empty and `force` is False, or cannot be written.
         """
-        from grn_tvcs.comparison.page import write_files
-        from tvcs_core.files.folders import output_folder
-        from tvcs_core.files.record import run_record
+        from tvcs_core.command.results import Place, results
 
-        record = run_record("grn_tvcs.compare", {}, seed=None, **self.facts())
-        with output_folder(folder, force=force) as place:
-            write_files(self, place, record)
+        with results("grn_tvcs.compare", Place(Path(folder), force), {}) as out:
+            load("grn_tvcs.comparison.page", "write_files")(self, out)
 
     def facts(self) -> dict[str, Any]:
         """Return the result for ``run.json``."""

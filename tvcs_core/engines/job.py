@@ -39,6 +39,12 @@ class Job:
     facts: Mapping[str, str] = field(default_factory=dict)
     memory: float = 0.0
 
+    @property
+    def identity(self) -> dict[str, str]:
+        """All that tells its results from those of other jobs."""
+        own = {"job": self.name, "number of units": str(self.size)}
+        return own | {name: str(value) for name, value in self.facts.items()}
+
 
 class Task(NamedTuple):
     """One unit of a job."""
@@ -124,7 +130,7 @@ class JobProgress:
         self._journals = (
             {}
             if checkpoint_dir is None
-            else {job: Journal(checkpoint_dir / job.name, job) for job in jobs}
+            else {job: Journal(checkpoint_dir / job.name, job.identity) for job in jobs}
         )
         self._done, self._total = 0, sum(job.size for job in jobs)
         self.todo: list[Task] = []

@@ -22,8 +22,6 @@ from tvcs_core.files.folders import write_json, write_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tvcs_core.engines.job import Job
-
 RECORD = "job.json"
 PACKAGES = ("tvcs", "numpy", "numba")  # their versions may change the bytes of a result
 SEAL = hashlib.sha256().digest_size
@@ -33,15 +31,22 @@ CHUNK_BYTES = 1 << 18  # hashed and written together, small enough for the proce
 class Journal:
     """The finished units of one job.
 
+    Parameters
+    ----------
+    folder
+        The folder of the job alone.
+    identity
+        All that the results depend on but the versions of packages, as `Job.identity`.
+
     Raises
     ------
     DataError
         If the folder belongs to another job, or to one with other facts.
     """
 
-    def __init__(self, folder: Path, job: Job) -> None:
+    def __init__(self, folder: Path, identity: Mapping[str, str]) -> None:
         self._folder = folder
-        self._facts = _all_facts(job)
+        self._facts = {**identity, **versions()}
         self._digest = hashlib.sha256(json.dumps(self._facts, sort_keys=True).encode()).digest()
         self._is_begun = self._is_ours()
         self._made: list[Path] = []  # folders that `_begin` created
@@ -154,11 +159,6 @@ def versions() -> dict[str, str]:
         with contextlib.suppress(PackageNotFoundError):
             installed[package] = version(package)
     return installed
-
-
-def _all_facts(job: Job) -> dict[str, str]:
-    own = {"job": job.name, "number of units": str(job.size)}
-    return own | {name: str(value) for name, value in job.facts.items()} | versions()
 
 
 def _differences(stored: Mapping[str, str], now: Mapping[str, str]) -> str:

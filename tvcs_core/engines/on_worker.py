@@ -13,7 +13,6 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker
 
-import tvcs_core
 from tvcs_core.engines.blas import one_blas_thread_from_now_on
 from tvcs_core.engines.journal import PACKAGES
 
@@ -83,7 +82,7 @@ def sources_digest() -> str:
     """Return a hash of the sources of all packages of tvcs."""
     global _DIGEST
     if not _DIGEST:
-        root, digest = Path(tvcs_core.__path__[0]).parent, hashlib.sha256()
+        root, digest = Path(__file__).parents[2], hashlib.sha256()
         for package in ("tvcs_core", "grn_tvcs", "crowd_tvcs"):
             for path in sorted((root / package).rglob("*.py")):
                 digest.update(f"{path.relative_to(root).as_posix()}\0".encode())

@@ -16,8 +16,7 @@ from scipy import sparse
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.projection.entries import enter
-from tvcs_core.projection.projection import Projection, proved
+from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.relaxations import PricedSupport
 
 FORMAT = "tvcs-projection-1"
@@ -32,20 +31,25 @@ KINDS = dict.fromkeys(WHOLE, "iu") | dict.fromkeys(REAL, "fiu") | {"allowed": "b
 T = TypeVar("T")
 
 
-def save(projection: Projection, path: str | Path) -> None:
-    """Write `projection`; see `Projection.save`."""
-    constraint = projection.constraint
+def save(
+    path: str | Path,
+    constraint: TVCS,
+    values: Any,
+    support: Any,
+    duals: tuple[NDArray[np.float64], NDArray[np.float64], float],
+) -> None:
+    """Write a projection: V, where it is kept, and the prices of rows, columns and the total."""
     arrays: dict[str, Any] = {"format": np.array(FORMAT)}
-    if sparse.issparse(projection.values):
-        V, support = projection.values.tocoo(), projection.support.tocoo()
+    if sparse.issparse(values):
+        V, kept = values.tocoo(), support.tocoo()
         arrays |= {"row": V.coords[0], "col": V.coords[1], "values": V.data}
-        arrays |= {"support_row": support.coords[0], "support_col": support.coords[1]}
+        arrays |= {"support_row": kept.coords[0], "support_col": kept.coords[1]}
     else:
-        arrays |= {"values": projection.values, "support": projection.support}
+        arrays |= {"values": values, "support": support}
     arrays |= {
-        "row_duals": projection.row_duals,
-        "col_duals": projection.col_duals,
-        "total_dual": np.array(projection.total_dual),
+        "row_duals": duals[0],
+        "col_duals": duals[1],
+        "total_dual": np.array(duals[2]),
         "shape": np.array(constraint.shape),
         "row_caps": constraint.row_caps,
         "col_caps": constraint.col_caps,
@@ -60,9 +64,16 @@ def save(projection: Projection, path: str | Path) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def load(path: str | Path) -> Projection:
-    """Read a projection; see `Projection.load`."""
-    return read_saved(path, FORMAT, "not a saved projection", _assembled)
+def load(path: str | Path, make: Callable[[Entries, TVCS, PricedSupport], T]) -> T:
+    """Read what `save` wrote and return what `make` makes of it.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or is something else, or `make` refuses what it holds.
+    """
+    wrong = "not a saved projection"
+    return read_saved(path, FORMAT, wrong, lambda arrays: make(*_assembled(arrays)))
 
 
 def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[Any], T]) -> T:
@@ -109,7 +120,7 @@ def _refuse_other_kinds(arrays: dict[str, Any]) -> None:
         raise ValueError(f"its total must be one number, found shape {arrays['total'].shape}")
 
 
-def _assembled(arrays: dict[str, Any]) -> Projection:
+def _assembled(arrays: dict[str, Any]) -> tuple[Entries, TVCS, PricedSupport]:
     constraint = _constraint(arrays)
     if "row" in arrays:
         shape = constraint.shape
@@ -132,7 +143,7 @@ def _assembled(arrays: dict[str, Any]) -> Projection:
         np.ldexp(_duals(arrays, "col_duals", constraint.col_caps.shape), -entries.unit),
         math.ldexp(float(_duals(arrays, "total_dual", ())), -entries.unit),
     )
-    return proved(entries, constraint, solved)
+    return entries, constraint, solved
 
 
 def _constraint(arrays: dict[str, Any]) -> TVCS:

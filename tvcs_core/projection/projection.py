@@ -18,7 +18,7 @@ from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
 from tvcs_core.jit import by_python
-from tvcs_core.projection import first
+from tvcs_core.projection import file, first
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges
@@ -72,9 +72,8 @@ class Projection(Bounded):
 
     def save(self, path: str | Path) -> None:
         """Write the projection, V and the constraint to an `.npz` file that `load` reads."""
-        from tvcs_core.projection.file import save
-
-        save(self, path)
+        duals = self.row_duals, self.col_duals, self.total_dual
+        file.save(path, self.constraint, self.values, self.support, duals)
 
     @classmethod
     def load(cls, path: str | Path) -> Projection:
@@ -88,9 +87,7 @@ class Projection(Bounded):
         DataError
             If the file is not one that `save` wrote, or is damaged.
         """
-        from tvcs_core.projection.file import load
-
-        return load(path)
+        return file.load(path, proved)
 
 
 def project(

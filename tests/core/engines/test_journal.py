@@ -37,10 +37,10 @@ def arrays():
 
 
 def test_what_is_kept_comes_back_as_it_was(tmp_path):
-    journal = Journal(tmp_path / "sums", toys.job())
+    journal = Journal(tmp_path / "sums", toys.job().identity)
     assert journal.read(3) is None
     journal.write(3, arrays())
-    again = Journal(tmp_path / "sums", toys.job()).read(3)
+    again = Journal(tmp_path / "sums", toys.job().identity).read(3)
     for one, other in zip(arrays(), again, strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
         assert np.array_equal(one, other)
@@ -48,7 +48,7 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path):
 
 
 def test_keeping_a_large_unit_copies_nothing(tmp_path):
-    journal, whole = Journal(tmp_path / "sums", toys.job()), np.arange(2_000_000)
+    journal, whole = Journal(tmp_path / "sums", toys.job().identity), np.arange(2_000_000)
     journal.write(0, (whole[:10],))
     tracemalloc.start()
     try:
@@ -95,9 +95,9 @@ def test_a_damaged_unit_is_done_again(damage, tmp_path):
     else:
         raw = raw[:-3] if damage == "cut" else b""
     path.write_bytes(raw)
-    assert Journal(tmp_path / "sums", toys.job()).read(2) is None
+    assert Journal(tmp_path / "sums", toys.job().identity).read(2) is None
     assert toys.total(toys.job(), Serial(), checkpoint_dir=tmp_path) == want
-    assert Journal(tmp_path / "sums", toys.job()).read(2) is not None
+    assert Journal(tmp_path / "sums", toys.job().identity).read(2) is not None
 
 
 def test_a_unit_of_another_journal_does_not_count(tmp_path):
@@ -105,7 +105,7 @@ def test_a_unit_of_another_journal_does_not_count(tmp_path):
     toys.total(toys.job(), Serial(), checkpoint_dir=tmp_path / "a")
     toys.total(other, Serial(), checkpoint_dir=tmp_path / "b")
     shutil.copy(tmp_path / "a/sums/unit-000001", tmp_path / "b/sums/unit-000001")
-    assert Journal(tmp_path / "b/sums", other).read(1) is None
+    assert Journal(tmp_path / "b/sums", other.identity).read(1) is None
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path):
 
 def test_only_arrays_can_be_kept(tmp_path):
     with pytest.raises(TypeError, match="arrays of numbers"):
-        Journal(tmp_path, toys.job()).write(0, (np.array([{}]),))
+        Journal(tmp_path, toys.job().identity).write(0, (np.array([{}]),))
 
 
 def test_nothing_is_left_to_do_where_all_is_there(tmp_path):

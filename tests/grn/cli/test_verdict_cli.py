@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Network, Rules, infer, read_expression, simulate, write_expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import Method
+from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
 
 WHY_NOT = "No probability is given: the simulator does not describe these data; ranks are added up."

@@ -316,7 +316,6 @@ def matrix(*characteristics):
     return f"!Series_title\tx\n{told}!series_matrix_table_begin\n{rows}!series_matrix_table_end\n"
 
 
-DOSES = ["dose: 1", "dose: 1", "dose: 1", "dose: 2"]
 STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2"] * 2
 
 

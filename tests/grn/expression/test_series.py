@@ -218,7 +218,6 @@ def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
 # ---- each refusal names what to do, and that reads it
 
 LINES = "Time\tA\tB\tC\n0\t1.5\t2\t3\n1\t2\t3\t5\n2\t3\t1\t4\n"
-ALONE = "series\tTime\tA\tB\na\t0\t1.5\t2\na\t1\t2\t3\nb\t2\t3\t1\n"
 REMEDIES = {
     "logarithm of 0": (
         LINES.replace("1.5", "-Inf"),

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.projection.blocks.projection import BlockProjection
 from tvcs_core.projection.file import format_of, read_saved
 
 FORMAT = "tvcs-block-projection-2"
+T = TypeVar("T")
 ARRAYS = (
     "rows", "cols", "values", "row_duals", "col_duals", "total_dual", "objective", "gap",
 )  # fmt: skip
 
 
-def save(projection: BlockProjection, path: str | Path) -> None:
-    """Write `projection`; see `BlockProjection.save`."""
-    constraint = projection.constraint
+def save(path: str | Path, constraint: TVCS, found: Mapping[str, Any]) -> None:
+    """Write a projection of blocks: its caps and, of `found`, the `ARRAYS`."""
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
         "shape": np.array(constraint.shape),
@@ -29,7 +29,7 @@ def save(projection: BlockProjection, path: str | Path) -> None:
         "col_caps": constraint.col_caps,
         "total": np.array(constraint.total),
     }
-    arrays |= {name: np.asarray(getattr(projection, name)) for name in ARRAYS}
+    arrays |= {name: np.asarray(found[name]) for name in ARRAYS}
     with Path(path).open("wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -53,12 +53,19 @@ def is_saved(path: str | Path) -> bool:
         return False
 
 
-def load(path: str | Path) -> BlockProjection:
-    """Read a projection; see `BlockProjection.load`."""
-    return read_saved(path, FORMAT, "no saved projection of blocks", _assembled)
+def load(path: str | Path, make: Callable[..., T]) -> T:
+    """Read what `save` wrote and return what `make` makes of the arrays and the constraint.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or is something else.
+    """
+    wrong = "no saved projection of blocks"
+    return read_saved(path, FORMAT, wrong, lambda arrays: make(**_assembled(arrays)))
 
 
-def _assembled(arrays: dict[str, Any]) -> BlockProjection:
+def _assembled(arrays: dict[str, Any]) -> dict[str, Any]:
     n, m = (int(side) for side in arrays["shape"])
     caps = {name: arrays[name] for name in ("row_caps", "col_caps")}
     constraint = TVCS.matrix((n, m), total=int(arrays["total"]), **caps)
@@ -74,4 +81,4 @@ def _assembled(arrays: dict[str, Any]) -> BlockProjection:
         content[name] = (
             array.astype(np.int64 if kind == "i" else np.float64) if shape else float(array)
         )
-    return BlockProjection(**content, constraint=constraint, facts={})
+    return content | {"constraint": constraint}

@@ -14,6 +14,7 @@ from scipy import sparse
 from tvcs_core.arguments import require_kind, require_number
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
+from tvcs_core.projection.blocks import file
 from tvcs_core.projection.blocks.blocked_problem import BlockedProblem, survey
 from tvcs_core.projection.blocks.core import BlockNetwork, feasible_network
 from tvcs_core.projection.blocks.first_prices import first_prices
@@ -54,7 +55,7 @@ class BlockProjection(Bounded):
     total_dual: float
     gap: float
     constraint: TVCS
-    facts: dict[str, Any]
+    facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def matrix(self) -> Any:
@@ -63,9 +64,7 @@ class BlockProjection(Bounded):
 
     def save(self, path: str | Path) -> None:
         """Write the support, the caps and the prices to an `.npz` file that `load` reads."""
-        from tvcs_core.projection.blocks.file import save
-
-        save(self, path)
+        file.save(path, self.constraint, vars(self))
 
     @classmethod
     def load(cls, path: str | Path) -> BlockProjection:
@@ -78,9 +77,7 @@ class BlockProjection(Bounded):
         DataError
             If the file is not one that `save` wrote, or is damaged.
         """
-        from tvcs_core.projection.blocks.file import load
-
-        return load(path)
+        return file.load(path, cls)
 
 
 def project_blocks(
