@@ -48,10 +48,6 @@ EVERYWHERE = ("0.0.0.0", "::")
 """Addresses that stand for all of this machine's."""
 GRACE = 1
 """Seconds that requests have to end after Ctrl-C."""
-WITHOUT_FUNCTIONS = (
-    "the database has no functions of this version, so a label takes longer; crowd-tvcs campaign "
-    "upgrade adds them, and a desk that is started after that uses them"
-)
 DEMO = {
     "The train was on time and the seats were clean.": "good",
     "Two hours late, and nobody said a word.": "bad",
@@ -184,8 +180,6 @@ def serve(
                     say(f"{lacking} tasks have no content: their names are shown")
             if is_gold:
                 _say_who_gets_none(campaign)
-            if not (campaign.store.is_file or campaign.store.has_functions):
-                say(WITHOUT_FUNCTIONS)
             say(f"operator: {place.url}/operator")
             if password_file is None:
                 say(f"password of the operator, for this run: {password}")

@@ -1,4 +1,4 @@
-"""PostgreSQL's functions and the statements: two ways of the same rules, held equal."""
+"""SQLite and PostgreSQL: the same calls say and keep the same; what PostgreSQL alone may do."""
 
 import os
 import random
@@ -13,10 +13,9 @@ from sqlalchemy import text
 from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upgrade
-from crowd_tvcs.campaign.desk import by_function
-from crowd_tvcs.campaign.store import functions, schema, store
-from crowd_tvcs.campaign.store.kept import MOST
-from crowd_tvcs.campaign.store.queries import GATE
+from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store.queries import GATE, WORKER
+from crowd_tvcs.campaign.store.statements import Statement
 
 NAMES = [f"w{i}" for i in range(7)]
 TASKS = [f"t{j:02d}" for j in range(15)]
@@ -154,21 +153,19 @@ def tables(campaign):
 
 
 def hold_equal(place, database, kind, seed, length=90):
-    """Run a random history on both and compare all that is said and kept; claims that were read.
+    """Run a random history on both and compare all that is said and kept; return the claims.
 
-    Each store is open twice, and calls go by one or the other: what a claim told one of them may
-    be overtaken by the other.
+    Each store is open twice, and calls go by one or the other.
     """
     rng = random.Random(seed)
     given = options(kind, rng)
     labels = given.get("classes", ["0", "1"])
-    held, n_read = {}, 0
+    held, n_claims = {}, 0
     with ExitStack() as stack:
         hands = []
         for where in (place, database):
             made = stack.enter_context(Campaign.create(where, **given))
             hands.append((made, stack.enter_context(Campaign(where))))
-        assert [made.store.has_functions for made, _ in hands] == [False, True]
         for step, (method, arguments, clock) in enumerate(history(rng, length, labels)):
             if ... in arguments and arguments[0] not in held:
                 method, arguments = "next", arguments[:1]
@@ -178,42 +175,23 @@ def hold_equal(place, database, kind, seed, length=90):
             offer = said[1] if isinstance(said, tuple) else said
             if method in ("next", "submit_and_next") and getattr(offer, "task", None):
                 held[arguments[0]] = offer.task
-                n_read += is_as_read(other.store, arguments[0], offer.task)
+                n_claims += 1
             elif method == "submit" and not isinstance(said, str) and step % 5:
                 held.pop(arguments[0], None)  # else they hand it in once more
             if step % 30 == 0 or step == length - 1:
                 assert tables(other) == tables(one), (seed, method, arguments)
-    return n_read
-
-
-def is_as_read(store, worker, task):
-    """Compare what a claim told of its task with what is read of it; False if statements did."""
-    if (worker, task) not in store.seen:
-        return False
-    told = by_function.read(store.seen[worker, task])
-    with store.at_once() as connection:
-        read = by_function.read(functions.SEEN(connection, called=worker, of_task=task).seen)
-    if told.version != read.version:
-        return False
-    told, read = (  # when a lease ends is of no answer; statements may have renewed it
-        one._replace(pairs=[pair._replace(expires=None) for pair in one.pairs])
-        for one in (told, read)
-    )
-    assert told == read
-    return True
+    return n_claims
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_ways_say_and_keep_the_same(database, tmp_path, kind, counted):
-    assert hold_equal(tmp_path / "c.db", database, kind, seed=1) > 5
-    assert counted["claim"][0] > 5
-    assert counted["submit"][0] > 5
+def test_both_stores_say_and_keep_the_same(database, tmp_path, kind):
+    assert hold_equal(tmp_path / "c.db", database, kind, seed=1) > 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(100, 125))
-def test_both_ways_say_and_keep_the_same_in_many_histories(database, tmp_path, kind, seed):
+def test_both_stores_say_and_keep_the_same_in_many_histories(database, tmp_path, kind, seed):
     hold_equal(tmp_path / "c.db", database, kind, seed=seed, length=150)
 
 
@@ -245,7 +223,7 @@ def three(database):
     return Campaign.create(database, workers=names, tasks=["t1", "t2", "t3"], qualities=names)
 
 
-def test_names_go_to_the_functions_as_they_are(database, counted):
+def test_names_go_to_the_database_as_they_are(database):
     names = {"änn ☃": 0.9, "%s $1 '\\": 0.8}
     with Campaign.create(database, workers=names, tasks=["tâche\n"], qualities=names) as campaign:
         for name in names:
@@ -253,66 +231,12 @@ def test_names_go_to_the_functions_as_they_are(database, counted):
             assert campaign.submit(name, "tâche\n", "1").worker == name
         assert [row["label"] for row in pairs(campaign)] == [1, 1]
         with pytest.raises(StoreError, match="nothing was changed"):
-            by_function.claim(campaign.store, "änn ☃\0", 0.0)  # libpq would end it there
-    assert counted == {"claim": [2, 0], "submit": [2, 0]}
-
-
-def deallocate(connection):
-    """Let all prepared statements of a connection go, as psycopg does after a rollback."""
-    connection.connection.driver_connection.pgconn.exec_(b"DEALLOCATE ALL")
-
-
-def do_not_know(connection):
-    """Leave the statements prepared and unknown, as Ctrl-C does that comes meanwhile."""
-    connection.info["line"].prepared.clear()
-
-
-@pytest.mark.parametrize("spoil", [deallocate, do_not_know])
-def test_statements_that_a_connection_forgot_or_has_already_are_called(database, counted, spoil):
-    with three(database) as campaign:
-        task = campaign.next("ann").task
-        for _ in range(2):
-            with campaign.store.at_once() as connection:
-                spoil(connection)
-            assert campaign.next("ann").task == task
-        with campaign.store.at_once() as connection:
-            spoil(connection)
-        assert campaign.submit("ann", task, "1").reason == "accepted"
-    assert counted == {"claim": [3, 0], "submit": [1, 0]}
-
-
-@pytest.mark.parametrize("has_poll", [True, False], ids=["taken here", "taken by psycopg"])
-def test_results_that_come_in_many_pieces_are_whole(database, monkeypatch, has_poll):
-    if not has_poll:
-        monkeypatch.delattr(functions.select, "poll", raising=False)
-    names = {f"w{i:04d}": 0.9 for i in range(3000)}
-    with Campaign.create(database, workers=names, tasks=["t1"], qualities=names) as campaign:
-        with speed.psycopg_of(database) as other:
-            other.execute(
-                "INSERT INTO pair (task_id, worker_id, state) SELECT 1, id, 0 FROM worker"
-            )
-        with campaign.store.at_once() as connection:
-            for _ in range(3):
-                found = functions.SEEN(connection, called="w0007", of_task="t1").seen
-                assert [pair.worker_id for pair in by_function.read(found).pairs] == list(
-                    range(1, 3001)
-                )
-        task = campaign.next("w0001").task
-        assert campaign.submit("w0001", task, "1").reason == "accepted"
+            campaign.store.look(WORKER.with_(called="änn ☃\0"))  # libpq would end it there
+        assert campaign.next("änn ☃").task is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
-@pytest.mark.parametrize("is_early", [False, True], ids=["in time", "too early to be heard"])
-def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database, monkeypatch, is_early):
-    from psycopg import Connection
-
-    def cancel(connection):
-        if not is_early or asked:
-            heard(connection)
-        asked.append(connection)
-
-    asked, heard = [], Connection.cancel
-    monkeypatch.setattr(Connection, "cancel", cancel)
+def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database):
     # The processes of pytest ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with ExitStack() as stack:
@@ -326,32 +250,39 @@ def test_ctrl_c_ends_a_call_that_waits_and_changes_nothing(database, monkeypatch
                 other.execute(f"SELECT pg_advisory_xact_lock({GATE})")
                 pressed = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
                 pressed.start()
-                asked.clear()
                 with pytest.raises(KeyboardInterrupt):
                     call("ann")
                 pressed.join()
-            assert len(asked) == 1 + is_early
             assert time.monotonic() - began < 10
         assert [row["state"] for row in pairs(campaign)] == [schema.LEASED]
         assert campaign.submit("ann", task, "1").reason == "accepted"
         assert campaign.next("ann").task != task
 
 
-def test_a_rollback_of_others_on_a_connection_leaves_the_functions_callable(database):
-    """A connection beyond those that are kept goes back to the pool, which lends it to changes."""
+def test_connections_that_others_had_after_an_error_are_kept_again(database):
+    """The server forgets what was prepared on them, so it is prepared anew."""
     with three(database) as campaign:
-        lend = campaign.store._kept.one
-        with ExitStack() as stack:
-            for one in [stack.enter_context(lend()) for _ in range(MOST + 1)]:
-                functions.OVER(one, now=0.0)
-        for _ in range(12 * store.POOL):
-            campaign.pause(False)
-        for _ in range(2 * store.POOL):
+        for _ in range(3 * store.POOL):
+            task = campaign.next("ann").task
+            with pytest.raises(Refused):
+                campaign.submit("ann", task, "nothing")  # gives its connection back to the pool
+            campaign.pause(False)  # takes it, or another
             with pytest.raises(Refused):
                 campaign.block("nobody")
-        with ExitStack() as stack:
-            for one in [stack.enter_context(lend()) for _ in range(store.POOL)]:
-                assert by_function.read_each(functions.OVER(one, now=0.0).seen) == []
+        assert campaign.submit("ann", task, "1").reason == "accepted"
+
+
+def test_a_change_that_the_tables_refuse_is_taken_back_whole(database):
+    with three(database) as campaign:
+        task = campaign.next("ann").task
+        with speed.psycopg_of(database) as other:
+            other.execute("ALTER TABLE pair ADD CHECK (label IS NULL)")
+            with pytest.raises(StoreError, match=r"violates check constraint.*nothing was changed"):
+                campaign.submit("ann", task, "1")
+            assert [row["state"] for row in pairs(campaign)] == [schema.LEASED]
+            assert campaign.state().settings.answers == 0
+            other.execute("ALTER TABLE pair DROP CONSTRAINT pair_label_check")
+        assert campaign.submit("ann", task, "1").reason == "accepted"
 
 
 def test_a_database_that_was_away_costs_one_call(database):
@@ -365,47 +296,10 @@ def test_a_database_that_was_away_costs_one_call(database):
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        with pytest.raises(StoreError, match="made or not"):
+        with pytest.raises(StoreError, match="nothing was changed"):
             campaign.next("ann")
         for _ in range(store.POOL):
             assert campaign.next("ann").task == task
-
-
-def test_a_store_without_functions_works_and_is_given_them(database, counted):
-    three(database).close()
-    speed.drop_functions(database)
-    with Campaign(database) as campaign:
-        task = campaign.next("ann").task
-        receipt, offer = campaign.submit_and_next("ann", task, "1")
-        assert (receipt.reason, offer.task) == ("accepted", "t2")
-        assert not campaign.store.has_functions
-    assert upgrade(database) == (schema.VERSION, "")
-    with Campaign(database) as campaign:
-        assert campaign.submit_and_next("ann", "t2", "1")[1].task == "t3"
-        assert campaign.submit("ann", "t3", "1").reason == "accepted"
-    assert counted == {"claim": [0, 0], "submit": [2, 0]}
-
-
-def test_an_answer_is_computed_anew_if_its_task_changes_meanwhile(database, monkeypatch, counted):
-    with three(database) as campaign, Campaign(database) as other:
-        task = campaign.next("ann").task
-        while other.next("bob").task != task:
-            other.submit("bob", other.next("bob").task, "1")
-        compute, meanwhile = by_function._computed, [("bob", task, "0")]
-
-        def slowly(*args):
-            found = compute(*args)
-            if meanwhile:
-                assert other.submit(*meanwhile.pop()).reason == "accepted"
-            return found
-
-        monkeypatch.setattr(by_function, "_computed", slowly)
-        receipt = campaign.submit("ann", task, "1")
-        state = campaign.state()
-        j = state.quality.tasks.index(task)
-        assert receipt.confidence == pytest.approx(state.posterior[j].max(), abs=1e-12)
-        assert state.tasks[j].answers == 2
-        assert counted["submit"][1] == 0
 
 
 def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
@@ -428,29 +322,49 @@ def test_a_backend_that_is_killed_is_said_and_replaced(database):
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        with pytest.raises(StoreError, match="may have been made or not"):
+        with pytest.raises(StoreError, match="nothing was changed"):
             campaign.submit("ann", task, "1")
         assert campaign.submit("ann", task, "1").reason == "accepted"
 
 
-def test_answers_have_the_tables_tidied(database, monkeypatch):
-    monkeypatch.setattr(by_function, "TIDIED", 2)
+def test_functions_that_an_older_program_left_are_removed_by_an_upgrade(database):
+    left = ("tvcs_next_4_0a1b2c3d(a integer)", "tvcs_only_added_to()", "ours_answer_4()")
+    kept = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+    three(database).close()
+    with speed.psycopg_of(database) as other:
+        for name in (left[0], left[2]):
+            other.execute(f"CREATE FUNCTION {name} RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+        assert upgrade(database) == (schema.VERSION, "")
+        assert sorted(other.execute(kept)) == [("ours_answer_4",), ("tvcs_only_added_to",)]
+    with Campaign(database) as campaign:
+        assert campaign.next("ann").task == "t1"
+
+
+@pytest.mark.parametrize("and_next", [False, True])
+def test_answers_have_the_tables_tidied(database, monkeypatch, and_next):
+    monkeypatch.setattr(store, "TIDIED", 2)
     asked = "SELECT relname, vacuum_count FROM pg_stat_user_tables WHERE relname = ANY(%s)"
     with three(database) as campaign, speed.psycopg_of(database) as other:
+        submit = campaign.submit_and_next if and_next else campaign.submit
         for number, found in ((1, 0), (2, 1), (3, 1)):
-            campaign.submit("ann", campaign.next("ann").task, "1")
+            submit("ann", campaign.next("ann").task, "1")
             told = other.execute(asked, (["task", "pair", "worker"],)).fetchall()
             assert dict(told) == {"task": found, "pair": found, "worker": 0}, number
 
 
 def test_tables_that_may_not_be_tidied_stop_no_answer(database, monkeypatch):
-    monkeypatch.setattr(by_function, "TIDIED", 1)
-    monkeypatch.setattr(functions, "_TIDY", text("VACUUM nothing"))
+    monkeypatch.setattr(store, "TIDIED", 1)
+    monkeypatch.setattr(store, "_TIDY", Statement(text("VACUUM nothing")))
     with three(database) as campaign:
         assert campaign.submit("ann", campaign.next("ann").task, "1").reason == "accepted"
 
 
+def test_a_file_is_not_tidied(begin, monkeypatch):
+    monkeypatch.setattr(store, "_TIDY", None)
+    begin().store.tidy(store.TIDIED)
+
+
 def test_large_tables_are_tidied_more_seldom():
-    assert [n for n in range(1, 5000) if by_function.is_to_tidy(n)] == [1000, 2000, 3000, 4000]
-    large = [n for n in range(2**20, 2**21) if by_function.is_to_tidy(n)]
+    assert [n for n in range(1, 5000) if store.is_to_tidy(n)] == [1000, 2000, 3000, 4000]
+    large = [n for n in range(2**20, 2**21) if store.is_to_tidy(n)]
     assert large == [2**20 + k * 2**17 for k in range(8)]
