@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grn_tvcs.comparison.exchanges import FEWEST_SERIES, series_needed
-from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.formats import (
     refuse_different_scales,
@@ -15,7 +15,8 @@ from grn_tvcs.expression.formats import (
     warn_of_steps,
 )
 from grn_tvcs.expression.opening import open_table
-from grn_tvcs.expression.reading import PLAIN, expression_in
+from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import FEWEST, of_genes
 from grn_tvcs.expression.warned import warn_user
@@ -24,6 +25,10 @@ from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
 
+TAKES = (
+    "time_column", "sample_column", "series_column", "ignore", "keep", "replicates", "missing",
+    "sheet",
+)  # fmt: skip
 LEAST_COMMON = 0.5  # of the genes of the larger table
 
 
@@ -144,31 +149,31 @@ def _part(table: Table, place: int, condition: str) -> Table:
 
 
 def read_conditions(
-    path: str | Path,
-    column: str,
-    wanted: Sequence[str] = (),
-    *,
-    missing: str = "error",
-    sheet: str | None = None,
-    columns: Columns = PLAIN,
+    path: str | Path, column: str, wanted: Sequence[str] = (), **options: Any
 ) -> dict[str, Expression]:
     """Read one table of samples x genes with a column that names the condition of each sample.
 
-    All else is as for `read_expression`; a sheet of a workbook and what is said of other columns
-    as for `read_layout`. The two conditions come in the order of `wanted`, or in that of the rows.
+    All else is as for `Expression.of`. The two conditions come in the order of `wanted`, or in
+    that of the rows.
 
     Raises
     ------
     DataError
-        As for `conditions_of` and `read_expression`, or if the file is one of AnnData.
+        As for `conditions_of` and `Expression.of`, or if the file is one of AnnData.
     """
+    return conditions_in(path, column, wanted, Options.of(**options))
+
+
+def conditions_in(
+    path: str | Path, column: str, wanted: Sequence[str], options: Options
+) -> dict[str, Expression]:
+    """Read the conditions of one table; as `read_conditions` says."""
     if Path(path).suffix.lower() == ".h5ad":
         raise DataError(
             "a column of conditions is read from text tables; write a file for each condition",
             path=path,
         )
-    parts = conditions_of(open_table(path, sheet=sheet), column, wanted)
-    columns = replace(columns, ignore=(*columns.ignore, column))
-    return {
-        name: expression_in(part, missing=missing, columns=columns) for name, part in parts.items()
-    }
+    options.refuse_all_but(TAKES, "a table with a column of conditions")
+    parts = conditions_of(open_table(path, sheet=options.sheet), column, wanted)
+    options = replace(options, ignore=(*options.ignore, column))
+    return {name: expression_in(part, options) for name, part in parts.items()}

@@ -7,7 +7,7 @@ one day, are averaged: a series has one level per gene and time.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import read_times, said_of_no_time, said_of_unit
-from grn_tvcs.expression.columns import Columns, find_place, may_read
+from grn_tvcs.expression.columns import find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
@@ -25,32 +25,15 @@ from grn_tvcs.expression.judge.genes import (
 )
 from grn_tvcs.expression.judge.names import CLOCK, SERIES
 from grn_tvcs.expression.judge.samples import warn_of_samples
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import did_you_mean, listed, shown
 
 RAW = "raw"
+TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
 BYTES_OF_A_LEVEL = 24  # a number of 8 bytes, kept three times while it is read
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """Which parts of annotated levels count.
-
-    Attributes
-    ----------
-    columns
-        Of ``obs``.
-    layer
-        One of ``layers``, or ``raw``; None for ``X``.
-    gene_column
-        The column of ``var`` that names the genes; None for its index.
-    """
-
-    columns: Columns = field(default_factory=Columns)
-    layer: str | None = None
-    gene_column: str | None = None
 
 
 class Annotated(ABC):
@@ -60,14 +43,14 @@ class Annotated(ABC):
     ----------
     path
         What errors call them.
-    parts
-        Which parts count.
+    options
+        Which parts count, and what the user says of ``obs``.
     """
 
-    def __init__(self, path: str, parts: Parts) -> None:
+    def __init__(self, path: str, options: Options) -> None:
         self.path = path
-        self.parts = parts
-        self.is_raw = parts.layer == RAW and RAW not in self.layers()
+        self.options = options
+        self.is_raw = options.layer == RAW and RAW not in self.layers()
 
     @abstractmethod
     def obs_columns(self) -> list[str]:
@@ -112,12 +95,12 @@ class Annotated(ABC):
 
     def _used(self) -> list[str]:
         """Columns of ``obs`` that are not to be ignored."""
-        gone = {name.lower() for name in self.parts.columns.ignore}
+        gone = {name.lower() for name in self.options.ignore}
         return [name for name in self.obs_columns() if name.lower() not in gone]
 
     def times(self) -> tuple[NDArray[np.float64], str]:
         """The time of each sample, NaN where it has none or is not reached, and the unit."""
-        name = self.parts.columns.time
+        name = self.options.time_column
         if name is None:
             name = self._time_column()
         values = self._of_obs(name)
@@ -158,7 +141,7 @@ class Annotated(ABC):
     def series(self, n_samples: int) -> NDArray[Any]:
         """The name of each sample's series."""
         lower = {name.lower(): name for name in self._used()}
-        names: list[str] = list(self.parts.columns.series)
+        names: list[str] = list(self.options.series_column)
         names = names or [lower[kind] for kind in SERIES if kind in lower]
         if not names:
             return np.full(n_samples, "1", dtype=object)
@@ -177,7 +160,7 @@ class Annotated(ABC):
 
     def genes(self) -> tuple[str, ...]:
         """Index of ``var``, or the column that is said to name genes."""
-        column = self.parts.gene_column
+        column = self.options.gene_column
         if column is not None and column not in self.var_columns():
             raise self.error(
                 f"var has no column {shown(column)}{did_you_mean(column, self.var_columns())}; it "
@@ -209,7 +192,7 @@ class Annotated(ABC):
         return levels
 
     def _counted(self) -> str:
-        layer = self.parts.layer
+        layer = self.options.layer
         if layer is None:
             return "X"
         if self.is_raw:
@@ -276,7 +259,7 @@ def _judged(
     data: Annotated, genes: tuple[str, ...], values: NDArray[np.float64]
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """Leave out of ``var`` what is no gene; names to ignore are none of its business."""
-    told = (*data.parts.columns.keep, *data.parts.columns.ignore)
+    told = (*data.options.keep, *data.options.ignore)
     refuse_results(data.path, genes, told)
     is_gene = genes_by_name(data.path, genes, told, has_time=True)
     genes, values = tuple(genes[j] for j in np.flatnonzero(is_gene)), values[:, is_gene]
@@ -289,7 +272,7 @@ def _judged(
 def _without(found: Expression, data: Annotated) -> Expression:
     """Leave out the genes that are to be ignored."""
     columns = {name.lower() for name in data.obs_columns()}
-    wanted = [name for name in data.parts.columns.ignore if name.lower() not in columns]
+    wanted = [name for name in data.options.ignore if name.lower() not in columns]
     if not wanted:
         return found
     if strangers := [name for name in wanted if name not in found.genes]:

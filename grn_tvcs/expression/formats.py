@@ -15,146 +15,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import UNIT_SAID
-from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.h5ad import read_h5ad
 from grn_tvcs.expression.layouts.beeline import read_beeline
+from grn_tvcs.expression.layouts.frames import TAKES, from_anndata, from_frame, is_anndata, is_frame
 from grn_tvcs.expression.layouts.geo import is_series_matrix, read_series_matrix
 from grn_tvcs.expression.layouts.named import of_genes_alone, require_names, whole, without
-from grn_tvcs.expression.layouts.sample_sheet import beside_sheet, read_samples
+from grn_tvcs.expression.layouts.sample_sheet import beside_sheet
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.arguments import found
 from tvcs_core.files.shown import listed
+from tvcs_core.files.tables import Table
 
 OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
+TAKEN = "a DataFrame, an AnnData, a path or a list of paths"
+OF_TABLES = (*TAKES, "sheet", "samples_sheet")
 
-__all__ = ["read_beeline", "read_files", "read_layout", "read_samples"]
+
+def read(data: Any, options: Options) -> Expression:
+    """Read expression, whatever it is in; as `Expression.of` says."""
+    if isinstance(data, str | Path):
+        return _read_file(data, options)
+    if is_anndata(data):
+        return from_anndata(data, options)
+    if is_frame(data):
+        return from_frame(data, options)
+    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
+        return _together(data, [_read_file(path, options) for path in data])
+    raise TypeError(f"data must be {TAKEN}, found {found(data)}")
 
 
-def read_layout(
-    path: str | Path,
-    *,
-    samples: str | Path | None = None,
-    pseudotime: str | Path | None = None,
-    lineage_weights: str | Path | None = None,
-    genes_in_rows: bool = False,
-    time_column: str | None = None,
-    sample_column: str | None = None,
-    series_column: str | Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    sheet: str | None = None,
-    samples_sheet: str | None = None,
-    layer: str | None = None,
-    gene_column: str | None = None,
-    keep: Sequence[str] = (),
-    replicates: str | None = None,
-    missing: str = "error",
-) -> Expression:
-    """Read expression in the layout that the other arguments tell; without them, the usual one.
-
-    A file whose name ends in ``.h5ad`` is one of AnnData, one in ``.xlsx`` a workbook; a series
-    matrix of GEO is known by its first line.
-
-    Parameters
-    ----------
-    path
-        The levels.
-    samples
-        A sheet with a row for each sample, as for `read_samples`.
-    pseudotime
-        BEELINE's ``PseudoTime.csv``; `path` then is its ``ExpressionData.csv``.
-    lineage_weights
-        Beside `pseudotime`, as for `read_beeline`.
-    genes_in_rows
-        The first column of `path` names genes, the others are samples.
-    time_column, sample_column, series_column
-        The columns (of `samples`, where it is given, or of ``obs``) that hold the time, the names
-        of samples, and the names of series, one or several; by name or by number from 1. Rows,
-        where genes stand in rows.
-    ignore
-        Columns, genes and rows that are not used; ``*`` stands for any part of a name.
-    sheet, samples_sheet
-        Sheets of workbooks: of `path` and of `samples`.
-    layer, gene_column
-        As for `read_h5ad`.
-    keep
-        Columns that are genes, or samples where genes stand in rows, whatever their names or
-        numbers look like.
-    replicates
-        What is done where a time comes twice in a series: ``"unpaired"``, the k-th of each time
-        makes a series, as where each is another individual; ``"average"``, their mean, as of
-        repeats of one measurement. Otherwise it is refused.
-    missing
-        As for `read_expression`.
-
-    Raises
-    ------
-    ValueError
-        If the arguments contradict each other, or as for the functions of this module.
-    """
-    if lineage_weights is not None and pseudotime is None:
-        raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
-    if samples_sheet is not None and samples is None:
-        raise ValueError("--samples-sheet is the sheet of --samples")
-    columns = Columns.told(time_column, sample_column, series_column, ignore, keep, replicates)
-    is_more = samples is not None or genes_in_rows or missing != "error"
-    is_more = is_more or replicates is not None
+def _read_file(path: str | Path, options: Options) -> Expression:
+    """Read one file, in the layout that its name, its beginning and the options tell."""
     if Path(path).suffix.lower() == ".h5ad":
-        if is_more or pseudotime is not None or sheet is not None or sample_column is not None:
-            raise ValueError(
-                "an .h5ad file says it all: no sheet of samples, no pseudotimes, no genes in rows, "
-                "no column of samples, no replicates and no missing values beside it"
-            )
-        return read_h5ad(
-            path,
-            time_column=time_column,
-            series_column=series_column,
-            layer=layer,
-            gene_column=gene_column,
-            ignore=ignore,
-            keep=keep,
-        )
-    if layer is not None or gene_column is not None:
-        raise ValueError("--layer and --gene-column are for .h5ad files only")
-    if pseudotime is not None:
-        plain = Columns(ignore=columns.ignore, keep=columns.keep)
-        if is_more or columns != plain or sheet is not None:
-            raise ValueError(
-                "a file of pseudotimes says it all: no sheet of samples, no genes in rows, no "
-                "columns of time, samples or series, no replicates and no missing values beside it"
-            )
-        return read_beeline(path, pseudotime, lineage_weights, ignore=columns.ignore, keep=keep)
-    told = None if samples is None else whole(samples, sheet=samples_sheet)
-    if sheet is None and is_series_matrix(path):
-        return read_series_matrix(path, sheet=told, columns=columns, missing=missing)
+        return read_h5ad(path, options)
+    if options.pseudotime is not None:
+        return read_beeline(path, options)
+    options.refuse_all_but(OF_TABLES, "a table, but for .h5ad files alone")
+    told = None if options.samples is None else _sheet(options)
+    if options.sheet is None and is_series_matrix(path):
+        return read_series_matrix(path, options, told)
     if told is not None:
-        levels = whole(path, sheet=sheet)
-        return beside_sheet(
-            levels, told, genes_in_rows=genes_in_rows, missing=missing, columns=columns
-        )
-    return _table(path, sheet, columns, genes_in_rows=genes_in_rows, missing=missing)
-
-
-def _table(
-    path: str | Path, sheet: str | None, columns: Columns, *, genes_in_rows: bool, missing: str
-) -> Expression:
-    """Read one table that tells times and series itself, where it tells them."""
-    table = open_table(path, sheet=sheet)
-    if not genes_in_rows:
-        return expression_in(table, missing=missing, columns=columns)
+        levels = whole(path, sheet=options.sheet)
+        return beside_sheet(levels, told, options, genes_in_rows=options.genes_in_rows)
+    table = open_table(path, sheet=options.sheet)
+    if not options.genes_in_rows:
+        return expression_in(table, options)
     require_names(table)
-    table = without(table, columns.ignore)
-    columns = replace(columns, ignore=())
-    made = turned(table, missing, columns, may_be_times=True)
-    return expression_in(made, missing=missing, columns=of_genes_alone(columns, table, made))
+    table = without(table, options.ignore)
+    options = replace(options, ignore=())
+    made = turned(table, options, may_be_times=True)
+    return expression_in(made, of_genes_alone(options, table, made))
 
 
-def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
-    """Read several files of the same layout and genes; the series of all stand after each other.
+def _sheet(options: Options) -> Table:
+    if not isinstance(options.samples, str | Path):
+        raise TypeError(f"samples must be a path beside a file, found {found(options.samples)}")
+    return whole(options.samples, sheet=options.samples_sheet)
+
+
+def _together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
+    """Put files of the same layout and genes together; the series of all stand after each other.
 
     So do their samples at rest.
 
@@ -165,9 +92,8 @@ def read_files(paths: Sequence[str | Path], **layout: Any) -> Expression:
     Raises
     ------
     DataError
-        If a file has other genes than the first, or as for `read_layout`.
+        If a file has other genes than the first.
     """
-    parts = [read_layout(path, **layout) for path in paths]
     if len(parts) == 1:
         return parts[0]
     genes = parts[0].genes

@@ -1,4 +1,4 @@
-"""Expression from a text table: samples x genes, series told by columns or by falling times.
+"""Expression from a table of samples x genes: its series are told by columns or by falling times.
 
 A sample without a time is at rest; in a table without a time all are.
 """
@@ -6,14 +6,22 @@ A sample without a time is at rest; in a table without a time all are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.columns import IGNORED, LABELS, Columns, may_read, place_of
+from grn_tvcs.expression.columns import (
+    IGNORED,
+    LABELS,
+    kinds_of,
+    may_read,
+    more_series,
+    place_of,
+    series_names,
+    series_places,
+)
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
@@ -25,7 +33,6 @@ from grn_tvcs.expression.judge.genes import (
 from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import (
-    REPLICATES,
     TELL,
     Apart,
     Samples,
@@ -43,74 +50,33 @@ from grn_tvcs.expression.missing_values import (
     with_some_value,
     without_gaps,
 )
-from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.arguments import require_one_of
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table
 
-MISSING = ("error", "drop", "interpolate")
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
-PLAIN = Columns()
+PLAIN = Options()
 
 Flags = NDArray[np.bool_]
 Levels = NDArray[np.float64] | None
 
 
-def read_expression(path: str | Path, *, missing: str = "error") -> Expression:
-    """Read a table of samples x genes, perhaps with a time: text, plain or ``.gz``, or ``.xlsx``.
-
-    The first row names the columns. One of them may be the time (``Time``, any case), in numbers
-    or with a unit as in ``2h``: a sample whose time is empty or ``NA`` is at rest, and without
-    this column all are. Columns
-    ``series``, ``condition`` and ``replicate`` name the series, all that there are of them
-    together, so that a replicate is a series of its own. Without any, a blank line or a time that
-    falls back starts a new series, as in the files of the DREAM challenge; they are named ``1``,
-    ``2``, ... Rows out of order, in which no time comes twice, are one series. A column
-    ``perturbed`` holds 1 where a perturbation was on and 0 elsewhere; a column ``sample`` is not
-    used. All other columns of numbers are genes, unless their names or numbers say that they tell
-    of samples (``RIN``, ``total_counts``): these are left out, with a warning, or refused.
-
-    Parameters
-    ----------
-    path
-        The file.
-    missing
-        What is done about levels that are empty or ``NA``, ``NaN``, ``null``: ``"error"``;
-        ``"drop"`` the samples; or ``"interpolate"`` in time within the series, with the nearest
-        value at its ends, and the gene's mean where a whole series has none and for samples at
-        rest. A warning says how many there were.
-
-    Raises
-    ------
-    DataError
-        Naming line and column: an empty file, a time of another name, genes in rows, a cell that
-        is not a finite number, a gene that is there twice, a series of one time point, a time
-        that comes twice in a series, a gene without any value.
-    ValueError
-        If `missing` is none of the three.
-    """
-    return expression_in(open_table(path), missing=missing)
-
-
 def expression_in(
     table: Table,
+    options: Options = PLAIN,
     *,
-    missing: str = "error",
-    columns: Columns = PLAIN,
     levels: Levels = None,
     apart: Apart | None = None,
     same: Sequence[int] | None = None,
 ) -> Expression:
-    """Make out what a table of `read_expression` holds.
+    """Make out what a table holds, as `Expression.of` says.
 
     Parameters
     ----------
     table
         Of samples x genes.
-    missing
-        As for `read_expression`.
-    columns
+    options
         What the user says of its columns.
     levels
         The levels of its genes, where they are known as numbers already; (samples, genes).
@@ -120,24 +86,21 @@ def expression_in(
         A number for each row, the same where a sheet names one sample for several series; None
         where every row is a sample of its own.
     """
-    require_one_of("missing", missing, MISSING)
-    if columns.replicates is not None:
-        require_one_of("replicates", columns.replicates, REPLICATES)
-    header, path = table.rows[0], table.path
-    lower = columns.kinds(table)
+    header, path, missing = table.rows[0], table.path, options.missing
+    lower = kinds_of(table, options)
     has_time = "time" in lower
-    genes, values, times, unit = _contents(table, lower, missing, columns, levels)
+    genes, values, times, unit = _contents(table, lower, options, levels)
     samples = Samples(
         table,
         times,
         lower.index("time") if has_time else 0,
-        columns.series_places(table, lower),
-        columns.replicates,
+        series_places(table, lower, options),
+        options.replicates,
     )
     series = series_of(samples)
     names, rows = series
     notes = said_of_unit(unit) if names else ()
-    if names and ("replicate" in lower or columns.replicates == "unpaired"):
+    if names and ("replicate" in lower or options.replicates == "unpaired"):
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(np.isnan(times)).tolist()
     named: list[str | None] = [*names, *(None for _ in rest)]
@@ -150,7 +113,7 @@ def expression_in(
     n = len(names)  # the samples of series; those at rest stand behind them
     series = Series(names, rows[:n])
     if n:
-        ways = _may_be_series(table, lower, columns)
+        ways = _may_be_series(table, lower, options)
         check_series(samples, series, apart or Apart(ways, f"{TELL}, or give --series-column NAME"))
     elif not rows:
         raise table.error("must have a sample with all levels, found none")
@@ -181,16 +144,14 @@ class _Contents(NamedTuple):
     unit: str
 
 
-def _contents(
-    table: Table, lower: list[str], missing: str, columns: Columns, levels: Levels
-) -> _Contents:
+def _contents(table: Table, lower: list[str], options: Options, levels: Levels) -> _Contents:
     """Judge the columns and read their numbers; the arguments are those of `expression_in`."""
     header, path, has_time = table.rows[0], table.path, "time" in lower
     free = [j for j, kind in enumerate(lower) if kind not in LABELS]
-    refuse_results(path, [header[j] for j in free], columns.keep)
-    several = {IGNORED} | ({"series"} if columns.series else set())
-    refuse_wrong_shape(table, lower, several, columns.keep)
-    is_gene = genes_by_name(path, [header[j] for j in free], columns.keep, has_time=has_time)
+    refuse_results(path, [header[j] for j in free], options.keep)
+    several = {IGNORED} | ({"series"} if options.series_column else set())
+    refuse_wrong_shape(table, lower, several, options.keep)
+    is_gene = genes_by_name(path, [header[j] for j in free], options.keep, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     levels = None if levels is None else levels[:, is_gene]
     _check_header(table, genes)
@@ -198,15 +159,15 @@ def _contents(
     times, unit = np.full(len(table.rows) - 1, np.nan), ""
     if has_time:
         times, unit = times_in(table, lower.index("time"))
-    is_strict = missing == "error"
+    is_strict = options.missing == "error"
     if levels is None:
-        known = columns.series_names(table, lower) if has_time else None
+        known = series_names(table, lower, options) if has_time else None
         values = numbers_with_gaps(table, genes, refuse=is_strict, known_series=known)
     else:
         values = known_numbers(table, genes, levels, refuse=is_strict)
     if not is_strict:
         genes, values = with_some_value(table, genes, values)
-    genes, values = _judged(table, genes, values, lower, columns)
+    genes, values = _judged(table, genes, values, lower, options)
     warn_of_names(path, [header[j] for j in genes])
     return _Contents(genes, values, times, unit)
 
@@ -216,16 +177,16 @@ def _judged(
     genes: list[int],
     values: NDArray[np.float64],
     kinds: list[str],
-    columns: Columns,
+    options: Options,
 ) -> tuple[list[int], NDArray[np.float64]]:
     """Places and levels of the columns of numbers that are genes."""
     names, has_time = [table.rows[0][j] for j in genes], "time" in kinds
     if not has_time:
-        refuse_times(table.path, names[0], values[:, 0], columns.keep)
+        refuse_times(table.path, names[0], values[:, 0], options.keep)
         if "sample" in kinds:
             place = kinds.index("sample")
             warn_of_times(table.path, [row[place] for row in table.rows[1:]])
-    is_gene = genes_by_numbers(table.path, names, values, columns.keep, has_time=has_time)
+    is_gene = genes_by_numbers(table.path, names, values, options.keep, has_time=has_time)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
 
 
@@ -294,12 +255,12 @@ def _perturbed_of(
     return np.asarray(flags == 1.0)
 
 
-def _may_be_series(table: Table, lower: list[str], columns: Columns) -> list[dict[str, Any]]:
+def _may_be_series(table: Table, lower: list[str], options: Options) -> list[dict[str, Any]]:
     """Options that name series by a column more that may tell them apart."""
-    used = {*columns.series_places(table, lower)}
-    used |= {place_of(table, name, "--ignore") for name in columns.ignore}
+    used = {*series_places(table, lower, options)}
+    used |= {place_of(table, name, "--ignore") for name in options.ignore}
     return [
-        columns.more_series(table, lower, j)
+        more_series(table, lower, j, options)
         for j, name in enumerate(table.rows[0])
         if j not in used and MAY_BE_SERIES.fullmatch(name.lower())
     ]

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import may_read, option_words
+from grn_tvcs.expression.columns import may_read
+from grn_tvcs.expression.options import REPLICATES, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain
 from tvcs_core.files.tables import Table
 
-REPLICATES = ("unpaired", "average")
 TELL = "tell replicates apart by a column replicate"
 
 Times = NDArray[np.float64]

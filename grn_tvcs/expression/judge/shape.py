@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
-from grn_tvcs.expression.columns import LABELS, LayoutError, may_read, option_words
+from grn_tvcs.expression.columns import LABELS, LayoutError, may_read
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, OF_IDS, SERIES
 from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.options import option_words
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, is_number
 

@@ -13,29 +13,24 @@ from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.judge.genes import genes_by_name, genes_by_numbers, warn_of_names
 from grn_tvcs.expression.layouts.named import rows_by_name, whole, without
 from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table
 
+TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
 
 
-def read_beeline(
-    path: str | Path,
-    pseudotime: str | Path,
-    lineage_weights: str | Path | None = None,
-    *,
-    ignore: Sequence[str] = (),
-    keep: Sequence[str] = (),
-) -> Expression:
+def read_beeline(path: str | Path, options: Options) -> Expression:
     """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
 
     Every column of pseudotimes is a series of the cells that have one in it (the others are
     empty, ``NA`` or infinite), in the order of pseudotime; levels of cells at the same pseudotime
-    are averaged. With `lineage_weights`, a table of the same columns that says how far each cell
+    are averaged. With weights of lineages, a table of the same columns that says how far each cell
     belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
-    and a cell of weight 0 is not in the lineage. Lineages, cells and genes that `ignore` names are
-    left out; names of `keep` are genes, whatever they look like.
+    and a cell of weight 0 is not in the lineage. Lineages, cells and genes that ``ignore`` names
+    are left out; names of ``keep`` are genes, whatever they look like.
 
     Raises
     ------
@@ -44,7 +39,10 @@ def read_beeline(
         column has fewer than two pseudotimes, or weights are of other cells or columns or
         below 0.
     """
-    table, times = _without(whole(path), whole(pseudotime), ignore)
+    options.refuse_all_but(TAKES, "a file of pseudotimes, which says it all itself")
+    assert options.pseudotime is not None
+    keep, lineage_weights = options.keep, options.lineage_weights
+    table, times = _without(whole(path), whole(options.pseudotime), options.ignore)
     values = table.numbers(1, range(1, len(table.rows[0]))).T
     genes = list(rows_by_name(table, "gene"))
     is_gene = genes_by_name(table.path, genes, keep, has_time=True)

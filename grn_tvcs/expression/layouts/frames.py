@@ -5,33 +5,32 @@ A DataFrame says what a table says, and is read by the same rules; an AnnData wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.annotated import RAW, Annotated, Parts, expression_of
+from grn_tvcs.expression.annotated import RAW, Annotated, expression_of
+from grn_tvcs.expression.annotated import TAKES as OF_ANNOTATED
 from grn_tvcs.expression.clock import (
     repeats_in_header,
     rise_like_times,
     said_of_repeats,
     times_in_header,
 )
-from grn_tvcs.expression.columns import LABELS, Columns, expanded, find_place, may_read
+from grn_tvcs.expression.columns import LABELS, expanded, find_place, kinds_of, may_read
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.formats import read_files
 from grn_tvcs.expression.judge.genes import refuse_results
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.samples import refuse_two_units, refuse_unlike, samples_by_name
 from grn_tvcs.expression.judge.shape import are_genes
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import found, require_kind
+from tvcs_core.arguments import found
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table
 
@@ -39,127 +38,91 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FRAME, OBJECT = "the DataFrame", "the AnnData"
+TAKES = (
+    "samples", "genes_in_rows", "time_column", "sample_column", "series_column", "ignore", "keep",
+    "replicates", "missing",
+)  # fmt: skip
 PARTS = ("obs", "var", "X")  # of an AnnData
 OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
-TAKEN = "an Expression, a DataFrame, an AnnData, a path or a list of paths"
 
 
-def as_expression(data: Any) -> Expression:
-    """Return expression as it is, or read it: of a DataFrame, an AnnData, a path or several.
+def from_frame(frame: pd.DataFrame, options: Options) -> Expression:
+    """Make expression of a DataFrame: a row per sample, a column per gene, perhaps a time.
 
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    ValueError
-        As for what reads it.
+    Columns mean what they mean in a file, and so do named levels of the index; other names in the
+    index are not used. Of a sheet of samples the index or the column ``sample`` names them.
     """
-    if isinstance(data, Expression):
-        return data
-    if isinstance(data, str | Path):
-        return read_files([data])
-    if all(hasattr(data, part) for part in PARTS):
-        return from_anndata(data)
-    if _is_frame(data):
-        return from_frame(data)
-    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
-        return read_files(data)
-    raise TypeError(f"expression must be {TAKEN}, found {type(data).__name__}")
-
-
-def from_frame(
-    frame: pd.DataFrame,
-    *,
-    samples: pd.DataFrame | None = None,
-    genes_in_rows: bool = False,
-    time_column: str | None = None,
-    sample_column: str | None = None,
-    series_column: str | Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    replicates: str | None = None,
-    missing: str = "error",
-) -> Expression:
-    """Make expression of a DataFrame; as `Expression.from_frame` says."""
-    columns = Columns.told(time_column, sample_column, series_column, ignore, keep, replicates)
-    frame = _frame("frame", frame)
-    samples = None if samples is None else _frame("samples", samples)
-    if genes_in_rows:
+    options.refuse_all_but(TAKES, FRAME)
+    frame = _frame("data", frame)
+    samples = None if options.samples is None else _frame("samples", options.samples)
+    if options.genes_in_rows:
         is_told = samples is not None
-        frame, columns = _of_samples(frame, columns, is_told=is_told)
-        frame = _turned(frame, has_times=not is_told and time_column is None)
+        frame, options = _of_samples(frame, options, is_told=is_told)
+        frame = _turned(frame, has_times=not is_told and options.time_column is None)
         here = {str(name).lower() for name in frame.columns}
-        columns = replace(columns, keep=tuple(n for n in columns.keep if n.lower() in here))
+        options = replace(options, keep=tuple(n for n in options.keep if n.lower() in here))
     elif samples is None:
-        _refuse_turned(frame, columns)
-    frame = _with_index(frame, columns, is_beside=samples is not None)
+        _refuse_turned(frame, options)
+    frame = _with_index(frame, options, is_beside=samples is not None)
     if samples is not None:
-        frame = _beside(frame, samples, columns)
-        columns = replace(columns, ignore=())
-    table, levels = _table(frame, columns)
-    return expression_in(table, missing=missing, columns=columns, levels=levels)
+        frame = _beside(frame, samples, options)
+        options = replace(options, ignore=())
+    table, levels = _table(frame, options)
+    return expression_in(table, options, levels=levels)
 
 
-def from_anndata(
-    data: Any,
-    *,
-    time_column: str | None = None,
-    series_column: str | Sequence[str] | None = None,
-    layer: str | None = None,
-    gene_column: str | None = None,
-    ignore: Sequence[str] = (),
-    keep: Sequence[str] = (),
-) -> Expression:
-    """Make expression of an AnnData; as `Expression.from_anndata` says."""
-    columns = Columns.told(time_column, None, series_column, ignore, keep)
-    if not all(hasattr(data, part) for part in PARTS):
-        raise TypeError(f"data must be an AnnData, found {found(data)}")
-    require_kind("layer", layer, str, or_none=True)
-    require_kind("gene_column", gene_column, str, or_none=True)
-    parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
-    return expression_of(_InMemory(data, parts))
+def from_anndata(data: Any, options: Options) -> Expression:
+    """Make expression of an AnnData in memory, as its file says it."""
+    options.refuse_all_but(OF_ANNOTATED, OBJECT)
+    return expression_of(_InMemory(data, options))
 
 
-def _is_frame(data: Any) -> bool:
+def is_anndata(data: Any) -> bool:
+    """Whether an object is an AnnData."""
+    return all(hasattr(data, part) for part in PARTS)
+
+
+def is_frame(data: Any) -> bool:
+    """Whether an object is a DataFrame."""
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
 def _frame(name: str, frame: Any) -> Any:
     """A DataFrame, its names without spaces around them, which read_csv leaves."""
-    if not _is_frame(frame):
+    if not is_frame(frame):
         raise TypeError(f"{name} must be a DataFrame, found {found(frame)}")
     spaced = {c: c.strip() for c in frame.columns if isinstance(c, str) and c != c.strip()}
     return frame.rename(columns=spaced) if spaced else frame
 
 
 def _of_samples(
-    frame: pd.DataFrame, columns: Columns, *, is_told: bool
-) -> tuple[pd.DataFrame, Columns]:
+    frame: pd.DataFrame, options: Options, *, is_told: bool
+) -> tuple[pd.DataFrame, Options]:
     """Leave out what is ignored and columns that tell of genes; refuse what is no sample."""
     names = [str(name) for name in frame.columns]
-    wanted = expanded(columns.ignore, names)
+    wanted = expanded(options.ignore, names)
     gone = {name.lower() for name in wanted} & {name.lower() for name in names}
-    columns = replace(columns, ignore=tuple(n for n in wanted if n.lower() not in gone))
+    options = replace(options, ignore=tuple(n for n in wanted if n.lower() not in gone))
     frame = frame.loc[:, [name.lower() not in gone for name in names]]
     names = [str(name) for name in frame.columns]
-    is_sample = samples_by_name(FRAME, names, columns.keep)
+    is_sample = samples_by_name(FRAME, names, options.keep)
     if is_told:
-        return frame.loc[:, is_sample], columns
-    refuse_results(FRAME, names, columns.keep)
+        return frame.loc[:, is_sample], options
+    refuse_results(FRAME, names, options.keep)
     frame = frame.loc[:, is_sample]
     names = [str(name) for name in frame.columns]
     refuse_two_units(FRAME, names)
     is_numeric = all(dtype.kind in "iufb" for dtype in frame.dtypes if hasattr(dtype, "kind"))
     if is_numeric and not (times_in_header(names) or repeats_in_header(names)):
-        refuse_unlike(FRAME, names, frame.to_numpy(dtype=np.float64), columns.keep)
-    return frame, columns
+        refuse_unlike(FRAME, names, frame.to_numpy(dtype=np.float64), options.keep)
+    return frame, options
 
 
-def _refuse_turned(frame: pd.DataFrame, columns: Columns) -> None:
+def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
     """Refuse a frame whose index seems to name genes, where nothing says that it is turned."""
     names = [str(name).lower() for name in frame.columns]
     index = frame.index
-    if index.nlevels > 1 or columns.time or columns.sample or "time" in names:
+    if index.nlevels > 1 or options.time_column or options.sample_column or "time" in names:
         return
     counts = [list(range(first, first + len(index))) for first in (0, 1)]
     if index.dtype.kind in "fmM" or list(index) in counts:
@@ -196,10 +159,14 @@ def _turned(frame: pd.DataFrame, *, has_times: bool) -> pd.DataFrame:
     return turned
 
 
-def _with_index(frame: pd.DataFrame, columns: Columns, *, is_beside: bool) -> pd.DataFrame:
+def _with_index(frame: pd.DataFrame, options: Options, *, is_beside: bool) -> pd.DataFrame:
     """Make columns of what the index says of samples; row numbers and other names say nothing."""
-    asked = {name.lower() for name in (columns.time, columns.sample, *columns.series) if name}
-    has_time = columns.time is not None or "time" in (str(c).lower() for c in frame.columns)
+    asked = {
+        name.lower()
+        for name in (options.time_column, options.sample_column, *options.series_column)
+        if name
+    }
+    has_time = options.time_column is not None or "time" in (str(c).lower() for c in frame.columns)
     told = [
         name for name in frame.index.names
         if name is not None and (
@@ -211,7 +178,9 @@ def _with_index(frame: pd.DataFrame, columns: Columns, *, is_beside: bool) -> pd
         return frame.reset_index(level=told)
     if not (has_time or is_beside):
         _doubt(frame.index)
-    if is_beside and (columns.sample is None or columns.sample not in map(str, frame.columns)):
+    if is_beside and (
+        options.sample_column is None or options.sample_column not in map(str, frame.columns)
+    ):
         return frame.rename_axis(index="sample").reset_index()
     return frame
 
@@ -233,12 +202,12 @@ def _doubt(index: pd.Index) -> None:
         )
 
 
-def _beside(frame: pd.DataFrame, sheet: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+def _beside(frame: pd.DataFrame, sheet: pd.DataFrame, options: Options) -> pd.DataFrame:
     """Levels of the samples of a sheet, with what it says of them in the first columns."""
     import pandas as pd
 
     sheet = sheet.reset_index() if sheet.index.name is not None else sheet
-    names, key = _names(frame, columns), _names(sheet, columns)
+    names, key = _names(frame, options), _names(sheet, options)
     if key is None:
         key = list(map(str, sheet.index))
     if names is None:  # cannot be: the index was made a column
@@ -254,25 +223,25 @@ def _beside(frame: pd.DataFrame, sheet: pd.DataFrame, columns: Columns) -> pd.Da
         )
     if spare := [name for name in names if name not in set(key)]:
         warn_user(f"{FRAME}: left out {len(spare)} samples: {listed(spare)}")
-    asked = {name.lower() for name in (columns.time, *columns.series) if name}
+    asked = {name.lower() for name in (options.time_column, *options.series_column) if name}
     of_sheet = [c for c in sheet.columns if str(c).lower() in {*LABELS, *asked} - {"sample"}]
-    gone = {"sample", (columns.sample or "sample").lower(), *map(str.lower, columns.ignore)}
+    gone = {"sample", (options.sample_column or "sample").lower(), *map(str.lower, options.ignore)}
     genes = [c for c in frame.columns if str(c).lower() not in gone]
     levels = frame[genes].iloc[[place[name] for name in key]].reset_index(drop=True)
     return pd.concat([sheet[of_sheet].reset_index(drop=True), levels], axis=1)
 
 
-def _names(frame: pd.DataFrame, columns: Columns) -> list[str] | None:
+def _names(frame: pd.DataFrame, options: Options) -> list[str] | None:
     """Names of samples in a column, where one says them."""
     header = [str(name) for name in frame.columns]
-    for wanted in filter(None, (columns.sample, "sample")):
+    for wanted in filter(None, (options.sample_column, "sample")):
         place = find_place(header, wanted)
         if place is not None:
             return [str(value) for value in frame.iloc[:, place]]
     return None
 
 
-def _table(frame: pd.DataFrame, columns: Columns) -> tuple[Table, NDArray[np.float64]]:
+def _table(frame: pd.DataFrame, options: Options) -> tuple[Table, NDArray[np.float64]]:
     """A table of what is said of samples, with the levels of its genes beside it."""
     header = [str(name) for name in frame.columns]
     if twice := repeated(header):
@@ -284,7 +253,7 @@ def _table(frame: pd.DataFrame, columns: Columns) -> tuple[Table, NDArray[np.flo
     if not header:
         raise DataError("must have a column for each gene, found none", path=FRAME)
     first = Table(FRAME, "\t", [header], [0], b"\0")
-    kinds = columns.kinds(first, has_index=False)
+    kinds = kinds_of(first, options, has_index=False)
     is_gene = [kind not in LABELS for kind in kinds]
     texts = [
         ["0"] * len(frame) if of_gene and j else _texts(frame.iloc[:, j])
@@ -328,9 +297,9 @@ def _numbers(column: Any, table: Table, j: int) -> NDArray[np.float64]:
 class _InMemory(Annotated):
     """An AnnData in memory, or one that is backed by its file."""
 
-    def __init__(self, data: Any, parts: Parts) -> None:
+    def __init__(self, data: Any, options: Options) -> None:
         self._data = data
-        super().__init__(OBJECT, parts)
+        super().__init__(OBJECT, options)
 
     def obs_columns(self) -> list[str]:
         return [str(name) for name in self._data.obs.columns]

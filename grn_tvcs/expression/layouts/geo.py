@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.expression.clock import read_times
-from grn_tvcs.expression.columns import LABELS, Columns, may_read
+from grn_tvcs.expression.columns import LABELS, may_read
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.series import TELL
 from grn_tvcs.expression.layouts.named import require_names
 from grn_tvcs.expression.layouts.sample_sheet import beside_sheet
+from grn_tvcs.expression.options import Options
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
@@ -25,6 +26,7 @@ from tvcs_core.files.tables import Table, read_table
 BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
 OF_SAMPLE = "!sample_"
 ACCESSION = "geo_accession"
+PLAIN = Options()
 SAID = ("title", "source_name_ch1", "description")  # what may tell a time, beside characteristics
 
 
@@ -44,11 +46,7 @@ def is_series_matrix(path: str | Path) -> bool:
 
 
 def read_series_matrix(
-    path: str | Path,
-    *,
-    sheet: Table | None = None,
-    columns: Columns | None = None,
-    missing: str = "error",
+    path: str | Path, options: Options = PLAIN, sheet: Table | None = None
 ) -> Expression:
     """Read a series matrix of GEO; genes are the names of its first column, often probes.
 
@@ -56,32 +54,23 @@ def read_series_matrix(
     ----------
     path
         The file, plain or ``.gz``.
+    options
+        Of the sheet, or of the characteristics of samples.
     sheet
         A table that tells time and series of its samples; None for what the file tells.
-    columns
-        Of the sheet, or of the characteristics of samples.
-    missing
-        As for `read_expression`.
 
     Raises
     ------
     DataError
-        If it holds no levels, or no characteristic is a time; or as for `read_samples`.
+        If it holds no levels, or no characteristic is a time; or as for `beside_sheet`.
     """
-    columns = columns or Columns()
     table = read_table(path)
     levels = _levels(table)
     told = _told(table, levels) if sheet is None else sheet
     if sheet is None:
-        columns = _with_time(columns, told)
-    return beside_sheet(
-        levels,
-        told,
-        genes_in_rows=True,
-        missing=missing,
-        columns=columns,
-        remedy=f"give {_sheet(told, 'replicate')}" if sheet is None else TELL,
-    )
+        options = _with_time(options, told)
+    remedy = f"give {_sheet(told, 'replicate')}" if sheet is None else TELL
+    return beside_sheet(levels, told, options, genes_in_rows=True, remedy=remedy)
 
 
 def _levels(table: Table) -> Table:
@@ -129,10 +118,10 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
             columns.setdefault(name, [""] * len(cells))[i] = value.strip()
 
 
-def _with_time(columns: Columns, told: Table) -> Columns:
+def _with_time(options: Options, told: Table) -> Options:
     """Find the column of times where the user names none: the only one that holds times."""
-    if columns.time is not None:
-        return columns
+    if options.time_column is not None:
+        return options
     header, body = told.rows[0], list(told.rows[1:])
     likely = []
     for j, name in enumerate(header):
@@ -144,7 +133,7 @@ def _with_time(columns: Columns, told: Table) -> Columns:
     called = [name for name in likely if CLOCK.fullmatch(name.lower())]
     likely = called if len(called) == 1 else likely  # time, and not a donor D1
     if len(likely) == 1:
-        return replace(columns, time=likely[0])
+        return replace(options, time_column=likely[0])
     what = f"{listed(likely)} may all be times" if likely else "none of these is a time"
     raise may_read(
         told.error(

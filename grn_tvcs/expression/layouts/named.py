@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grn_tvcs.expression.columns import Columns, expanded, without_ignored
+from grn_tvcs.expression.columns import expanded, without_ignored
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.opening import open_table, without_rows
+from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
 from tvcs_core.files.tables import Table
@@ -55,7 +56,7 @@ def without(table: Table, ignore: Sequence[str]) -> Table:
     return table
 
 
-def of_genes_alone(columns: Columns, table: Table, made: Table) -> Columns:
+def of_genes_alone(options: Options, table: Table, made: Table) -> Options:
     """The same of a table that was turned: a name to keep is that of a sample or of a gene.
 
     Raises
@@ -65,14 +66,14 @@ def of_genes_alone(columns: Columns, table: Table, made: Table) -> Columns:
     """
     known = [*table.rows[0], *made.rows[0]]
     lower = {name.lower() for name in known}
-    if strangers := [name for name in columns.keep if name.lower() not in lower]:
+    if strangers := [name for name in options.keep if name.lower() not in lower]:
         raise DataError(
             f"has neither a column nor a row {shown(strangers[0])} for --keep"
             f"{did_you_mean(strangers[0], known)}",
             path=table.path,
         )
     genes = {name.lower() for name in made.rows[0]}
-    return replace(columns, keep=tuple(name for name in columns.keep if name.lower() in genes))
+    return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
 
 
 def rows_by_name(table: Table, kind: str) -> dict[str, int]:

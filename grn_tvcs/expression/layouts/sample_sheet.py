@@ -7,25 +7,26 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from grn_tvcs.expression.clock import times_in
 from grn_tvcs.expression.columns import (
     IGNORED,
     LABELS,
-    Columns,
     find_place,
+    kinds_of,
     may_read,
-    option_words,
+    more_series,
+    series_places,
 )
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
 from grn_tvcs.expression.judge.series import TELL, Apart
 from grn_tvcs.expression.layouts.inferelator import with_times
-from grn_tvcs.expression.layouts.named import of_genes_alone, rows_by_name, whole, without
+from grn_tvcs.expression.layouts.named import of_genes_alone, rows_by_name, without
 from grn_tvcs.expression.layouts.turned import turned
 from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.options import Options, option_words
 from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
@@ -37,64 +38,59 @@ ENDING = re.compile(
     r"([._](sorted|dedup|aligned|out|markdup|sortedbycoord))*"
     r"\.(bam|sam|cram|cel(\.gz)?|txt|fastq(\.gz)?|fq(\.gz)?)$"
 )
-PLAIN = Columns()
-
-
-def read_samples(
-    path: str | Path,
-    sheet: str | Path,
-    *,
-    genes_in_rows: bool = False,
-    missing: str = "error",
-) -> Expression:
-    """Read levels, and beside them a sheet that tells time and series of every sample.
-
-    A sample without a time is at rest, and one may stand in several series, each with a row of its
-    own. The sheet has the columns ``sample`` and ``time`` and any of ``series``, ``condition``,
-    ``replicate`` and ``perturbed``, with the meaning they have for `read_expression`; other
-    columns are not used. Where no column is called ``sample``, or ``time``, the only one that is
-    called much the same counts (``SampleID``, ``Timepoint``, ``time_h``). The first column of the
-    levels names the samples, the others are genes, or the other way round with `genes_in_rows`.
-    Samples that are not in the sheet are left out, with a warning.
-
-    Raises
-    ------
-    DataError
-        If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
-        a gene has the name of a column of the sheet; or as for `read_expression`.
-    """
-    return beside_sheet(whole(path), whole(sheet), genes_in_rows=genes_in_rows, missing=missing)
+PLAIN = Options()
 
 
 def beside_sheet(
     levels: Table,
     table: Table,
+    options: Options = PLAIN,
     *,
     genes_in_rows: bool = False,
-    missing: str = "error",
-    columns: Columns = PLAIN,
     remedy: str = TELL,
 ) -> Expression:
-    """Make out what `read_samples` reads: tables of levels and of samples.
+    """Read levels, and beside them a sheet that tells time and series of every sample.
 
-    `remedy` is what to do where no column of the sheet tells series apart that are not told.
+    A sample without a time is at rest, and one may stand in several series, each with a row of its
+    own. Where no column is called ``sample``, or ``time``, the only one that is called much the
+    same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
+    left out, with a warning.
+
+    Parameters
+    ----------
+    levels
+        The first column names the samples, the others are genes; or the other way round.
+    table
+        Columns as of a table of samples x genes; others are not used.
+    options
+        What the user says of the columns of both.
+    genes_in_rows
+        Whether genes stand in rows.
+    remedy
+        What to do where no column of the sheet tells series apart that are not told.
+
+    Raises
+    ------
+    DataError
+        If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
+        a gene has the name of a column of the sheet; or as for `expression_in`.
     """
-    levels = whole_levels = without(levels, _of_levels(levels, table, columns.ignore))
+    levels = whole_levels = without(levels, _of_levels(levels, table, options.ignore))
     table = with_times(table)
     _refuse_other_way(levels, table, genes_in_rows=genes_in_rows)
     if genes_in_rows:
-        levels = turned(levels, missing, Columns(keep=columns.keep))
+        levels = turned(levels, Options(keep=options.keep, missing=options.missing))
     rows = rows_by_name(levels, "sample")
-    table = _as_levels_say(table, rows, levels.path, columns)
+    table = _as_levels_say(table, rows, levels.path, options)
     genes = levels.rows[0][1:]
-    kept = {name.lower() for name in columns.keep}
+    kept = {name.lower() for name in options.keep}
     if taken := [gene for gene in genes if gene.lower() in LABELS and gene.lower() not in kept]:
         raise levels.error(
             f"a gene must not be called {listed(taken)}: rename it, or leave it out by "
             f"{option_words({'ignore': taken[0]})}",
             row=0,
         )
-    header, facts = _facts(table, rows, levels.path, columns)
+    header, facts = _facts(table, rows, levels.path, options)
     named = {sample for sample, _ in facts}
     if spare := [sample for sample in rows if sample not in named]:
         warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
@@ -103,10 +99,10 @@ def beside_sheet(
     merged = Rows.of(chain([[*header, *genes]], body))
     lines = [levels.lines[0], *(levels.lines[rows[sample]] for sample, _ in facts)]
     joined = Table(levels.path, levels.delimiter, merged, lines, bytes(len(merged)))
-    apart = Apart(_may_tell_series(table, rows, columns), remedy)
-    told = Columns(keep=columns.keep, replicates=columns.replicates)
+    apart = Apart(_may_tell_series(table, rows, options), remedy)
+    told = Options(keep=options.keep, replicates=options.replicates, missing=options.missing)
     told = of_genes_alone(told, whole_levels, joined)
-    return expression_in(joined, missing=missing, columns=told, apart=apart, same=same)
+    return expression_in(joined, told, apart=apart, same=same)
 
 
 def _bare(name: str) -> str:
@@ -116,12 +112,12 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]+", ".", re.sub(r"^x(?=[0-9])", "", name)).strip(".")
 
 
-def _as_levels_say(table: Table, rows: dict[str, int], path: str, columns: Columns) -> Table:
+def _as_levels_say(table: Table, rows: dict[str, int], path: str, options: Options) -> Table:
     """The sheet with samples as the levels call them, where they differ in how they are written.
 
     So featureCounts names samples by the paths of their alignments, and R by names of its own.
     """
-    place = _kinds(table, rows, columns).index("sample")
+    place = _kinds(table, rows, options).index("sample")
     names = [row[place] for row in table.rows[1:]]
     unknown = {name for name in names if name not in rows}
     if not unknown:
@@ -175,14 +171,14 @@ def _of_levels(levels: Table, table: Table, ignore: Sequence[str]) -> tuple[str,
 
 
 def _facts(
-    table: Table, rows: dict[str, int], path: str, columns: Columns
+    table: Table, rows: dict[str, int], path: str, options: Options
 ) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Labels that a sheet has, and what it says of samples; one series if it names none."""
-    kinds = _kinds(table, rows, columns)
+    kinds = _kinds(table, rows, options)
     sample, time = kinds.index("sample"), kinds.index("time")
     times_in(table, time)  # refuse what is none while its line is known
     names = [row[sample] for row in table.rows[1:]]
-    of_series = columns.series_places(table, kinds)
+    of_series = series_places(table, kinds, options)
     if twice := _twice_in_a_series(table, names, of_series, time):
         raise table.error(f"samples must be different, found twice: {listed(twice)}")
     if unknown := [name for name in names if name not in rows]:
@@ -192,12 +188,12 @@ def _facts(
             f"{listed(unknown)}; there stands {listed(list(rows))}{near}"
         )
     used = [j for j, kind in enumerate(kinds) if kind in LABELS and kind != IGNORED]
-    if columns.series:
+    if options.series_column:
         used = [j for j in used if kinds[j] != "series"]
         first = _joined(table, of_series, time)
     else:
         first = [[] if of_series else ["1"] for _ in names]
-    head = [] if of_series and not columns.series else ["series"]
+    head = [] if of_series and not options.series_column else ["series"]
     facts = [
         (name, [*one, *(row[j] for j in used)])
         for name, one, row in zip(names, first, table.rows[1:], strict=True)
@@ -205,13 +201,13 @@ def _facts(
     return head + [kinds[j] for j in used], facts
 
 
-def _may_tell_series(table: Table, rows: dict[str, int], columns: Columns) -> list[dict[str, Any]]:
+def _may_tell_series(table: Table, rows: dict[str, int], options: Options) -> list[dict[str, Any]]:
     """Options that name series by a column more of the sheet, those that part all times in front.
 
     No column of a sheet is a gene, so any may whose cells are neither all the same nor all others.
     """
-    kinds = _kinds(table, rows, columns)
-    time, known = kinds.index("time"), columns.series_places(table, kinds)
+    kinds = _kinds(table, rows, options)
+    time, known = kinds.index("time"), series_places(table, kinds, options)
     body = list(table.rows[1:])
 
     def meet(j: int) -> bool:
@@ -222,7 +218,7 @@ def _may_tell_series(table: Table, rows: dict[str, int], columns: Columns) -> li
         for j, kind in enumerate(kinds)
         if kind not in LABELS and 1 < len({row[j] for row in body}) < len(body)
     ]
-    return [columns.more_series(table, kinds, j) for j in sorted(free, key=meet)]
+    return [more_series(table, kinds, j, options) for j in sorted(free, key=meet)]
 
 
 def _joined(table: Table, of_series: Sequence[int], time: int) -> list[list[str]]:
@@ -234,10 +230,10 @@ def _joined(table: Table, of_series: Sequence[int], time: int) -> list[list[str]
     return [["/".join(row[j] for j in of_series)] for row in table.rows[1:]]
 
 
-def _kinds(table: Table, rows: dict[str, int], columns: Columns) -> list[str]:
+def _kinds(table: Table, rows: dict[str, int], options: Options) -> list[str]:
     """What each column of a sheet is; names that say much the same are known."""
-    here = tuple(n for n in columns.ignore if find_place(table.rows[0], n) is not None)
-    kinds = replace(columns, ignore=here, keep=()).kinds(table, has_index=False)
+    here = tuple(n for n in options.ignore if find_place(table.rows[0], n) is not None)
+    kinds = kinds_of(table, replace(options, ignore=here, keep=()), has_index=False)
     for label, found in (
         ("sample", _of_samples(table, kinds, rows)),
         ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),

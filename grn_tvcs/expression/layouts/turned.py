@@ -9,12 +9,13 @@ from dataclasses import replace
 from itertools import chain
 
 from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
-from grn_tvcs.expression.columns import LABELS, Columns, find_place, may_read, option_words
+from grn_tvcs.expression.columns import LABELS, find_place, may_read
 from grn_tvcs.expression.judge.genes import refuse_results
 from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, is_of_samples
 from grn_tvcs.expression.judge.samples import refuse_two_units, refuse_unlike, samples_by_name
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS, numbers_with_gaps
 from grn_tvcs.expression.opening import without_columns
+from grn_tvcs.expression.options import Options, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed, shown
@@ -25,30 +26,26 @@ MOST_TOLD = 10  # rows that tell of the samples, above the genes
 FIRST = "Time"  # the heading of a first row that holds times
 
 
-def turned(
-    table: Table, missing: str, columns: Columns | None = None, *, may_be_times: bool = False
-) -> Table:
+def turned(table: Table, options: Options, *, may_be_times: bool = False) -> Table:
     """Rows as columns; what is no number is found before, while its line is known.
 
     Parameters
     ----------
     table
-        Of genes x samples; rows called as one of `LABELS`, or as `columns` says, are no genes.
-    missing
-        As for `read_expression`.
-    columns
+        Of genes x samples; rows called as one of `LABELS`, or as `options` say, are no genes.
+    options
         What the user says, of the rows of this table.
     may_be_times
         Whether the first row may hold times, where no row is called Time.
     """
-    keep = () if columns is None else columns.keep
+    keep = options.keep
     table = of_samples(table, keep, is_told=not may_be_times)
-    labels = _labels(table, columns)
+    labels = _labels(table, options)
     is_label = [
         row[0].lower() in labels or (i > 0 and is_of_samples(row[0]) and row[0] not in keep)
         for i, row in enumerate(table.rows)
     ]
-    has_time = any(row[0].lower() in _of_time(columns) for row in table.rows)
+    has_time = any(row[0].lower() in _of_time(options) for row in table.rows)
     is_times = may_be_times and not has_time and _is_times(table)
     plain = (row for row, is_one in zip(table.rows, is_label, strict=True) if not is_one)
     header = [table.rows[0]] if is_label[0] else []
@@ -58,7 +55,9 @@ def turned(
     )
     if may_be_times:  # no sheet tells of the samples
         _refuse_words(levels)
-    values = numbers_with_gaps(levels, range(1, len(table.rows[0])), refuse=missing == "error")
+    values = numbers_with_gaps(
+        levels, range(1, len(table.rows[0])), refuse=options.missing == "error"
+    )
     if may_be_times and not is_times:
         refuse_unlike(table.path, table.rows[0][1:], values, keep)
     del levels, values
@@ -157,19 +156,17 @@ def _refuse_words(levels: Table) -> None:
         )
 
 
-def _labels(table: Table, columns: Columns | None) -> set[str]:
+def _labels(table: Table, options: Options) -> set[str]:
     """Names of rows that are no genes, in small letters."""
-    if columns is None:
-        return set(LABELS)
     names = [row[0] for row in table.rows]
-    wanted = [columns.time, columns.sample, *columns.series]
+    wanted = [options.time_column, options.sample_column, *options.series_column]
     places = (find_place(names, name) for name in wanted if name is not None)
     labels = {*LABELS, *(names[place].lower() for place in places if place is not None)}
-    return labels - {name.lower() for name in columns.keep}
+    return labels - {name.lower() for name in options.keep}
 
 
-def _of_time(columns: Columns | None) -> tuple[str, ...]:
-    return ("time",) if columns is None or columns.time is None else ("time", columns.time.lower())
+def _of_time(options: Options) -> tuple[str, ...]:
+    return ("time",) if options.time_column is None else ("time", options.time_column.lower())
 
 
 def _is_times(table: Table) -> bool:
