@@ -74,7 +74,7 @@ class Layout(Options):
 
     def read_samples(self, paths: list[Path]) -> Expression:
         """Read the files, with the scale and the perturbation that are told beside them."""
-        from grn_tvcs.expression.formats import read
+        from grn_tvcs.expression.read import read
         from grn_tvcs.expression.scales import on_scale
 
         return self.perturbed(on_scale(read(paths, self), self.scale))

@@ -119,8 +119,8 @@ class Expression:
         >>> Expression.of(table).genes
         ('lexA', 'recA')
         """
-        from grn_tvcs.expression.formats import read
         from grn_tvcs.expression.options import Options
+        from grn_tvcs.expression.read import read
 
         return read(data, Options.of(**options))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
+from tvcs_core import DataError
 from tvcs_core.arguments import Help, found, require_kind, require_one_of
 from tvcs_core.files.shown import did_you_mean, listed, plain
 
@@ -173,6 +174,19 @@ def _names(name: str, given: Any) -> tuple[str, ...]:
     if not all(isinstance(one, str) for one in names):
         raise TypeError(f"{name} must be a name or several, found {found(given)}")
     return names
+
+
+class LayoutError(DataError):
+    """A table that would read with other options; `ways` are those to try, the likeliest first."""
+
+    ways: tuple[dict[str, Any], ...] = ()
+
+
+def may_read(error: DataError, *ways: dict[str, Any]) -> LayoutError:
+    """Make an error that says which options may read the table."""
+    found = LayoutError(str(error))
+    found.ways = ways
+    return found
 
 
 def option_words(way: Mapping[str, Any]) -> str:

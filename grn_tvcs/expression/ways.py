@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grn_tvcs.expression.columns import LayoutError
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats import read
-from grn_tvcs.expression.options import Options, option_words
+from grn_tvcs.expression.options import LayoutError, Options, option_words
+from grn_tvcs.expression.read import read
 from tvcs_core.files.shown import visible
 from tvcs_core.files.workbook import SeveralSheetsError
 

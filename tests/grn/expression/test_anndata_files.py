@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from grn_tvcs import Expression
-from grn_tvcs.expression.h5ad import _refuse_endless
+from grn_tvcs.expression.formats.h5ad import _refuse_endless
 from tvcs_core import DataError
 
 anndata = pytest.importorskip("anndata")

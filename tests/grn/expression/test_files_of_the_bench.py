@@ -11,8 +11,8 @@ import pytest
 from grn_tvcs import Expression
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
+from grn_tvcs.expression.formats.text import open_table
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
-from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.scales import beside, on_scale
 from grn_tvcs.expression.steady_states import read_steady_states
 from tests.grn.tables import ways_out

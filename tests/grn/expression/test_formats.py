@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from grn_tvcs import Expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.expression.columns import LayoutError
+from grn_tvcs.expression.options import LayoutError
 from tvcs_core import DataError
 
 SHEET = """sample,series,time,perturbed,replicate,note
@@ -192,7 +192,7 @@ def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(file):
 
 def test_a_time_above_the_samples_is_named_by_the_first_line(file):
     turned = file("Time\t0\tx\t2\nG1\t1\t2\t3\nG2\t4\t5\t6\n")
-    with pytest.raises(DataError, match=r"x\.tsv:1, column 'Time': must be a number, found 'x'"):
+    with pytest.raises(DataError, match=r"x\.tsv:1, column 3: must be a number, found 'x'"):
         Expression.of(turned, genes_in_rows=True)
 
 

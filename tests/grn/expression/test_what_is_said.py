@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression
-from grn_tvcs.expression.formats import _cells
-from grn_tvcs.expression.layouts.geo import is_series_matrix
-from grn_tvcs.expression.layouts.named import rows_by_name, without
+from grn_tvcs.expression.formats.geo import is_series_matrix
+from grn_tvcs.expression.formats.text import open_sheet, open_table
+from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import said_of_gaps
-from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.sample_sheet import rows_by_name
+from grn_tvcs.expression.together import _cells
 from tests.every_command import GEO
 from tvcs_core import DataError
 
@@ -84,13 +85,13 @@ def test_what_a_series_matrix_lacks_is_said(file, text, said):
 
 
 def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(file):
-    table = open_table(file("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
+    table = open_sheet(file("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
     with pytest.raises(DataError, match=r"its columns are '?name'?, '?A'?, '?B'?$"):
         without(table, ["zz"])
 
 
 def test_an_empty_name_is_named_by_its_line(file):
-    table = open_table(file("name\tA\nx\t1\n\t3\ny\t4\n"))
+    table = open_sheet(file("name\tA\nx\t1\n\t3\ny\t4\n"))
     with pytest.raises(DataError, match=r"x\.tsv:3, .*a cell must have a name"):
         rows_by_name(table, "cell")
 

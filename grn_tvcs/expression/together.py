@@ -1,86 +1,24 @@
-"""Expression in whatever layout: one door for all files, of which one may be given or several.
-
-Nothing is turned over silently: genes in rows must be said to be so, and BEELINE's layout is
-known by its second file.
-"""
+"""Files of the same genes taken together, and what of two tables does not go together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import UNIT_SAID
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.h5ad import read_h5ad
-from grn_tvcs.expression.layouts.beeline import read_beeline
-from grn_tvcs.expression.layouts.frames import TAKES, from_anndata, from_frame, is_anndata, is_frame
-from grn_tvcs.expression.layouts.geo import is_series_matrix, read_series_matrix
-from grn_tvcs.expression.layouts.named import of_genes_alone, require_names, whole, without
-from grn_tvcs.expression.layouts.sample_sheet import beside_sheet
-from grn_tvcs.expression.layouts.turned import turned
-from grn_tvcs.expression.opening import open_table
-from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.reading import expression_in
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.arguments import found
 from tvcs_core.files.shown import listed
-from tvcs_core.files.tables import Table
 
 OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
-TAKEN = "a DataFrame, an AnnData, a path or a list of paths"
-OF_TABLES = (*TAKES, "sheet", "samples_sheet")
 
 
-def read(data: Any, options: Options) -> Expression:
-    """Read expression, whatever it is in; as `Expression.of` says."""
-    if isinstance(data, str | Path):
-        return _read_file(data, options)
-    if is_anndata(data):
-        return from_anndata(data, options)
-    if is_frame(data):
-        return from_frame(data, options)
-    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
-        return _together(data, [_read_file(path, options) for path in data])
-    raise TypeError(f"data must be {TAKEN}, found {found(data)}")
-
-
-def _read_file(path: str | Path, options: Options) -> Expression:
-    """Read one file, in the layout that its name, its beginning and the options tell."""
-    if Path(path).suffix.lower() == ".h5ad":
-        return read_h5ad(path, options)
-    if options.pseudotime is not None:
-        return read_beeline(path, options)
-    options.refuse_all_but(OF_TABLES, "a table, but for .h5ad files alone")
-    told = None if options.samples is None else _sheet(options)
-    if options.sheet is None and is_series_matrix(path):
-        return read_series_matrix(path, options, told)
-    if told is not None:
-        levels = whole(path, sheet=options.sheet)
-        return beside_sheet(levels, told, options, genes_in_rows=options.genes_in_rows)
-    table = open_table(path, sheet=options.sheet)
-    if not options.genes_in_rows:
-        return expression_in(table, options)
-    require_names(table)
-    table = without(table, options.ignore)
-    options = replace(options, ignore=())
-    made = turned(table, options, may_be_times=True)
-    return expression_in(made, of_genes_alone(options, table, made))
-
-
-def _sheet(options: Options) -> Table:
-    if not isinstance(options.samples, str | Path):
-        raise TypeError(f"samples must be a path beside a file, found {found(options.samples)}")
-    return whole(options.samples, sheet=options.samples_sheet)
-
-
-def _together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
+def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
     """Put files of the same layout and genes together; the series of all stand after each other.
 
     So do their samples at rest.

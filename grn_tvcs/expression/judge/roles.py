@@ -7,12 +7,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
-from grn_tvcs.expression.opening import without_columns
 from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
-from tvcs_core.files.tables import Table
 
 IGNORED = "(not used)"
 KEPT = "(a gene)"  # under a name that means something else
@@ -20,21 +19,8 @@ FEWEST_COUNTED = 3  # rows, for a gene called X may hold 1 and 2
 LABELS = (*NAMED, IGNORED)
 
 
-class LayoutError(DataError):
-    """A table that would read with another layout; `ways` are those to try, the likeliest first."""
-
-    ways: tuple[dict[str, Any], ...] = ()
-
-
-def may_read(error: DataError, *ways: dict[str, Any]) -> LayoutError:
-    """Make an error that says which options of `read_layout` may read the table."""
-    found = LayoutError(str(error))
-    found.ways = ways
-    return found
-
-
-def kinds_of(table: Table, options: Options, *, has_index: bool = True) -> list[str]:
-    """What each column of a table is: one of `LABELS`, or a gene's name in small letters.
+def kinds_of(sheet: Sheet, options: Options, *, has_index: bool = True) -> list[str]:
+    """What each column of a sheet is: one of `LABELS`, or a gene's name in small letters.
 
     A first column without a name, as R and pandas write names of rows, is not used where
     there is a time, and where it counts the rows; unless `has_index` is False. Nor is one
@@ -45,59 +31,59 @@ def kinds_of(table: Table, options: Options, *, has_index: bool = True) -> list[
     DataError
         If a column is not there, or is two things.
     """
-    header = table.rows[0]
+    header = sheet.heads
     kinds = [name.lower() for name in header]
     for name in options.keep:
-        place = place_of(table, name, "--keep")
+        place = place_of(sheet, name, "--keep")
         kinds[place] = KEPT if kinds[place] in NAMED or CLOCK.fullmatch(name) else kinds[place]
     for name in expanded(options.ignore, header):
-        kinds[place_of(table, name, "--ignore")] = IGNORED
+        kinds[place_of(sheet, name, "--ignore")] = IGNORED
     if options.series_column:
         kinds = [IGNORED if kind in SERIES else kind for kind in kinds]
     given = {"time": options.time_column, "sample": options.sample_column}
     for kind, wanted in given.items():
         if wanted is not None:
-            _take(table, kinds, kind, wanted)
+            _take(sheet, kinds, kind, wanted)
     for name in options.series_column:
-        kinds[place_of(table, name, "--series-column")] = "series"
+        kinds[place_of(sheet, name, "--series-column")] = "series"
     clocks = [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]
     if len(clocks) == 1 and TIME_WITH_UNIT.fullmatch(kinds[clocks[0]]):
         kinds[clocks[0]] = "time"
-    if has_index and kinds[0] in INDEX and _is_index(table, kinds):
+    if has_index and kinds[0] in INDEX and _is_index(sheet, kinds):
         kinds[0] = IGNORED
     if has_index and INDEX_READ in kinds[:2] and "time" in kinds:
         place = kinds.index(INDEX_READ)
-        if len(table.rows) > FEWEST_COUNTED and _counts(table, place):
+        if len(sheet) >= FEWEST_COUNTED and counts_rows(sheet, place):
             kinds[place] = IGNORED
     return kinds
 
 
-def series_places(table: Table, kinds: Sequence[str], options: Options) -> list[int]:
+def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[int]:
     """Where the columns stand that name the series, in the order in which names are joined."""
     if options.series_column:
-        return [place_of(table, name, "--series-column") for name in options.series_column]
+        return [place_of(sheet, name, "--series-column") for name in options.series_column]
     return [kinds.index(name) for name in SERIES if name in kinds]
 
 
-def more_series(table: Table, kinds: Sequence[str], place: int, options: Options) -> dict[str, Any]:
+def more_series(sheet: Sheet, kinds: Sequence[str], place: int, options: Options) -> dict[str, Any]:
     """The option that names series by one column more, so that none that are apart meet."""
-    return {"series_column": (*series_names(table, kinds, options), table.rows[0][place])}
+    return {"series_column": (*series_names(sheet, kinds, options), sheet.heads[place])}
 
 
-def series_names(table: Table, kinds: Sequence[str], options: Options) -> tuple[str, ...]:
+def series_names(sheet: Sheet, kinds: Sequence[str], options: Options) -> tuple[str, ...]:
     """The columns that name the series, as the user or the first row calls them."""
     return tuple(options.series_column) or tuple(
-        table.rows[0][j] for j in series_places(table, kinds, options)
+        sheet.heads[j] for j in series_places(sheet, kinds, options)
     )
 
 
-def _take(table: Table, kinds: list[str], kind: str, wanted: str) -> None:
+def _take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
     """Make a column the one of its kind; another of this name is not used then."""
-    place = place_of(table, wanted, f"--{kind}-column")
+    place = place_of(sheet, wanted, f"--{kind}-column")
     others = [j for j, found in enumerate(kinds) if found == kind and j != place]
     if others:
         warn_user(
-            f"{table.path}: {listed(table.rows[0][j] for j in others)} is not used, for "
+            f"{sheet.path}: {listed(sheet.heads[j] for j in others)} is not used, for "
             f"--{kind}-column is {wanted}"
         )
     for j in others:
@@ -105,20 +91,20 @@ def _take(table: Table, kinds: list[str], kind: str, wanted: str) -> None:
     kinds[place] = kind
 
 
-def _is_index(table: Table, kinds: Sequence[str]) -> bool:
+def _is_index(sheet: Sheet, kinds: Sequence[str]) -> bool:
     """Whether the first column names or counts the rows, and is no gene."""
     if "time" in kinds:
         return True
-    return _counts(table, 0)
+    return counts_rows(sheet, 0)
 
 
-def _counts(table: Table, place: int) -> bool:
+def counts_rows(sheet: Sheet, place: int) -> bool:
     """Whether a column counts the rows, from 0 or 1."""
-    cells = [row[place] for row in table.rows[1:] if place < len(row)]
+    cells = list(sheet.cells(place))
     return any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
 
 
-def place_of(table: Table, name: str, option: str) -> int:
+def place_of(sheet: Sheet, name: str, option: str) -> int:
     """Place of a column by its name, in any case, or by its number counted from 1.
 
     Raises
@@ -126,25 +112,15 @@ def place_of(table: Table, name: str, option: str) -> int:
     DataError
         If there is none.
     """
-    place = find_place(table.rows[0], name)
+    place = sheet.find(name)
     if place is None:
-        header = table.rows[0]
+        header = sheet.heads
         raise DataError(
             f"has no column {shown(name)} for {option}{did_you_mean(name, header)}; it has "
             f"{listed(header)}",
-            path=table.path,
+            path=sheet.path,
         )
     return place
-
-
-def find_place(header: Sequence[str], name: str) -> int | None:
-    """Place of a column, None where it is not there."""
-    for same in (name.__eq__, lambda other: name.lower() == other.lower()):
-        if found := [j for j, other in enumerate(header) if same(other)]:
-            return found[0]
-    if name.isdecimal() and 0 < int(name) <= len(header):
-        return int(name) - 1
-    return None
 
 
 def expanded(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -155,11 +131,3 @@ def expanded(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
         is_pattern = "*" in name and name not in known and matches
         found |= dict.fromkeys(matches if is_pattern else [name])
     return tuple(found)
-
-
-def without_ignored(table: Table, ignore: Iterable[str]) -> tuple[Table, tuple[str, ...]]:
-    """Leave out the columns that are not used; also the names of those that are no columns."""
-    places = {name: find_place(table.rows[0], name) for name in expanded(ignore, table.rows[0])}
-    gone = [place for place in places.values() if place is not None]
-    rest = tuple(name for name, place in places.items() if place is None)
-    return without_columns(table, gone), rest

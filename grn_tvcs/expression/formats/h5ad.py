@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from grn_tvcs.expression.annotated import RAW, TAKES, Annotated, expression_of
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated, expression_of
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
 from tvcs_core.files.extras import to_install
