@@ -7,7 +7,7 @@ one day, are averaged: a series has one level per gene and time.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,42 +15,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import read_times, said_of_no_time, said_of_unit
-from grn_tvcs.expression.columns import Columns, find_place, may_read
 from grn_tvcs.expression.expression import Expression, repeated
-from grn_tvcs.expression.judge.genes import (
-    genes_by_name,
-    genes_by_numbers,
-    refuse_results,
-    warn_of_names,
-)
+from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
 from grn_tvcs.expression.judge.names import CLOCK, SERIES
-from grn_tvcs.expression.judge.samples import warn_of_samples
+from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.sheet import find_place
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import did_you_mean, listed, shown
 
 RAW = "raw"
-BYTES_OF_A_LEVEL = 24  # a number of 8 bytes, kept three times while it is read
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """Which parts of annotated levels count.
-
-    Attributes
-    ----------
-    columns
-        Of ``obs``.
-    layer
-        One of ``layers``, or ``raw``; None for ``X``.
-    gene_column
-        The column of ``var`` that names the genes; None for its index.
-    """
-
-    columns: Columns = field(default_factory=Columns)
-    layer: str | None = None
-    gene_column: str | None = None
+TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
 
 
 class Annotated(ABC):
@@ -60,14 +35,14 @@ class Annotated(ABC):
     ----------
     path
         What errors call them.
-    parts
-        Which parts count.
+    options
+        Which parts count, and what the user says of ``obs``.
     """
 
-    def __init__(self, path: str, parts: Parts) -> None:
+    def __init__(self, path: str, options: Options) -> None:
         self.path = path
-        self.parts = parts
-        self.is_raw = parts.layer == RAW and RAW not in self.layers()
+        self.options = options
+        self.is_raw = options.layer == RAW and RAW not in self.layers()
 
     @abstractmethod
     def obs_columns(self) -> list[str]:
@@ -112,12 +87,12 @@ class Annotated(ABC):
 
     def _used(self) -> list[str]:
         """Columns of ``obs`` that are not to be ignored."""
-        gone = {name.lower() for name in self.parts.columns.ignore}
+        gone = {name.lower() for name in self.options.ignore}
         return [name for name in self.obs_columns() if name.lower() not in gone]
 
     def times(self) -> tuple[NDArray[np.float64], str]:
         """The time of each sample, NaN where it has none or is not reached, and the unit."""
-        name = self.parts.columns.time
+        name = self.options.time_column
         if name is None:
             name = self._time_column()
         values = self._of_obs(name)
@@ -158,7 +133,7 @@ class Annotated(ABC):
     def series(self, n_samples: int) -> NDArray[Any]:
         """The name of each sample's series."""
         lower = {name.lower(): name for name in self._used()}
-        names: list[str] = list(self.parts.columns.series)
+        names: list[str] = list(self.options.series_column)
         names = names or [lower[kind] for kind in SERIES if kind in lower]
         if not names:
             return np.full(n_samples, "1", dtype=object)
@@ -177,7 +152,7 @@ class Annotated(ABC):
 
     def genes(self) -> tuple[str, ...]:
         """Index of ``var``, or the column that is said to name genes."""
-        column = self.parts.gene_column
+        column = self.options.gene_column
         if column is not None and column not in self.var_columns():
             raise self.error(
                 f"var has no column {shown(column)}{did_you_mean(column, self.var_columns())}; it "
@@ -209,7 +184,7 @@ class Annotated(ABC):
         return levels
 
     def _counted(self) -> str:
-        layer = self.parts.layer
+        layer = self.options.layer
         if layer is None:
             return "X"
         if self.is_raw:
@@ -226,12 +201,12 @@ class Annotated(ABC):
 
 
 def expression_of(data: Annotated) -> Expression:
-    """Make out the expression of annotated levels; as `read_h5ad` says.
+    """Make out the expression of annotated levels; as `Expression.of` says.
 
     Raises
     ------
     DataError, ValueError
-        As for `read_h5ad`.
+        As for `Expression.of`.
     """
     times, unit = data.times()
     series = data.series(times.size)
@@ -240,84 +215,50 @@ def expression_of(data: Annotated) -> Expression:
     if not is_in.all():
         warn_user(f"{data.path}: left out {int((~is_in).sum())} samples without a time")
     place = {name: k for k, name in enumerate(dict.fromkeys(series[is_in].tolist()))}
-    number = np.array([place.get(name, -1) for name in series.tolist()])
-    keys = np.stack([number[is_in].astype(np.float64), times[is_in]], axis=1)
-    points, point = np.unique(keys, axis=0, return_inverse=True)
-    point = point.reshape(-1)
-    if len(points) < is_in.sum():
+    cells = Cells(
+        np.flatnonzero(is_in),
+        np.array([place[name] for name in series[is_in].tolist()]),
+        times[is_in],
+        np.ones(int(is_in.sum())),
+        list(place),
+    )
+    points = points_of(cells)
+    if len(points.size) < len(cells.cell):
         warn_user(
-            f"{data.path}: averaged {int(is_in.sum())} samples to {len(points)}, one for each "
+            f"{data.path}: averaged {len(cells.cell)} samples to {len(points.size)}, one for each "
             "time of a series"
         )
-    size = np.bincount(point, minlength=len(points))
-    mean = sparse.csr_array((1.0 / size[point], (point, np.flatnonzero(is_in))),
-                            shape=(len(points), times.size))  # fmt: skip
     genes = data.genes()
-    refuse_cells(data.path, len(points), len(genes), BYTES_OF_A_LEVEL)
-    levels = mean @ data.levels(times.size, len(genes))
-    values = levels.toarray() if sparse.issparse(levels) else np.asarray(levels)
-    names = list(place)
-    notes = said_of_cells(int(is_in.sum()), len(points))
-    genes, values = _judged(data, genes, values)
-    warn_of_samples(data.path, values)
-    found = Expression(
-        values,
-        points[:, 1],
-        tuple(names[int(k)] for k in points[:, 0]),
+    return expression_of_cells(
+        data.path,
         genes,
-        None if on is None else _of_points(on[is_in], point, data),
-        notes=(*notes, *said_of_unit(unit)),
-        cells=None if (size == 1).all() else size.astype(np.float64),
+        data.levels(times.size, len(genes)),
+        cells,
+        data.options,
+        ignored=_ignored(data, genes),
+        perturbed=None if on is None else _of_points(on[is_in], points.point, data),
+        notes=said_of_unit(unit),
     )
-    return _without(found, data)
 
 
-def _judged(
-    data: Annotated, genes: tuple[str, ...], values: NDArray[np.float64]
-) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Leave out of ``var`` what is no gene; names to ignore are none of its business."""
-    told = (*data.parts.columns.keep, *data.parts.columns.ignore)
-    refuse_results(data.path, genes, told)
-    is_gene = genes_by_name(data.path, genes, told, has_time=True)
-    genes, values = tuple(genes[j] for j in np.flatnonzero(is_gene)), values[:, is_gene]
-    is_gene = genes_by_numbers(data.path, genes, values, told, has_time=True)
-    genes, values = tuple(genes[j] for j in np.flatnonzero(is_gene)), values[:, is_gene]
-    warn_of_names(data.path, genes)
-    return genes, values
-
-
-def _without(found: Expression, data: Annotated) -> Expression:
-    """Leave out the genes that are to be ignored."""
+def _ignored(data: Annotated, genes: Sequence[str]) -> set[str]:
+    """Names of genes that are to be left out; others are of columns of ``obs``."""
     columns = {name.lower() for name in data.obs_columns()}
-    wanted = [name for name in data.parts.columns.ignore if name.lower() not in columns]
-    if not wanted:
-        return found
-    if strangers := [name for name in wanted if name not in found.genes]:
-        known = [*data.obs_columns(), *found.genes]
+    wanted = {name for name in data.options.ignore if name.lower() not in columns}
+    if strangers := sorted(wanted - set(genes)):
+        known = [*data.obs_columns(), *genes]
         raise data.error(
             f"has neither a column of obs nor a gene {shown(strangers[0])} for --ignore"
             f"{did_you_mean(strangers[0], known)}"
         )
-    kept = [j for j, gene in enumerate(found.genes) if gene not in wanted]
-    return replace(found, values=found.values[:, kept], genes=tuple(found.genes[j] for j in kept))
+    return wanted
 
 
-def said_of_cells(n_cells: int, n_points: int) -> tuple[str, ...]:
-    """Describe how cells at the same time of a series were averaged, if any were."""
-    if n_points == n_cells:
-        return ()
-    return (f"{n_cells} cells were averaged to {n_points} samples, one for each time of a series.",)
-
-
-def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> Any:
+def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> list[str]:
     share = np.bincount(point, weights=on) / np.bincount(point)
     if not np.isin(share, (0.0, 1.0)).all():
         raise data.error("samples of one time and series must agree in it", "perturbed")
-    flags = share == 1.0
-    if flags.all() or not flags.any():
-        warn_user(f"{data.path}: the column perturbed never changes and is not used")
-        return None
-    return flags
+    return [f"{value:.0f}" for value in share]
 
 
 def _is_clock(name: str) -> bool:
