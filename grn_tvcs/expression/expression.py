@@ -292,8 +292,8 @@ def require_expression(name: str, data: object) -> None:
     """
     if not isinstance(data, Expression):
         raise TypeError(
-            f"{name} must be an Expression, found {describe_value(data)}: read a file, a DataFrame or an "
-            "AnnData by Expression.of(...)"
+            f"{name} must be an Expression, found {describe_value(data)}: read a file, a DataFrame "
+            "or an AnnData by Expression.of(...)"
         )
 
 
