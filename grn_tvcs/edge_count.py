@@ -243,7 +243,7 @@ def choose_edges(
     )  # fmt: skip
     tell = None if progress is None else partial(_percent, progress)
     engine = Threads(threads) if engine is None else engine
-    with closing(results([choice.job], engine, keep=keep, progress=tell)) as found:
+    with closing(results([choice.job], engine, checkpoint_dir=keep, progress=tell)) as found:
         for _, fold, gains in found:
             choice.take(fold, gains)
     return choice.count()

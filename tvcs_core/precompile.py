@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 CAPS = "--max-workers-per-task 5 --max-tasks-per-worker 20 --budget 480"
 # What each program runs, in order, in an empty folder that holds the tables of `write_tables`.
@@ -42,7 +42,7 @@ def precompile() -> Iterator[tuple[str, float]]:
 
     Raises
     ------
-    WorkError
+    RunError
         If a command fails; it ends with the error of the command.
     """
     with tempfile.TemporaryDirectory(prefix="tvcs-compile-") as place:
@@ -54,7 +54,7 @@ def precompile() -> Iterator[tuple[str, float]]:
                 done = subprocess.run(call, cwd=place, capture_output=True, text=True)
                 if done.returncode:
                     last = done.stderr.strip().rpartition("\n")[2]
-                    raise WorkError(f"`python -m {package} {words}` failed: {last}")
+                    raise RunError(f"`python -m {package} {words}` failed: {last}")
                 yield f"{package} {words.split()[0]}", perf_counter() - start
 
 

@@ -58,9 +58,9 @@ from grn_tvcs.stability.model import transitions  # noqa: E402
 from grn_tvcs.stability.stability import Draws  # noqa: E402
 from grn_tvcs.stability.units import solve_pairs  # noqa: E402
 from tvcs_core.engines import (  # noqa: E402
-    Beside,
     Engine,
     Job,
+    PiggybackEngine,
     Serial,
     Task,
     one_blas_thread,
@@ -177,7 +177,7 @@ def idle(genes: int, n_series: int, n_workers: int = 4) -> Iterator[list[str]]:
     expression = simulate(genes, n_series, 21, n_edges=2 * genes, rng=0).expression
     for method, has_folds in (("tvcs", True), ("combined", False)):
         engine, choice = Noted(), prepare_search(expression, method, rng=0) if has_folds else None
-        both = engine if choice is None else Beside(engine, choice.job, choice.take)
+        both = engine if choice is None else PiggybackEngine(engine, choice.job, choice.take)
         more: dict[str, Any] = {} if has_folds else {"calibrate": 0}
         start = time.thread_time()
         infer(expression, method, rng=0, engine=both, **more)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
 from tvcs_core.command.options import with_options
+from tvcs_core.command.results import Place, results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -20,11 +21,10 @@ def infer(given: InferOptions) -> None:
     """Infer a network; write edges.tsv, network.graphml, network.sif, report.html and run.json."""
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
-    from grn_tvcs.cli.results import Results
+    from grn_tvcs.cli.results import Inference
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.at_rest import unknowable
     from grn_tvcs.stability.stability import why_no_stability
-    from tvcs_core.files.folders import output_folder
 
     work, reference = read_inputs(given)
     given = work.given
@@ -33,7 +33,9 @@ def infer(given: InferOptions) -> None:
         say(f"nothing is left to do: {out} holds the results of this run")
         return
     is_resumed = goes_on(given)
-    with output_folder(out, force=given.force or is_resumed) as folder:
+    place = Place(out, given.force or is_resumed)
+    parameters, inputs = given.recorded(), given.inputs()
+    with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
         if not is_resumed:
             shutil.rmtree(given.finished, ignore_errors=True)
         files = " ".join(map(str, given.expression))
@@ -58,7 +60,7 @@ def infer(given: InferOptions) -> None:
             say(note)
         if why := rules.why_so_many():
             say(f"{why} --max-edges N selects N.")
-        Results(network, data, rules, given, reference, count, work.steady).write(folder)
+        Inference(network, data, rules, given, reference, count, work.steady).write(written)
     shutil.rmtree(given.finished, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = int(network.out_degrees.sum()), network.n_scored

@@ -28,7 +28,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
-from tvcs_core.engines import Beside, Engine, Threads
+from tvcs_core.engines import Engine, PiggybackEngine, Threads
 
 PERCENT = 100  # parts of an inference that does not halve the series
 
@@ -152,8 +152,12 @@ class Inference:
                 of_folds, of_network = progress.stages(*self._sizes())
                 choice = prepare_search(self.data, self.given.method, **self._asked())
                 engine = self.engine or Threads(self.given.threads)
-                both = Beside(
-                    engine, choice.job, choice.take, keep=self.given.kept, progress=of_folds
+                both = PiggybackEngine(
+                    engine,
+                    choice.job,
+                    choice.take,
+                    checkpoint_dir=self.given.kept,
+                    progress=of_folds,
                 )
                 network = self._infer(both, of_network)
                 both.finish()

@@ -250,7 +250,7 @@ def _all_results(
 ) -> list[Any]:
     """Return the results of all units of a job, in their order."""
     found: list[Any] = [None] * job.size
-    with closing(results([job], engine, keep=keep, progress=progress)) as units:
+    with closing(results([job], engine, checkpoint_dir=keep, progress=progress)) as units:
         for _, k, unit in units:
             found[k] = unit
     return found

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 from grn_tvcs.comparison.comparison import INTERVAL, Comparison
 from grn_tvcs.comparison.edges import KINDS
 from grn_tvcs.comparison.permutations import ALPHA
 from grn_tvcs.comparison.picture import HEIGHT, MAX_DRAWN, RADIUS, WIDTH, draw
-from tvcs_core.files.folders import write_json
+from tvcs_core.command.results import Results
 from tvcs_core.files.page import fill_page
-from tvcs_core.files.tables import write_table
 
 # Rows of the tables of the report.
 MAX_LISTED = 200  # claimed edges
@@ -20,15 +15,12 @@ MAX_CANDIDATES_LISTED = 20  # edges, if none is claimed
 MAX_GENES_LISTED = 20
 
 
-def write_files(
-    comparison: Comparison, folder: Path, record: Mapping[str, Any], *, command: str = ""
-) -> None:
-    """Write all files of a comparison into an empty folder."""
-    write_table(folder / "differences.tsv", *comparison.table())
-    write_table(folder / "genes.tsv", *comparison.gene_table())
-    page = render(comparison, command=command)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    write_json(folder / "run.json", dict(record))
+def write_files(comparison: Comparison, out: Results, *, command: str = "") -> None:
+    """Write all files of a comparison, and what ``run.json`` says of it."""
+    out.table("differences.tsv", *comparison.table())
+    out.table("genes.tsv", *comparison.gene_table())
+    out.text("report.html", render(comparison, command=command))
+    out.record |= comparison.facts()
 
 
 def render(comparison: Comparison, *, command: str = "") -> str:

@@ -36,11 +36,6 @@ class Permutations:
     possible: int
 
     @property
-    def is_complete(self) -> bool:
-        """Whether these are all possible permutations."""
-        return len(self.in_first) == self.possible
-
-    @property
     def min_p(self) -> float:
         """The smallest possible p value."""
         return 1.0 / len(self.in_first)

@@ -93,7 +93,7 @@ def grow_forests(
 
     facts = {} if keep is None else forests.facts
     job = Job("forests", grow_block, forests, -(-n_forests // block), facts)
-    with closing(results([job], engine or Serial(), keep=keep, progress=tell)) as found:
+    with closing(results([job], engine or Serial(), checkpoint_dir=keep, progress=tell)) as found:
         for _, unit, (columns,) in found:
             scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores

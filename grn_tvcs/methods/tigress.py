@@ -76,7 +76,7 @@ def tigress(
     job = Job("splits", runs_of_splits, runs, -(-splits // CHUNK_SPLITS), runs.facts)
     sums = np.zeros((3, *allowed.shape), np.int64)
     engine = Threads(threads) if engine is None else engine
-    with closing(results([job], engine, keep=keep, progress=progress)) as found:
+    with closing(results([job], engine, checkpoint_dir=keep, progress=progress)) as found:
         for _, _, (places, part) in found:
             sums.reshape(3, -1)[:, places] += part
     area, count, sign = sums

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.network.confidence import expected_true
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.edge import Edge
+from grn_tvcs.network.network import Network
 from tvcs_core.files.page import Axes, round_numbers
 
 MAX_POINTS = 200  # of the curve of expected true edges

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.network.network import Edge
+from grn_tvcs.network.edge import Edge
 
 WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0  # pixels
 MAX_NAMED = 100  # genes, up to which all are named

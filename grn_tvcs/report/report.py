@@ -16,8 +16,9 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.data import curve, stabilities, support
 from grn_tvcs.report.explorer import MAX_EDGES, explorer

@@ -53,7 +53,9 @@ def gather(
         if progress is not None:
             progress(all_halves * done // total, all_halves)
 
-    with closing(results([job], engine or Threads(threads), keep=keep, progress=tell)) as found:
+    with closing(
+        results([job], engine or Threads(threads), checkpoint_dir=keep, progress=tell)
+    ) as found:
         for _, _, arrays in found:
             sums.add(Packed.of_arrays(arrays))
     return sums.evidence()

@@ -11,14 +11,21 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tvcs_core.command.shell import emit, tell
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import output_folder, write_json, write_whole
+from tvcs_core.files.partial import (
+    create_partial_file,
+    read_abandoned_texts,
+    remove_abandoned_files,
+)
 from tvcs_core.files.record import run_record
 from tvcs_core.files.shown import json_text
 from tvcs_core.files.spreadsheet import shield
@@ -27,16 +34,23 @@ from tvcs_core.files.tables import write_table
 _FORMAT = re.compile(r"([<>])\+?(\d*).*")
 
 
-class FolderOptions(Protocol):
-    """Options of a command that fills a folder."""
+class OutOptions(Protocol):
+    """Options of a command that fills a folder, or writes a file."""
 
     @property
     def out(self) -> Path:
-        """The folder."""
+        """The folder or the file."""
 
     @property
     def force(self) -> bool:
-        """Whether its files may be replaced."""
+        """Whether what is there may be replaced."""
+
+
+class Place(NamedTuple):
+    """A folder to fill, for what is no command."""
+
+    out: Path
+    force: bool = False
 
 
 class Results:
@@ -70,7 +84,7 @@ class Results:
 @contextmanager
 def results(
     command: str,
-    options: FolderOptions,
+    options: OutOptions,
     parameters: Mapping[str, Any],
     *,
     seed: int | None = None,
@@ -101,6 +115,70 @@ def results(
         out = Results(folder, record)
         yield out
         out.json("run.json", record)
+
+
+def refuse_file(options: OutOptions, inputs: Iterable[Path]) -> None:
+    """Refuse a file of results that cannot be written, or may not be replaced.
+
+    Raises
+    ------
+    DataError
+        If the folder of the file is not there or not writable, if it is one of the `inputs`, or if
+        it or its run record is there and `force` is not given.
+    """
+    out = options.out
+    folder = out.parent
+    if not folder.is_dir():
+        raise DataError("cannot be written (its folder does not exist)", path=out)
+    if out.is_dir():
+        raise DataError("must be a file, found a folder", path=out)
+    if not os.access(folder, os.W_OK):
+        raise DataError("cannot be written (its folder is not writable)", path=out)
+    if out.exists() and any(path.exists() and path.samefile(out) for path in inputs):
+        raise DataError("is an input of this command and is not replaced", path=out)
+    for path in () if _is_left(out) else (out, _record_file(out)):
+        if path.exists() and not options.force:
+            raise DataError("exists; give --force to replace it", path=path)
+
+
+def write_with_record(out: Path, save: Callable[[Path], object], record: Mapping[str, Any]) -> None:
+    """Write a file of results with `save`, and FILE.run.json beside it.
+
+    The old record goes first and the new one comes last: where it stands, the file is whole and
+    its own.
+    """
+
+    def save_and_name(path: Path) -> None:
+        save(path)
+        left.path.write_text(_identity(path), encoding="utf-8")  # see `_is_left`
+
+    record_file = _record_file(out)
+    record_file.unlink(missing_ok=True)
+    remove_abandoned_files(record_file)
+    left = create_partial_file(record_file)
+    try:
+        write_whole(out, save_and_name)
+        write_whole(record_file, lambda path: write_json(path, record))
+    finally:
+        left.release()
+
+
+def _record_file(out: Path) -> Path:
+    return Path(f"{out}.run.json")
+
+
+def _is_left(out: Path) -> bool:
+    """Whether a file is that of a run that was killed before its record was there."""
+    record_file = _record_file(out)
+    if record_file.exists() or not out.exists():
+        return False
+    return _identity(out) in read_abandoned_texts(record_file)
+
+
+def _identity(path: Path) -> str:
+    """Return what a file keeps when it is renamed, and no other file shares."""
+    found = path.stat()
+    return f"{found.st_ino} {found.st_mtime_ns}"
 
 
 def print_table(columns: Mapping[str, str], rows: Iterable[Sequence[object]]) -> None:
@@ -143,6 +221,6 @@ def write_rows(
         write_whole(out, lambda path: write_table(path, header, cells, ","), is_secret=is_secret)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Any, indent: int | None = 2) -> None:
     """Print JSON for programs; its names read back exactly and hold no control character."""
-    print(json_text(value, indent=2))
+    print(json_text(value, indent))

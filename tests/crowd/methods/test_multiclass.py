@@ -9,12 +9,13 @@ import pytest
 from crowd_tvcs import METHODS, Plan, Quality, assign, expected_accuracy
 from crowd_tvcs.accuracy import many_classes as accuracies
 from crowd_tvcs.accuracy.gradient import ClassGradient
-from crowd_tvcs.accuracy.many_classes import accuracy_of_classes, gains_of_classes
+from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 from crowd_tvcs.accuracy.model import answer_model, even_matrices
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.verification import pricing_many_classes
 from crowd_tvcs.what_if import what_if
+from tests.crowd.gains import gains_of_classes
 
 
 def by_enumeration(matrices, prior):

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import NO_OPTIONS, Method, options_of
+from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import NO_OPTIONS, Method
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from tvcs_core.lazy import choices

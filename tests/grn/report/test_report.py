@@ -15,7 +15,6 @@ from grn_tvcs import (
     Rules,
     SteadyStates,
     infer,
-    read_expression,
     score,
     simulate,
 )
@@ -209,7 +208,7 @@ def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing
         (tmp_path / "x.tsv").write_text("\n".join(lines))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            data = read_expression(tmp_path / "x.tsv", missing=missing)
+            data = Expression.of(tmp_path / "x.tsv", missing=missing)
         said = methods_paragraph(
             Network(data.genes, 1 - np.eye(3)),
             data,

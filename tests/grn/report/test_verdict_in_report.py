@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Network, Rules, simulate
-from grn_tvcs.network.verdict import Verdict, judged
+from grn_tvcs.network.verdict import Verdict
 from grn_tvcs.report.data import support
 from grn_tvcs.report.report import render
 from tvcs_core.files.page import ABOVE, BELOW, HEIGHT, LEFT, RIGHT, WIDTH
@@ -44,7 +44,7 @@ def made(chances, n=10, **more):
     confidence = np.full((n, n), 0.01)
     confidence[tuple(pairs[: len(chances)].T)] = chances
     genes = tuple(f"G{i}" for i in range(1, n + 1))
-    return judged(Network(genes, scores, confidence=confidence, **more)).within(Rules(max_edges=9))
+    return Network(genes, scores, confidence=confidence, **more).judged().within(Rules(max_edges=9))
 
 
 def page_of(network, expression):
