@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.network.edge_table import write_edges, write_reference
     from grn_tvcs.network.export import FORMATS, write_graphml, write_network, write_sif
-    from grn_tvcs.network.network import Edge, Network
+    from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior, read_prior
+    from grn_tvcs.network.ranking import Edge
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.scores import Scores, score
     from grn_tvcs.simulation.simulation import Simulation, simulate
@@ -74,7 +75,8 @@ __getattr__, __dir__ = on_demand(
         "network.edge_files": "read_genes read_network read_reference",
         "network.edge_table": "write_edges write_reference",
         "network.export": "FORMATS write_graphml write_network write_sif",
-        "network.network": "Edge Network",
+        "network.network": "Network",
+        "network.ranking": "Edge",
         "network.prior": "Prior read_prior",
         "network.rules": "Rules",
         "network.scores": "Scores score",

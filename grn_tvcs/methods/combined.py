@@ -176,7 +176,7 @@ def combined(
     model, n = universal(), len(expression.genes)
     if not rules.candidates(expression.genes, expression.constant_genes).allowed.any():
         nothing = Pairs.scored(np.empty(0, np.int64), np.zeros((0, n)))
-        return Network.of_pairs(expression.genes, nothing, verdict=Verdict(why_not=NO_PAIR))
+        return Network(expression.genes, nothing, verdict=Verdict(why_not=NO_PAIR))
     look, design = _look_and_design(expression, rules, steady)
     known = _common(model, design, resamples)
     to_simulate = calibrate if known is None else 0
@@ -280,7 +280,7 @@ def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
         stability=parts.stability,
         evidence=carried_by(_by_source(parts)),
     )
-    return Network.of_pairs(genes, pairs)
+    return Network(genes, pairs)
 
 
 def _told(parts: Parts) -> dict[str, Array]:

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from grn_tvcs.network.network import HEADER, SIGNS, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
-from grn_tvcs.network.ranking import Ranked, blocks
+from grn_tvcs.network.ranking import HEADER, SIGNS, Ranked, blocks
 from tvcs_core.files.spreadsheet import shield
 
 LEVEL = 6  # of compression: zlib's own default

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.network.confidence import expected_true
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.ranking import Edge
 from tvcs_core.files.page import Axes, round_numbers
 
 MOST_POINTS = 200

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.network import SIGNS, Network
-from grn_tvcs.network.ranking import Ranked, ranked_selected, ranked_top
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.ranking import SIGNS, Ranked, ranked_selected, ranked_top
 from grn_tvcs.network.scores import Scores
 from grn_tvcs.report.layout import Dot
 

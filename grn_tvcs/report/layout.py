@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.network.network import Edge
+from grn_tvcs.network.ranking import Edge
 
 WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
 MOST_NAMED = 100

@@ -17,7 +17,8 @@ from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
 from grn_tvcs.network.evidence import NAMES, SOURCES
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.ranking import Edge
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.report.courses import courses
 from grn_tvcs.report.data import curve, stabilities, support

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from grn_tvcs.network.evidence import CODES
-from grn_tvcs.network.network import CHANCES, SIGNS, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
+from grn_tvcs.network.ranking import CHANCES, SIGNS
 from tvcs_core.arguments import found
 from tvcs_core.files.shown import listed
 
@@ -73,4 +74,4 @@ def _network(parts: Mapping[str, Any]) -> Network:
     if "evidence" in frame:
         known["evidence"] = [CODES.get(str(word), 0) for word in frame["evidence"]]
     notes = tuple(str(note) for note in parts.get("notes", ()))
-    return Network.of_pairs(genes, Pairs.listed((regulators, targets), known), notes=notes)
+    return Network(genes, Pairs.listed((regulators, targets), known), notes=notes)

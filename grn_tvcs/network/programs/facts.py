@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from grn_tvcs.network.network import Edge, Network
-from grn_tvcs.network.ranking import ranked_selected
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.ranking import Edge, ranked_selected
 
 RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
 

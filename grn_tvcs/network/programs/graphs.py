@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from grn_tvcs.network.evidence import CODES
-from grn_tvcs.network.network import CHANCES, SIGNS, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
+from grn_tvcs.network.ranking import CHANCES, SIGNS
 from tvcs_core.arguments import array_of, found, require_number, require_one_of
 
 SIGN_OF = {text: sign for sign, text in SIGNS.items()}
@@ -40,7 +41,7 @@ def of_graph(graph: Any) -> Network:
             for name in CHANCES
         }
     regulators, targets = ([place[link[end]] for link in links] for end in (0, 1))
-    return Network.of_pairs(list(map(str, place)), Pairs.listed((regulators, targets), known))
+    return Network(tuple(map(str, place)), Pairs.listed((regulators, targets), known))
 
 
 def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
