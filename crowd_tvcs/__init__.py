@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from crowd_tvcs.accuracy.two_classes import (
@@ -46,7 +46,7 @@ __all__ = [
     "smooth_accuracy",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "accuracy.two_classes": "accuracy_bounds expected_accuracy gains sampled_accuracy "

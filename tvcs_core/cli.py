@@ -28,24 +28,24 @@ class ProjectOptions:
         Path,
         typer.Argument(
             metavar="MATRIX",
-            help="A .npy file, a .npz file of a scipy sparse matrix (its entries are the only "
-            "candidates), or numbers in a .csv or .tsv file (.gz accepted; a first row without "
-            "any number is a header and skipped). Or a folder of .npy files, each a block of rows, "
-            "in the order of their names; they are not read into memory.",
+            help="A .npy file, a .npz file of a scipy sparse matrix (only stored entries may be "
+            "kept), or numbers in a .csv or .tsv file (.gz accepted; a first row without any "
+            "number is skipped as a header). Or a folder of .npy files, each a block of rows, "
+            "in the order of their names; these are not loaded into memory.",
         ),
     ]
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads.")
     ]
-    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a row.")] = None
-    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a column.")] = None
-    total: Annotated[int | None, typer.Option(min=0, help="Most entries in all.")] = None
+    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per row.")] = None
+    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per column.")] = None
+    total: Annotated[int | None, typer.Option(min=0, help="Most entries in total.")] = None
     row_caps: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
     ] = None
     col_caps: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The same for the columns.")
+        Path | None, typer.Option(metavar="FILE", help="A cap for each column, likewise.")
     ] = None
     names: Annotated[
         bool,
@@ -55,8 +55,8 @@ class ProjectOptions:
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False
 
     def inputs(self) -> list[Path]:
-        """Every file that is read."""
-        from tvcs_core.projection.blocks.holders import sources_of
+        """Return all input files."""
+        from tvcs_core.projection.blocks.readers import sources_of
 
         matrix = sources_of(self.matrix) if self.matrix.is_dir() else [self.matrix]
         return [*matrix, *(path for path in (self.row_caps, self.col_caps) if path is not None)]
@@ -66,10 +66,10 @@ class ProjectOptions:
 @guarded
 @with_options
 def project(given: ProjectOptions) -> None:
-    """Keep the entries with the largest sum of squares that the caps allow.
+    """Project a matrix: keep the entries with the largest sum of squares subject to the caps.
 
-    Prints what was kept, how far that is from proven optimal, and the time. Beside FILE the
-    command writes FILE.run.json, which says how to repeat the run.
+    Prints the objective (the sum of squares kept), the gap to proven optimality, and the time. The
+    command also writes FILE.run.json, a record to repeat the run.
     """
     from tvcs_core import TVCS
     from tvcs_core.files.matrices import read_caps, read_matrix
@@ -95,29 +95,29 @@ def project(given: ProjectOptions) -> None:
         seed=None,
         inputs=given.inputs(),
         shape=list(projection.constraint.shape),
-        kept=projection.kept,
+        objective=projection.objective,
         gap=projection.gap,
     )
     write_with_record(given.out, projection.save, record)
-    typer.echo(f"kept  {projection.kept!r} in {_count_kept(projection)} entries")
-    typer.echo(f"gap   {projection.gap!r}")
-    typer.echo(f"time  {seconds:.3g} s")
+    typer.echo(f"objective  {projection.objective!r} in {_support_size(projection)} entries")
+    typer.echo(f"gap        {projection.gap!r}")
+    typer.echo(f"time       {seconds:.3g} s")
 
 
 @app.command()
 @guarded
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `tvcs project` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `tvcs project`.")],
     blocks: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of blocks that FILE is a projection of."),
+        typer.Option(metavar="DIR", help="Folder of the blocks that were projected."),
     ] = None,
 ) -> None:
-    """Check anew that a projection keeps the caps and that no other could keep more.
+    """Check that a projection keeps the caps and that no other support has a larger objective.
 
-    Uses nothing but V, the caps, the support and the prices in FILE; V of a projection of blocks is
-    in DIR. Exit code 0 if the
-    projection is proved optimal, 1 if it is not, 2 if FILE holds no projection.
+    Uses only V, the caps, the support and the prices in FILE; for a projection of blocks, V is read
+    from DIR. Exit code 0 if the projection is proved optimal, 1 if it is not, 2 if FILE holds no
+    projection.
     """
     certificate = _certify(file, blocks)
     for violation in certificate.violations[:10]:
@@ -126,7 +126,7 @@ def verify(
         say(f"{file}: and {len(certificate.violations) - 10} violations more")
     typer.echo(f"feasible  {'yes' if certificate.feasible else 'no'}")
     typer.echo(f"optimal   {'yes' if certificate.optimal else 'not proved'}")
-    typer.echo(f"kept      {certificate.kept!r}")
+    typer.echo(f"objective {certificate.objective!r}")
     typer.echo(f"bound     {certificate.bound!r}")
     typer.echo(f"gap       {certificate.gap!r}{' (exact)' if certificate.exact else ''}")
     if not certificate.optimal:
@@ -136,10 +136,10 @@ def verify(
 @app.command()
 @guarded
 def doctor() -> None:
-    """Show versions, kernel cache, cores and memory, and warn of what may surprise.
+    """Show versions, kernel cache, cores and memory, and warn of unusual settings.
 
-    Projects a small table and says whether its kernels came from the cache or were compiled. Exit
-    code 1 if its proof fails, or if kernels cannot be kept, so that every run compiles them anew.
+    Projects a small table and reports whether its kernels came from the cache or were compiled.
+    Exit code 1 if its proof fails, or if kernels cannot be cached, so that every run compiles them.
     """
     from tvcs_core.doctor import facts, surprises, try_projection
 
@@ -180,7 +180,7 @@ def main() -> None:
     run(app)
 
 
-def _count_kept(projection: Projection | BlockProjection) -> int:
+def _support_size(projection: Projection | BlockProjection) -> int:
     from tvcs_core import BlockProjection
 
     if isinstance(projection, BlockProjection):
@@ -189,7 +189,7 @@ def _count_kept(projection: Projection | BlockProjection) -> int:
 
 
 def _certify(file: Path, blocks: Path | None) -> Certificate:
-    """The certificate of what FILE holds, of the kind that it is."""
+    """Return the certificate of the projection in FILE, of blocks or of a matrix."""
     from tvcs_core import BlockProjection, DataError, certify, certify_blocks
     from tvcs_core.projection.blocks.file import is_saved
 
@@ -215,19 +215,19 @@ def _refuse_both(view: str, cap: int | None, caps: Path | None) -> None:
 
 
 def _shape_of_blocks(given: ProjectOptions) -> tuple[int, int]:
-    """The shape of all blocks together; options that are of one file alone are refused."""
-    from tvcs_core.projection.blocks.holders import Crew
+    """Return the shape of all blocks together; raise for options of single files."""
+    from tvcs_core.projection.blocks.readers import BlockReaders
 
     if given.names or given.method != "exact":
         wrong = "--names" if given.names else "--method"
         raise ValueError(f"{wrong} cannot be given where MATRIX is a folder of blocks")
-    return Crew(given.matrix, threads=1, retries=0).shape
+    return BlockReaders(given.matrix, threads=1, retries=0).shape
 
 
 def _project(
     given: ProjectOptions, V: Any, constraint: Any
 ) -> tuple[Projection | BlockProjection, float]:
-    """The projection and its time, without that of compiling."""
+    """Return the projection and its time in seconds, without that of compilation."""
     from time import perf_counter
 
     from tvcs_core import DataError, project_blocks

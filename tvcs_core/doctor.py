@@ -1,4 +1,4 @@
-"""What `tvcs doctor` shows, warns of and tries."""
+"""The checks of `tvcs doctor`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ NOT_KEPT = "no kernel can be kept: set TVCS_CACHE_DIR to a folder of your own"
 
 
 def facts() -> Iterator[tuple[str, str]]:
-    """What `tvcs doctor` shows."""
+    """Yield names and values of the facts that `tvcs doctor` prints."""
     import os
     import platform
     import sys
@@ -35,7 +35,7 @@ def facts() -> Iterator[tuple[str, str]]:
 
 
 def surprises() -> Iterator[str]:
-    """What may surprise: slow starts, settings of numba, cache folders that are not used."""
+    """Yield warnings: slow starts, settings of numba, cache folders that cannot be used."""
     import os
     import sys
 
@@ -61,7 +61,7 @@ def surprises() -> Iterator[str]:
 
 
 def try_projection() -> tuple[str, list[str]]:
-    """What became of projecting a small table, and what is wrong with the installation."""
+    """Project a small table; describe the run, and list defects of the installation."""
     import os
     from time import perf_counter
 
@@ -74,7 +74,7 @@ def try_projection() -> tuple[str, list[str]]:
 
     V, trouble = np.add.outer(np.arange(20), np.arange(20)), []
     began, before = perf_counter(), compiling_seconds()
-    for _ in range(2):  # the first may be left to Python (`projection.first`)
+    for _ in range(2):  # Python may run the first projection (`projection.first`)
         projection = project_onto(V, TVCS.matrix(V.shape, row_caps=4, col_caps=5, total=70))
     seconds, compiling = perf_counter() - began, compiling_seconds() - before
     if projection.gap or not certify(projection).optimal:
@@ -124,5 +124,5 @@ def _memory() -> str:
     except (AttributeError, OSError, ValueError):
         return "not known"
     left = available_memory()
-    said = "" if left is None else f", {left / 2**30:.1f} GiB available"
-    return f"{whole / 2**30:.1f} GiB{said}"
+    available = "" if left is None else f", {left / 2**30:.1f} GiB available"
+    return f"{whole / 2**30:.1f} GiB{available}"

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 CAPS = "--max-workers-per-task 5 --max-tasks-per-worker 20 --budget 480"
 # What each program runs, in order, in an empty folder that holds the tables of `write_tables`.
@@ -48,7 +48,7 @@ def precompile(cache: Path) -> Iterator[tuple[str, float]]:
 
     Raises
     ------
-    WorkError
+    RunError
         If a command fails; it ends with the error of the command.
     """
     environment = os.environ | {"TVCS_CACHE_DIR": str(cache)}  # commands run in another folder
@@ -63,7 +63,7 @@ def precompile(cache: Path) -> Iterator[tuple[str, float]]:
                 )
                 if done.returncode:
                     last = done.stderr.strip().rpartition("\n")[2]
-                    raise WorkError(f"`python -m {package} {words}` failed: {last}")
+                    raise RunError(f"`python -m {package} {words}` failed: {last}")
                 yield f"{package} {words.split()[0]}", perf_counter() - start
 
 

@@ -112,11 +112,11 @@ def turn(values, moved, tvcs, task):
     gains, caps = values * values, caps_of(tvcs)
     ours, answer = compiled(partial(project, values, tvcs))
     build, ortools, kept = flow_of_matrix(gains, *caps)
-    agree(answer.kept, kept, "OR-Tools", task)
+    agree(answer.objective, kept, "OR-Tools", task)
     scipy = np.nan
     if task.caps == ONES:
         scipy, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
-        agree(answer.kept, gains[row, col].sum(), "linear_sum_assignment", task)
+        agree(answer.objective, gains[row, col].sum(), "linear_sum_assignment", task)
     again, cold = compiled(partial(project, moved, tvcs))
     warm, second = compiled(partial(project, moved, tvcs, warm=answer))
     if not np.array_equal(cold.support, second.support):

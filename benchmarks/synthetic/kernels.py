@@ -7,9 +7,9 @@ from tvcs_core.jit import kernel
 def shrink_exclusive(size, weight, row_of, col_of, w, row_sums, col_sums, tol, max_sweeps):
     """Minimise ``1/2 |w - size|**2 + weight * sum_g (sum of w_g)**2`` over ``w >= 0``.
 
-    Each coordinate is set to its best value given the others until none moves by more than
-    `tol`; the penalty differentiates to a product of intervals, so no coordinate descent can
-    get stuck short of the minimum. `w` holds the start, `row_sums` and `col_sums` its sums.
+    Each coordinate is set to its best value given the others, until none moves by more than `tol`.
+    The penalty is smooth and the constraints are separable, so coordinate descent reaches the
+    minimum. `w` holds the start, `row_sums` and `col_sums` its sums.
     """
     for _ in range(max_sweeps):
         largest = 0.0

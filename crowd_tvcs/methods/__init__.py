@@ -8,11 +8,12 @@ best it has, and draws random numbers from `rng` alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tvcs_core.arguments import require_kind, require_number, require_one_of
-from tvcs_core.lazy import Listed
+from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Listed):
+class Method(LazyFunction):
     """A method and all that is said of it: in help, errors, reports and docs.
 
     Attributes
@@ -178,17 +179,22 @@ def methods_for(plan: Plan) -> list[str]:
 
 def method_for(plan: Plan, method: str) -> Method:
     """Return a method, loaded; refuse an unknown one, and one that does not honour the demands."""
+    require_honoured(method, plan.demands)
+    chosen = METHODS[method]
+    _ = chosen.function  # loaded before a clock runs, or a folder is there
+    return chosen
+
+
+def require_honoured(method: str, demands: Sequence[str]) -> None:
+    """Refuse an unknown method, and one that does not honour some demands."""
     require_one_of("method", method, METHODS)
-    for demand in plan.demands:
+    for demand in demands:
         if demand not in METHODS[method].honours:
             able = [name for name, other in METHODS.items() if demand in other.honours]
             raise ValueError(
                 f"the method {method} does not honour {demand}; these do: {', '.join(able)} "
                 f"(on the command line: --method {able[0]})"
             )
-    chosen = METHODS[method]
-    _ = chosen.function  # loaded before a clock runs, or a folder is there
-    return chosen
 
 
 __all__ = ["HONOURS", "METHODS", "Method", "assign", "method_for", "methods_for"]

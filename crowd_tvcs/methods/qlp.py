@@ -27,7 +27,7 @@ def qlp(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignme
     fixed = plan.settle(scores)
     projection = project(scores, plan.rest(fixed))
     duals = Duals.of(projection, "sum of qualities", is_price=True)
-    total = projection.kept + float(plan.table.values[fixed].sum())
+    total = projection.objective + float(plan.table.values[fixed].sum())
     facts = {"sum_of_qualities": total, "projection_gap": projection.gap}
     support = fixed | projection.support
     return Assignment(

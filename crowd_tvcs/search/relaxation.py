@@ -36,6 +36,7 @@ from tvcs_core.engines import in_threads
 NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
 THREADS = 2
+WIDER, WIDENED = 5, 8.0  # a slack grows so often, by so much, where nodes run out
 TOLERANCE = 1e-12
 EXCHANGE_WORK = 130_000_000  # multiplications that `Relaxation.exchange` may take
 
@@ -296,10 +297,17 @@ def price_everything(
     start: TaskSets,
     deadline: Deadline,
     node_limit: int = PROOF_NODES,
+    *,
+    slack: float = 0.0,
+    weight: Floats | None = None,
 ) -> DualBound | None:
     """Price every task exactly; the bound is sum(prices * limits) + sum of the best values.
 
-    None if the deadline struck.
+    Each task counts as often as its `weight` says, or once. With a `slack`, in accuracy of a task,
+    what is worth at most so much more than the set in `start` is not looked for, and the value of
+    the task is that much larger: a bound all the same, which takes a fraction of the nodes where
+    many sets are worth nearly the same. Where the nodes do not do, the slack grows. None if the
+    deadline struck.
     """
     sets, first = start.copy(), relaxation.first
     value, proved = np.empty(relaxation.n_tasks), np.zeros(relaxation.n_tasks, dtype=bool)
@@ -308,11 +316,22 @@ def price_everything(
         found = relaxation.visit(tasks, prices, sets, deadline, node_limit=node_limit)
         value[tasks], proved[tasks] = found.value[tasks], found.proved[tasks]
 
-    # Kernels hold no lock, and no task depends on another.
-    in_threads(part, np.array_split(first, 2 * THREADS), THREADS)
-    if deadline.has_passed:
-        return None
+    left = first
+    for _ in range(WIDER if slack > 0.0 else 1):
+        true = sets.accuracy.copy()
+        sets.accuracy[left] += slack
+        raised = sets.accuracy.copy()
+        # Kernels hold no lock, and no task depends on another.
+        in_threads(part, np.array_split(left, 2 * THREADS), THREADS)
+        # A set that was found has its own accuracy; the others get theirs back.
+        sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
+        if deadline.has_passed:
+            return None
+        left, slack = first[~proved[first]], slack * WIDENED
+        if not left.size:
+            break
     like = first[relaxation.kind]
-    bound = float(prices @ relaxation.rations.limits(relaxation.caps) + value[like].sum())
+    total = value[like].sum() if weight is None else weight @ value
+    bound = float(prices @ relaxation.rations.limits(relaxation.caps) + total)
     are_proved = bool(proved[first].all() and relaxation.is_exact)
     return DualBound(prices, bound, are_proved, sets.of_tasks(like), value[like])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from crowd_tvcs.verification.rations import TOLERANCE, cost_of
@@ -27,6 +28,7 @@ OWN = {  # what a method says of itself, beside its reason
     "tvcs": ("iterations", "best_iteration", "duals"),
     "qlp": ("projection_gap", "duals"),
 }
+OWN_OF_KINDS = ("groups", "rounds")  # the same of a crowd in factors
 LARGE_ERROR = 0.002  # standard error of a sampled accuracy is below
 
 Floats = NDArray[np.float64]
@@ -40,18 +42,18 @@ class Found:
 
     Attributes
     ----------
-    plan, support
-        The plan as its tables say, and its pairs, of shape (workers, tasks).
+    plan, pairs
+        The plan as its tables say, and its pairs.
     parameters
         Those of run.json.
     class_names
         Names of the classes.
     least, most
         Bounds below and above the accuracy that every task may be said to have.
-    is_large
-        Tasks whose accuracy is not computed outcome by outcome.
     accuracy
         Mean accuracy, from below.
+    listed
+        Accuracy of every task as accuracy.csv says; None if that is wrong, or there is none.
     bound
         Bound that the files prove; None if there is none, or it could not be had.
     by_prices
@@ -66,18 +68,33 @@ class Found:
     """
 
     plan: Plan
-    support: NDArray[np.bool_]
+    pairs: Assigned
     parameters: Mapping[str, Any]
     class_names: tuple[str, ...]
     least: Floats
     most: Floats
-    is_large: NDArray[np.bool_]
     accuracy: float
+    listed: Floats | None
     bound: float | None
     by_prices: float | None
     is_branched: bool
     deviation: float | None
     foreseen: Callable[[Floats], dict[str, float]] | None
+
+    @property
+    def is_large(self) -> NDArray[np.bool_]:
+        """Tasks whose accuracy is not computed outcome by outcome."""
+        return self.most > self.least
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Fields in which the method speaks of itself, beside its reason."""
+        return OWN.get(self.parameters["method"], ()) if self.plan.is_table else OWN_OF_KINDS
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the summary says how many classes there are."""
+        return self.plan.model is not None or not self.plan.is_table
 
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
@@ -103,7 +120,7 @@ def unchecked(found: Found) -> list[str]:
     """List what of the files was not checked, or not to the last digit."""
     method = found.parameters["method"]
     out = [f"that {method} with this seed and time limit gives this plan: for that, run it again"]
-    own = ", ".join(OWN.get(method, ()))
+    own = ", ".join(found.own)
     own = own if method in KNOWN else "what else its summary.json has"
     out.append(f"what {method} says of itself: reason" + (f", {own}" if own else ""))
     if found.is_large.any():
@@ -128,18 +145,17 @@ def _said(summary: Mapping[str, Any], at: Place) -> object:
 def _fields(found: Found, *, has_bound: bool) -> list[str]:
     """Names that a summary of this method and plan has."""
     out = ["method", "reason", "expected_accuracy", "bound", "gap", "certified", "certified_within"]
-    out += ["budget_price", "assignments", "budget", "binding", "loads", "answers_per_task"]
-    out.append("task_accuracy")
+    out += ["budget_price", "assignments", "budget", "binding", "loads", *found.own]
+    out += ["answers_per_task", "task_accuracy"] if found.plan.is_table else ["n_tasks", "kinds"]
     method = found.parameters["method"]
     if found.is_branched:
         out.append("bound_by_prices")
-    out += OWN.get(method, ())
     out += ["sum_of_qualities"] if method == "qlp" else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
     if found.foreseen is not None:
         out.append("foreseen")
-    if found.plan.model is not None:
+    if found.has_classes:
         out += ["n_classes", "standard_error"]
     out += ["common_error"] if found.plan.common_error > 0.0 else []
     if found.plan.cost is not None:
@@ -178,14 +194,11 @@ def _by_name(at: Place, names: tuple[str, ...], said: object, holds: list[Any]) 
 
 
 def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
-    plan, support = found.plan, found.support
+    plan, pairs, (per_worker, per_task) = found.plan, found.pairs, found.plan.room
     workers, tasks = plan.quality.workers, plan.quality.tasks
-    allowed = plan.table.allowed
-    may = np.ones(support.shape, dtype=bool) if allowed is None else allowed
-    size, room = int(support.sum()), int(may.sum())
-    loads, answers = support.sum(axis=1), support.sum(axis=0)
-    full = (answers == plan.max_workers_per_task) & (answers < may.sum(axis=0))
-    busy = (loads == plan.max_tasks_per_worker) & (loads < may.sum(axis=1))
+    size, room, loads, answers = pairs.size, int(per_task.sum()), pairs.loads, pairs.answers
+    full = (answers == plan.max_workers_per_task) & (answers < per_task)
+    busy = (loads == plan.max_tasks_per_worker) & (loads < per_worker)
     given = found.parameters["budget"]
     budget = room if given is None else min(given, room)
     binding = {
@@ -200,20 +213,25 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
     yield "budget", _alike(summary["budget"], budget), budget
     yield from _by_name(("binding",), tuple(binding), summary["binding"], list(binding.values()))
     yield from _by_name(("loads",), workers, summary["loads"], loads.tolist())
-    yield from _by_name(("answers_per_task",), tasks, summary["answers_per_task"], answers.tolist())
+    if plan.is_table:
+        said = summary["answers_per_task"]
+        yield from _by_name(("answers_per_task",), tasks, said, answers.tolist())
+    else:
+        yield "n_tasks", _alike(summary["n_tasks"], len(tasks)), len(tasks)
+        yield "kinds", _are_kinds(summary["kinds"], found), "others by accuracy.csv"
     classes = list(found.class_names)
     yield "classes", _alike(summary["classes"], classes), classes
-    if plan.model is not None:
+    if found.has_classes:
         yield "n_classes", _alike(summary["n_classes"], len(classes)), len(classes)
     if plan.common_error > 0.0:
         yield "common_error", _alike(summary["common_error"], plan.common_error), plan.common_error
     if method == "qlp":
-        total = math.fsum(plan.table.values[support].tolist())
+        total = math.fsum(plan.table.values[pairs.support].tolist())
         off = TOLERANCE * (1.0 + total)
         is_near = _near(summary["sum_of_qualities"], total - off, total + off)
         yield "sum_of_qualities", is_near, total
     if plan.cost is not None:
-        money, spent = found.parameters["money"], float(cost_of(plan, support))
+        money, spent = found.parameters["money"], float(cost_of(plan, pairs.support))
         money = None if money is None else float(money)
         yield "money", _alike(summary["money"], money), money
         off = TOLERANCE * (1.0 + spent)
@@ -221,16 +239,19 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
 
 
 def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
-    ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
-    tasks, said = found.plan.quality.tasks, summary["task_accuracy"]
-    wrong = list(_by_name(("task_accuracy",), tasks, said, ranges))
-    yield from wrong
-    mean = found.accuracy
-    if not wrong:  # it may be more exact than ours, and is the mean of what it says of the tasks
-        mean = math.fsum(said.values()) / len(tasks)
+    tasks, values, mean = found.plan.quality.tasks, found.listed, found.accuracy
+    if found.plan.is_table:
+        ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
+        said = summary["task_accuracy"]
+        wrong = list(_by_name(("task_accuracy",), tasks, said, ranges))
+        yield from wrong
+        values = None if wrong else np.array([said[name] for name in tasks])
+    if values is not None:  # it may be more exact than ours, and is the mean of what it says
+        mean = math.fsum(values.tolist()) / len(tasks)
     yield "expected_accuracy", _near(summary["expected_accuracy"], mean), mean
-    if found.plan.model is not None:
-        most = LARGE_ERROR if found.is_large.any() else -TOLERANCE
+    if found.has_classes:
+        may_be_sampled = found.plan.model is not None or found.plan.n_classes > 2
+        most = LARGE_ERROR if may_be_sampled and found.is_large.any() else -TOLERANCE
         error = summary["standard_error"]
         yield "standard_error", _near(error, 0.0, most + TOLERANCE) and error >= 0.0, 0.0
     if found.parameters["skills"] is not None:
@@ -239,10 +260,10 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
         if found.deviation is not None:
             is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
         yield "accuracy_deviation", is_one, found.deviation
-    if found.foreseen is not None and not wrong:  # it follows from what is said of the tasks
-        told = found.foreseen(np.array([said[name] for name in tasks]))
-        values = [(v, v) if isinstance(v, float) else v for v in told.values()]
-        yield from _by_name(("foreseen",), tuple(told), summary["foreseen"], values)
+    if found.foreseen is not None and values is not None:  # it follows from these
+        told = found.foreseen(values)
+        wanted = [(v, v) if isinstance(v, float) else v for v in told.values()]
+        yield from _by_name(("foreseen",), tuple(told), summary["foreseen"], wanted)
 
 
 def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
@@ -266,7 +287,10 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
             return
     if found.bound is not None:
         words = "branches.json" if found.is_branched else _prices_in(found)
-        yield "bound", _near(said["bound"], found.bound), f"{found.bound!r} by {words}"
+        is_one = _near(said["bound"], found.bound)
+        if not found.plan.is_table:  # priced with some slack, by the method and here
+            is_one = said["bound"] >= found.bound - TOLERANCE
+        yield "bound", is_one, f"{found.bound!r} by {words}"
     if found.is_branched and found.by_prices is not None:
         words = f"{found.by_prices!r} by {_prices_in(found)}"
         yield "bound_by_prices", _near(summary["bound_by_prices"], found.by_prices), words
@@ -298,3 +322,23 @@ def uncertified(summary: Mapping[str, Any]) -> list[str]:
         return []
     error = _error(summary)
     return [] if is_certified(accuracy, bound, error) else [statement(accuracy, bound, error)]
+
+
+def _are_kinds(said: object, found: Found) -> bool:
+    """Whether the table of kinds is what the tasks of each kind have."""
+    kind, names = found.plan.factors.kind, found.plan.factors.table.tasks
+    count, given, least, most = (
+        np.bincount(kind, values, len(names))
+        for values in (None, found.pairs.answers, found.least, found.most)
+    )
+    there = np.flatnonzero(count).tolist()
+    if not isinstance(said, dict) or set(said) != {names[k] for k in there}:
+        return False
+    return all(
+        isinstance(said[names[k]], dict)
+        and set(said[names[k]]) == {"tasks", "answers", "expected_accuracy"}
+        and said[names[k]]["tasks"] == count[k]
+        and said[names[k]]["answers"] == given[k]
+        and _near(said[names[k]]["expected_accuracy"], least[k] / count[k], most[k] / count[k])
+        for k in there
+    )

@@ -1,4 +1,4 @@
-"""Check anew a plan of a crowd in factors: pairs, accuracies and bound, kind by kind.
+"""Check anew the accuracies and the bound of a plan of a crowd in factors, kind by kind.
 
 What is computed is computed by `crowd_tvcs.verification.pricing*` and here, in NumPy. Of the method
 it has only the priors at which lines of tasks are priced; any others would prove a bound as well.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.coded import code_columns, first_repeat
+from crowd_tvcs.answers.coded import code_columns
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
@@ -22,6 +22,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.claims import LARGE_ERROR
 from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy, price_task
+from crowd_tvcs.verification.rations import TOLERANCE
 from tvcs_core.files.errors import DataError
 
 EVERY = 100  # groups between two words of progress
@@ -31,53 +32,6 @@ WIDENED = 8.0
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-def read_pairs(path: Path, plan: Plan, violations: list[str]) -> Assigned:
-    """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
-    table = open_exactly(path, "worker", "task")
-    if len(table.rows) < 2:
-        return Assigned.of(np.empty(0, int), np.empty(0, int), plan.quality.shape)
-    places = []
-    kinds = (("worker", plan.quality.workers), ("task", plan.quality.tasks))
-    for (kind, names), coded in zip(kinds, code_columns(table, [0, 1]), strict=True):
-        place = {name: i for i, name in enumerate(names)}
-        at = np.array([place.get(name, -1) for name in coded.names], dtype=np.int64)
-        for code in np.flatnonzero(at < 0)[:LISTED].tolist():
-            line = table.lines[int(np.argmax(coded.codes == code)) + 1]
-            violations.append(f"line {line}: {coded.names[code]!r} is no {kind} of the tables")
-        places.append(at[coded.codes])
-    is_known = (places[0] >= 0) & (places[1] >= 0)
-    workers, tasks = places[0][is_known], places[1][is_known]
-    keys = tasks * len(plan.quality.workers) + workers
-    if (again := first_repeat(keys)) is not None:
-        i, j = int(workers[again[0]]), int(tasks[again[0]])
-        violations.append(f"{plan.quality.workers[i]!r} has {plan.quality.tasks[j]!r} twice")
-    keys = np.unique(keys)
-    n = len(plan.quality.workers)
-    return Assigned.of(keys // n, keys % n, plan.quality.shape)
-
-
-def broken(plan: Plan, pairs: Assigned) -> list[str]:
-    """List which caps and minimums the pairs break, and by how much."""
-    out = []
-    loads, answers = pairs.loads, pairs.answers
-    for name, kind, names, over in (
-        ("max_tasks_per_worker", "worker", plan.quality.workers, loads - plan.max_tasks_per_worker),
-        ("max_workers_per_task", "task", plan.quality.tasks, answers - plan.max_workers_per_task),
-        ("min_workers", "task", plan.quality.tasks, plan.min_workers_per_task - answers),
-    ):
-        for i in np.flatnonzero(over > 0)[:LISTED].tolist():
-            what = "too few" if name == "min_workers" else "too many"
-            out.append(f"{name}: {kind} {names[i]!r} has {over[i]} {what}")
-    if pairs.tasks.size > plan.budget:
-        out.append(f"budget: {pairs.tasks.size} answers, the budget is {plan.budget}")
-    wrong = ~plan.factors.allows(pairs.workers, pairs.tasks)
-    for p in np.flatnonzero(wrong)[:LISTED].tolist():
-        i, j = int(pairs.workers[p]), int(pairs.tasks[p])
-        pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
-        out.append(f"a pair that is not allowed: {pair}")
-    return out
 
 
 def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
@@ -225,3 +179,16 @@ def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
     answers, said = np.empty(at.size, np.int64), np.empty(at.size)
     answers[at], said[at] = numbers[:, 0].astype(np.int64), numbers[:, 1]
     return answers, said
+
+
+def wrong_tasks(
+    plan: Plan, pairs: Assigned, given: tuple[Integers, Floats], within: tuple[Floats, Floats]
+) -> list[str]:
+    """List tasks of which accuracy.csv says what is not so."""
+    (least, most), (answers, said) = within, given
+    wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE) | (answers != pairs.answers)
+    return [
+        f"accuracy.csv: task {plan.quality.tasks[j]!r} has {said[j]} by {answers[j]} answers, "
+        f"recomputed {least[j]}" + (f" to {most[j]}" if most[j] > least[j] else "")
+        for j in np.flatnonzero(wrong)[:LISTED].tolist()
+    ]

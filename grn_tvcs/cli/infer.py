@@ -24,7 +24,7 @@ def infer(given: InferOptions) -> None:
     from grn_tvcs.cli.results import Inference
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.at_rest import unknowable
-    from grn_tvcs.stability.stability import untold
+    from grn_tvcs.stability.stability import why_no_stability
 
     work, reference = read_inputs(given)
     given = work.given
@@ -45,7 +45,7 @@ def infer(given: InferOptions) -> None:
             say(not_known)
         if "resamples" in options_of(given.method):  # what halves the series
             say(work.expected())
-            why = untold(data) if data.series else None
+            why = why_no_stability(data) if data.series else None
             if why is not None:
                 say(f"no edge gets a stability: {why}")
         else:
@@ -53,7 +53,7 @@ def infer(given: InferOptions) -> None:
         with given.engine() as engine:
             network, rules, count = replace(work, engine=engine).run()
         if count is not None:
-            say(count.said())
+            say(count.describe())
         if network.verdict is not None:
             say(network.verdict.said())
         for note in network.notes:
@@ -69,10 +69,10 @@ def infer(given: InferOptions) -> None:
 
 def _about(data: Expression, method: str) -> str:
     from grn_tvcs.expression.expression import samples_said
-    from grn_tvcs.report.methods_text import values_said
+    from grn_tvcs.report.methods_text import describe_values
 
     on = data.perturbed
-    facts = [f"{len(data.genes)} genes, {samples_said(data)}", values_said(data, method)]
+    facts = [f"{len(data.genes)} genes, {samples_said(data)}", describe_values(data, method)]
     if data.series:
         known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
         facts.append(known)

@@ -1,8 +1,8 @@
 """Methods of network inference, and `infer`, which runs them under one contract.
 
-A method is a function ``(expression, rules, rng, *, options) -> Network``: it gets genes sorted by
-name, gives every ordered pair a score >= 0 (higher is surer) and need not look at the rules, which
-`infer` applies to all methods alike. Its options are its keyword-only arguments.
+A method is a function ``(expression, rules, rng, *, options) -> Network``. It gets genes sorted by
+name and gives every ordered pair a score >= 0; higher scores are more confident. It may ignore the
+rules, which `infer` applies to all methods alike. Its options are its keyword-only arguments.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewe
 
 
 def infer(
-    expression: Expression | Any,
+    expression: Expression,
     method: str = DEFAULT,
     *,
     max_in_degree: int | None = None,
@@ -50,11 +50,10 @@ def infer(
     Parameters
     ----------
     expression
-        Levels over time, or at rest, or both; or a DataFrame, an AnnData, a path or several, which
-        are read as `Expression.from_frame`, `Expression.from_anndata` and `read_files` do. Methods
-        that need no time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and
-        ``"tvcs-plain"`` those of series, with a warning where there are others. A constant gene
-        gets no regulators, with a warning that names it.
+        Levels over time, or at rest, or both, as `Expression.of` reads them. Methods that need no
+        time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and ``"tvcs-plain"``
+        those of series, with a warning where there are others. A constant gene gets no regulators,
+        with a warning that names it.
     method
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
@@ -101,12 +100,12 @@ def infer(
         are at rest and the method needs series, or they are fewer than three, or networks are to be
         simulated (``calibrate``) and there are fewer than six steps and samples at rest.
     """
-    from grn_tvcs.expression.layouts.frames import as_expression
+    from grn_tvcs.expression.expression import require_expression
     from grn_tvcs.network.origin import Origin
     from grn_tvcs.network.rules import Rules, gene_set
 
     refuse_wrong_words(method, steady, prior, options, max_edges)
-    expression = as_expression(expression)
+    require_expression("expression", expression)
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
@@ -163,7 +162,7 @@ def _inferred(
     """The expression on its scale, the network of it and the caps that are kept."""
     import numpy as np
 
-    from grn_tvcs.combine.signs import supported
+    from grn_tvcs.combine.signs import supported_signs
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
@@ -206,7 +205,7 @@ def _inferred(
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
-    signs = supported(pairs, expression, steady, prior) * (scores > 0)
+    signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
     network = network.but(pairs=replace(pairs, signs=signs.astype(np.int8))).judged()
     rules = rules.with_number(candidates.targets.size, network.verdict)
     return settled, network.within(rules), rules

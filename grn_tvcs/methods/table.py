@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tvcs_core.lazy import Listed
+from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -23,26 +23,26 @@ NO_OPTIONS = ("steady", "prior", "threads", "engine", "progress", "keep")  # dat
 
 
 @dataclass(frozen=True)
-class Method(Listed):
-    """A method and all that is said of it: in help, errors, reports and docs.
+class Method(LazyFunction):
+    """A method and its properties, for help, errors, reports and docs.
 
     Attributes
     ----------
     selects
-        Whether it selects edges itself, beside the caps.
+        Whether it selects edges itself, apart from the caps.
     perturbation
-        What it does where a perturbation is known, in words; empty for nothing.
+        Use of a known perturbation, in words; empty for none.
     needs_series
-        Whether samples at rest alone say nothing to it.
+        Whether it cannot use samples at rest alone.
     uses_rest
-        Whether samples at rest are of use to it, alone or beside series.
+        Whether it uses samples at rest, alone or with series.
     is_symmetric
         Whether both directions of a pair have the same score.
     has_confidence
-        Whether it says how likely each edge is true: its network has a `confidence`, or a
-        `verdict` that says why not.
+        Whether it estimates the probability of each edge: its network has a `confidence`, or a
+        `verdict` that gives the reason.
     takes_logs
-        Whether it puts levels and counts on a log scale.
+        Whether it transforms levels and counts to a log scale.
     """
 
     package = "grn_tvcs.methods"
@@ -57,43 +57,43 @@ class Method(Listed):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """Its keyword-only arguments and their defaults."""
+        """The keyword-only arguments and their defaults."""
         parameters = inspect.signature(self.function).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a user may set, and the defaults."""
+        """The options of the user and their defaults."""
         return {name: value for name, value in self.keywords.items() if name not in NO_OPTIONS}
 
     @property
     def takes_steady_states(self) -> bool:
-        """Whether knock-outs, knock-downs and wild type are of use to it."""
+        """Whether it uses knock-outs, knock-downs and wild type."""
         return "steady" in self.keywords
 
     @property
     def takes_prior(self) -> bool:
-        """Whether prior edges are of use to it."""
+        """Whether it uses prior edges."""
         return "prior" in self.keywords
 
     @property
     def about(self) -> list[str]:
-        """What it does: the paragraphs at the top of its file."""
+        """The paragraphs of its module docstring."""
         text = sys.modules[self.function.__module__].__doc__ or ""
         return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
-    def described(
+    def describe(
         self, network: Network, expression: Expression, steady: SteadyStates | None = None
     ) -> str:
-        """Say how it scored pairs, in the words and with the citations of a journal.
+        """Describe how it scored pairs, in the style and with the citations of a journal.
 
-        Its file has one text, ``DESCRIBED``; or a function ``described`` where that depends on
-        what was run. Of a method of somebody's own that has neither, its name is said.
+        The text is ``DESCRIPTION`` of its module, or the result of its function ``describe`` if it
+        depends on the run. Other methods are described by their name.
         """
         module = sys.modules[self.function.__module__]
-        if hasattr(module, "described"):
-            return str(module.described(network, expression, steady))
-        return str(getattr(module, "DESCRIBED", f"Pairs were scored by the method {self.name}."))
+        if hasattr(module, "describe"):
+            return str(module.describe(network, expression, steady))
+        return str(getattr(module, "DESCRIPTION", f"Pairs were scored by the method {self.name}."))
 
 
 METHODS: dict[str, Method] = {

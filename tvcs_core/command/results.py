@@ -21,7 +21,11 @@ from typing import Any, NamedTuple, Protocol
 from tvcs_core.command.shell import emit, tell
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import output_folder, write_json, write_whole
-from tvcs_core.files.partial import hold_file, left_texts, remove_left_files
+from tvcs_core.files.partial import (
+    create_partial_file,
+    read_abandoned_texts,
+    remove_abandoned_files,
+)
 from tvcs_core.files.record import run_record
 from tvcs_core.files.shown import json_text
 from tvcs_core.files.spreadsheet import shield
@@ -150,8 +154,8 @@ def write_with_record(out: Path, save: Callable[[Path], object], record: Mapping
 
     record_file = _record_file(out)
     record_file.unlink(missing_ok=True)
-    remove_left_files(record_file)
-    left = hold_file(record_file)
+    remove_abandoned_files(record_file)
+    left = create_partial_file(record_file)
     try:
         write_whole(out, save_and_name)
         write_whole(record_file, lambda path: write_json(path, record))
@@ -168,7 +172,7 @@ def _is_left(out: Path) -> bool:
     record_file = _record_file(out)
     if record_file.exists() or not out.exists():
         return False
-    return _identity(out) in left_texts(record_file)
+    return _identity(out) in read_abandoned_texts(record_file)
 
 
 def _identity(path: Path) -> str:

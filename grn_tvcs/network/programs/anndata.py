@@ -10,7 +10,7 @@ import numpy as np
 from grn_tvcs.network.edge import CHANCES, SIGNS
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core.arguments import found
+from tvcs_core.arguments import describe_value
 from tvcs_core.files.shown import listed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def kept(data: Any, key: str) -> tuple[tuple[str, ...], Pairs, tuple[str, ...]]:
 
 def _refuse_other_than_anndata(data: Any) -> None:
     if not hasattr(data, "uns"):
-        raise TypeError(f"data must be an AnnData, found {found(data)}")
+        raise TypeError(f"data must be an AnnData, found {describe_value(data)}")
 
 
 def _parts(parts: Mapping[str, Any]) -> tuple[tuple[str, ...], Pairs, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import numpy as np
 from grn_tvcs.network.edge import CHANCES, SIGNS, Edge
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core.arguments import array_of, found, require_number, require_one_of
+from tvcs_core.arguments import array_of, describe_value, require_number, require_one_of
 
 SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 
@@ -19,7 +19,7 @@ SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
     """Return the names of the nodes of a `networkx.DiGraph`, and its edges."""
     if not hasattr(graph, "is_directed"):
-        raise TypeError(f"graph must be a networkx.DiGraph, found {found(graph)}")
+        raise TypeError(f"graph must be a networkx.DiGraph, found {describe_value(graph)}")
     if not graph.is_directed() or graph.is_multigraph():
         raise ValueError(f"graph must be a networkx.DiGraph, found {type(graph).__name__}")
     place = {node: i for i, node in enumerate(graph)}

@@ -230,6 +230,6 @@ def test_the_comparators_keep_the_views_they_are_named_for():
 def test_a_comparator_keeps_at_least_as_much_as_all_views(rng):
     V = rng.standard_normal(30)
     constraint = TVCS.groups(rng.integers(-1, 6, 30), rng.integers(-1, 4, 30), row_caps=1, total=9)
-    kept = project(V, constraint).kept
+    kept = project(V, constraint).objective
     for fewer in (overall, row_wise, column_wise):
-        assert project(V, fewer(constraint)).kept >= kept
+        assert project(V, fewer(constraint)).objective >= kept

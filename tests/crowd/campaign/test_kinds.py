@@ -109,7 +109,6 @@ def test_the_functions_of_postgresql_read_kinds_as_the_statements_do(tmp_path, d
         of_pairs(tmp_path / "a.db", factors, prior, target=0.9) as a,
         of_kinds(database, factors, prior, target=0.9) as b,
     ):
-        assert b.store.has_functions
         assert history(a, seed=2) == history(b, seed=2)
 
 
@@ -131,9 +130,9 @@ def test_what_is_asked_of_a_pair_never_reads_all_pairs(tmp_path):
 
     factors, prior = crowd()
     with of_kinds(tmp_path / "c.db", factors, prior) as campaign, campaign.store.read() as (c, _):
-        for statement in (PAIRS, *(SEARCHES[True, needy, False] for needy in (True, False))):
-            words, constants, _ = statement.compiled(c)
-            given = {"of_task": 1, "who": 1, "gate": 0.5} | constants
+        for statement in (PAIRS, *(SEARCHES[True, needy] for needy in (True, False))):
+            words, constants = statement.compiled(c)
+            given = {"of_task": 1, "called": "w1"} | constants
             driver = c.connection.driver_connection
             steps = [row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {words}", given)]
             assert any("kind_skill" in step for step in steps)

@@ -183,14 +183,13 @@ def test_pairs_that_are_excluded_are_never_assigned_and_the_bound_holds_without_
     factors = Factors(table, plan.quality.tasks, plan.factors.kind, excluded)
     limits["max_tasks_per_worker"] = limits["max_tasks_per_worker"][turned]
     found = assign(Plan(factors, **limits), "best", rng=0)
-    place = np.array([found.plan.quality.tasks.index(name) for name in plan.quality.tasks])
-    assert not support_of(found)[workers, place[tasks]].any()
+    assert not support_of(found)[excluded[::-1]].any()
     best = assign(Plan(quality, max_workers_per_task=4, max_tasks_per_worker=24, budget=180,
                        n_classes=n_classes), "best", rng=0)  # fmt: skip
     assert found.bound >= best.expected_accuracy - 1e-9
     assert found.expected_accuracy >= best.expected_accuracy - 0.01
     with pytest.raises(ValueError, match="must keep every cap of the plan and be allowed"):
-        pairs = Assigned.of(place[tasks[:1]], workers[:1], (10, 60))
+        pairs = Assigned.of(tasks[:1], excluded[1][:1], (10, 60))
         Assignment(found.plan, pairs, "by hand", "no reason")
 
 

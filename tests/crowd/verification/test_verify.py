@@ -75,7 +75,7 @@ def test_unknown_names_and_repeated_pairs_are_named_with_their_lines(plan):
     edit(plan / "assignment.csv", lambda rows: rows.extend([["nobody", "t01"], rows[1]]))
     done = crowd_tvcs("verify", plan)
     assert done.exit_code == 1
-    assert "'nobody' is no worker of the quality table" in done.stderr
+    assert "'nobody' is no worker of the tables" in done.stderr
     assert "twice" in done.stderr
 
 
@@ -285,7 +285,7 @@ def imports(path):
     "name",
     [
         *("verify", "branches", "claims", "written", "pricing", "pricing_many_classes"),
-        *("factors", "verify_factors"),
+        *("factors", "pairs"),
     ],
 )
 def test_what_verifies_uses_nothing_of_what_it_verifies(name):

@@ -76,7 +76,7 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
     said = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )
-    described = METHODS[name].described(network, made)
+    described = METHODS[name].describe(network, made)
     assert described in said
     assert cited(described)
     assert set(cited(described)) <= set(REFERENCES.values())

@@ -80,7 +80,7 @@ def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
     page = Page(page_of(network, expression))
     text = " ".join(" ".join(page.text).split())
     assert "supports 3 edges (of which 2 should be true); two more series would support 5." in text
-    assert "at least 0.5 was given to 3 edges, 2.5 of which should be true" in text
+    assert "3 edges had a probability of at least 0.5 (2.5 expected to be true)" in text
     assert "false discovery" in text
     told = page.data["edges"]
     assert (told["confidence"][0], told["false_discovery"][0]) == (0.9, 0.1)

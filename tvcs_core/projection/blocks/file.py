@@ -1,4 +1,4 @@
-"""Projections of blocks on disk: an `.npz` file of support, caps and prices, without V."""
+"""Files of block projections: an `.npz` with support, caps and prices, without V."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
 from tvcs_core.projection.file import format_of, read_saved
 
-FORMAT = "tvcs-block-projection-1"
+FORMAT = "tvcs-block-projection-2"
 T = TypeVar("T")
 ARRAYS = (
-    "rows", "cols", "values", "row_duals", "col_duals", "total_dual", "kept", "gap",
+    "rows", "cols", "values", "row_duals", "col_duals", "total_dual", "objective", "gap",
 )  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def save(path: str | Path, constraint: TVCS, found: Mapping[str, Any]) -> None:
 
 
 def is_saved(path: str | Path) -> bool:
-    """Whether this is such a file; False of any other, damaged ones included.
+    """Return whether `path` is such a file; False for all others, including damaged ones.
 
     Raises
     ------
@@ -72,13 +72,13 @@ def _assembled(arrays: dict[str, Any]) -> dict[str, Any]:
     size = arrays["rows"].size
     shapes = {"rows": (size,), "cols": (size,), "values": (size,)}
     shapes |= {"row_duals": (n,), "col_duals": (m,)}
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for name in ARRAYS:
         shape, kind = shapes.get(name, ()), "i" if name in ("rows", "cols") else "f"
         array = arrays[name]
         if array.shape != shape or array.dtype.kind != kind:
             raise ValueError(f"its {name} must have shape {shape}, found {array.shape}")
-        found[name] = (
+        content[name] = (
             array.astype(np.int64 if kind == "i" else np.float64) if shape else float(array)
         )
-    return found | {"constraint": constraint}
+    return content | {"constraint": constraint}
