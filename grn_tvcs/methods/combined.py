@@ -166,7 +166,7 @@ def combined(
     prior
         As in ``ensemble``.
     threads, engine, progress, keep
-        As in `stability.gather`; networks are simulated in parallel.
+        As in `units.gather`; networks are simulated in parallel.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
         raise ValueError(
