@@ -112,9 +112,8 @@ def infer(
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
         settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
-    return network.came_from(
-        Origin(settled, rules, method, rng if isinstance(rng, int) else None, steady)
-    )
+    seed = rng if isinstance(rng, int) else None
+    return replace(network, origin=Origin(settled, rules, method, seed, steady))
 
 
 def check_arguments(
