@@ -170,7 +170,7 @@ def compile_kernels() -> None:
     folder = cache_folder()
     if folder is None:
         stop(f"error: {NOT_KEPT}", FAILED)
-    for command, seconds in precompile():
+    for command, seconds in precompile(folder.parent):
         typer.echo(f"{command:<20}{seconds:6.1f} s")
     typer.echo(f"kept in {folder.parent}")
 

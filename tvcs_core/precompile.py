@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -37,21 +38,29 @@ COMMANDS = {
 }
 
 
-def precompile() -> Iterator[tuple[str, float]]:
+def precompile(cache: Path) -> Iterator[tuple[str, float]]:
     """Run every command in a process of its own; yield it and the seconds that it took.
+
+    Parameters
+    ----------
+    cache
+        The folder in which the folders of compiled kernels are.
 
     Raises
     ------
     RunError
         If a command fails; it ends with the error of the command.
     """
+    environment = os.environ | {"TVCS_CACHE_DIR": str(cache)}  # commands run in another folder
     with tempfile.TemporaryDirectory(prefix="tvcs-compile-") as place:
         write_tables(Path(place))
         for package in filter(find_spec, COMMANDS):
             for words in COMMANDS[package]:
                 start = perf_counter()
                 call = [sys.executable, "-m", package, *words.split()]
-                done = subprocess.run(call, cwd=place, capture_output=True, text=True)
+                done = subprocess.run(
+                    call, cwd=place, env=environment, capture_output=True, text=True
+                )
                 if done.returncode:
                     last = done.stderr.strip().rpartition("\n")[2]
                     raise RunError(f"`python -m {package} {words}` failed: {last}")

@@ -33,7 +33,7 @@ one_thread()
 import numpy as np  # noqa: E402
 from scipy.optimize import linear_sum_assignment  # noqa: E402
 
-from benchmarks.speed.families_page import write_docs  # noqa: E402
+from benchmarks.speed.families_page import write_page  # noqa: E402
 from benchmarks.speed.matrices import (  # noqa: E402
     CROWD,
     FAMILIES,
@@ -230,14 +230,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small, two seeds, nothing kept")
     arguments = parser.parse_args()
     if not arguments.quick:
-        return run(arguments, compute, write_docs)
+        return run(arguments, compute, write_page)
     arguments.sizes = arguments.sizes or SIZES[:4]
     arguments.ratios = arguments.ratios or RATIOS[1:2]
     arguments.seeds = arguments.seeds or SEEDS[:2]
     arguments.caps, arguments.write_docs = arguments.caps or ["uniform"], False
     with tempfile.TemporaryDirectory() as folder:
         arguments.out = Path(folder)
-        return run(arguments, compute, write_docs)
+        return run(arguments, compute, write_page)
 
 
 if __name__ == "__main__":

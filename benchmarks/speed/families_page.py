@@ -28,7 +28,7 @@ drawn again where there are too few. Single rows are good to about 30 %.
 """
 
 
-def write_docs(out: Path, docs: Path) -> None:
+def write_page(out: Path, docs: Path) -> None:
     """Write the page from the rows that are known."""
     cells = load(out / "cells.csv", Cell)
     machine = (out / "machine.txt").read_text(encoding="utf-8").strip()

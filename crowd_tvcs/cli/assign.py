@@ -23,7 +23,7 @@ from crowd_tvcs.cli.options import (
 )
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.results import Results, results
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
@@ -133,7 +133,6 @@ def assign(given: AssignOptions) -> None:
     from crowd_tvcs.skills.plan_deviation import with_deviation, with_foreseen
 
     search = given.search
-    refuse_negative_seed(search.seed)
     plan, layout = given.read()
     given.asked.say_dependence(plan)
     if given.skills is not None and not plan.is_table:

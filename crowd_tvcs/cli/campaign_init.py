@@ -20,7 +20,7 @@ from crowd_tvcs.cli.campaign_options import (
     stored,
 )
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import refuse_negative_seed, say
+from tvcs_core.command.shell import say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,6 @@ def init(given: InitOptions) -> None:
     from crowd_tvcs.campaign import Campaign
     from crowd_tvcs.campaign.first_tables import read_first
 
-    refuse_negative_seed(given.seed)
     first = read_first(**vars(given.tables), classes=given.classes, prior=given.prior)
     made = Campaign.create(
         given.store,

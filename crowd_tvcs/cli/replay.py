@@ -18,9 +18,9 @@ from crowd_tvcs.cli.answers import (
     PerClass,
     read_with_gold,
 )
-from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -50,16 +50,6 @@ class ReplayOptions:
     seed: Seed = 0
     force: Force = False
 
-    @property
-    def wanted(self) -> list[int]:
-        """The numbers of labels per task."""
-        try:
-            return [int(word) for word in self.labels.split(",")]
-        except ValueError:
-            raise ValueError(
-                f"--labels must be integers with commas, found {self.labels!r}"
-            ) from None
-
 
 @guarded
 @with_options
@@ -76,8 +66,7 @@ def replay(given: ReplayOptions) -> None:
     from crowd_tvcs.routing.replay import Outcome, averages
     from crowd_tvcs.routing.replay import replay as replay_answers
 
-    refuse_negative_seed(given.seed)
-    wanted = given.wanted
+    wanted = integers("--labels", given.labels)
     table, known = read_with_gold(given.answers, given.truth, given.classes, given.cleaning)
     chances = class_shares.read_prior(given.prior, table.classes)
     if given.prior is None:
@@ -85,7 +74,7 @@ def replay(given: ReplayOptions) -> None:
     with results(
         "crowd-tvcs replay",
         given,
-        _parameters(given),
+        _parameters(given) | {"labels": wanted},
         seed=given.seed,
         inputs=[given.answers, given.truth],
         layout=table.layout,
@@ -115,8 +104,8 @@ def _parameters(given: ReplayOptions) -> dict[str, Any]:
 
     named = {} if given.classes is None else {"classes": given.classes}
     strength = STRENGTH if given.prior is None else None
-    more = {"labels": given.wanted, "class_shares_strength": strength}
-    return recorded(given, RECORDED) | named | given.cleaning.recorded | more
+    kept = recorded(given, RECORDED) | named | given.cleaning.recorded
+    return kept | {"class_shares_strength": strength}
 
 
 def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:

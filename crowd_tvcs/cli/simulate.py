@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 NAME = "crowd-tvcs simulate"
 RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "recorded")
@@ -82,7 +82,6 @@ def simulate(given: SimulateOptions) -> None:
     from crowd_tvcs.simulation import simulate as simulate_crowd
     from crowd_tvcs.simulation import write_crowd
 
-    refuse_negative_seed(given.seed)
     if given.family == "models":
         _simulate_models(given)
         return
@@ -113,7 +112,7 @@ def _simulate_models(given: SimulateOptions) -> None:
         raise ValueError("--low and --high are for iid and worker, not for models")
     asked = {name: getattr(given, name) for name in ("within", "between", "hardness")}
     if given.models is not None:
-        asked["families"] = _sizes(given.models)
+        asked["families"] = integers("--models", given.models)
     crowd = simulate_models(
         given.workers,
         given.tasks,
@@ -128,10 +127,3 @@ def _simulate_models(given: SimulateOptions) -> None:
         f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "
         f"{given.gold} gold tasks written to {given.out}"
     )
-
-
-def _sizes(given: str) -> list[int]:
-    try:
-        return [int(word) for word in given.split(",")]
-    except ValueError:
-        raise ValueError(f"--models must be integers with commas, found {given!r}") from None

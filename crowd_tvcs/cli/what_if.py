@@ -18,9 +18,9 @@ from crowd_tvcs.cli.options import (
     one_crowd,
     read_crowd,
 )
-from tvcs_core.command.options import with_options
+from tvcs_core.command.options import integers, with_options
 from tvcs_core.command.results import print_json, print_table
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +53,7 @@ def what_if(given: WhatIfOptions) -> None:
     from crowd_tvcs.what_if import what_if as what_if_budget
 
     method, seed = given.search.method, given.search.seed
-    refuse_negative_seed(seed)
-    try:
-        wanted = [int(word) for word in given.budgets.split(",")]
-    except ValueError:
-        raise ValueError(
-            f"--budgets must be integers with commas between, found {given.budgets!r}"
-        ) from None
+    wanted = integers("--budgets", given.budgets)
     crowd = one_crowd(given.quality, given.kinds, given.demands.tasks)
     read = given.demands.read if given.kinds is None else partial(read_crowd, demands=given.demands)
     plan, _ = read(crowd, caps=given.caps, budget=None)

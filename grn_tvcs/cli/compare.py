@@ -12,7 +12,7 @@ from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -119,7 +119,6 @@ def compare(given: CompareOptions) -> None:
     """
     from grn_tvcs.comparison.finished import is_finished
 
-    refuse_negative_seed(given.seed)
     given.engine()
     if given.b is None and given.condition_column is None:
         raise ValueError(

@@ -20,7 +20,7 @@ from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.command.shell import refuse_negative_seed, say
+from tvcs_core.command.shell import say
 from tvcs_core.files.record import run_record
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_table, read_text
@@ -73,7 +73,6 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
 
 def _refuse_wrong_words(given: InferOptions) -> None:
     """Refuse what no file is needed to refuse."""
-    refuse_negative_seed(given.seed)
     given.engine()
     if given.pairs not in PAIRS:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")

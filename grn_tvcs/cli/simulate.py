@@ -10,7 +10,7 @@ import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 # The options for a network that is grown, with what `simulate` calls them.
 GROWN = {
@@ -96,7 +96,6 @@ def simulate(given: SimulateOptions) -> None:
     from grn_tvcs.simulation.simulation import write_simulation
     from grn_tvcs.simulation.topology import read_topology
 
-    refuse_negative_seed(given.seed)
     given.refuse_contradictions()
     options = given.recorded()
     told = {GROWN.get(name, name): options[name] for name in (*GROWN, *MEASURED)}

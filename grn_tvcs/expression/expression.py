@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.arguments import array_of, describe_value, names_of, require_one_of
 from tvcs_core.files.shown import listed
+from tvcs_core.lazy import load
 
 SCALES = ("levels", "log", "counts")
 
@@ -120,9 +121,10 @@ class Expression:
         ('lexA', 'recA')
         """
         from grn_tvcs.expression.options import Options
-        from grn_tvcs.expression.read import read
 
-        return read(data, Options.of(**options))
+        # Reading stands above expressions; so it is known here by its name alone.
+        found: Expression = load("grn_tvcs.expression.read", "read")(data, Options.of(**options))
+        return found
 
     def __post_init__(self) -> None:
         values = array_of("values", self.values, np.float64)

@@ -43,7 +43,6 @@ from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import (
     fill_gaps,
     said_of_gaps,
-    with_some_value,
     without_gaps,
 )
 from grn_tvcs.expression.options import Options, may_read
@@ -161,7 +160,7 @@ def _contents(sheet: Sheet, lower: list[str], options: Options) -> _Contents:
     series = series_names(sheet, lower, options) if has_time else None
     values = sheet.numbers(genes, refuse=is_strict, known_series=series)
     if not is_strict:
-        genes, values = with_some_value(sheet, genes, values)
+        genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(sheet, genes, values, lower, options)
     warn_of_names(path, [header[j] for j in genes])
     return _Contents(genes, values, times, unit)
@@ -259,3 +258,23 @@ def _may_be_series(sheet: Sheet, lower: list[str], options: Options) -> list[dic
         for j, name in enumerate(sheet.heads)
         if j not in used and MAY_BE_SERIES.fullmatch(name.lower())
     ]
+
+
+def _with_some_value(
+    sheet: Sheet, columns: list[int], values: NDArray[np.float64]
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Leave out genes, of these columns, that have no value in any sample, and say so.
+
+    Raises
+    ------
+    DataError
+        If no gene has one.
+    """
+    is_known = np.asarray(~np.isnan(values).all(axis=0))
+    if is_known.all():
+        return list(columns), values
+    gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
+    if not is_known.any():
+        raise sheet.error("a gene must have a value in some sample, but none has")
+    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+    return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,8 @@ from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import number_hint
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
-
-if TYPE_CHECKING:
-    from grn_tvcs.expression.sheet import Sheet
 
 MARKS = frozenset(
     ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
@@ -221,26 +218,6 @@ def _otherwise(cell: str) -> str:
     if _THOUSANDS.fullmatch(cell):
         return "; write it with a point before decimals and nothing between thousands"
     return number_hint(cell)
-
-
-def with_some_value(
-    sheet: Sheet, columns: Sequence[int], values: NDArray[np.float64]
-) -> tuple[list[int], NDArray[np.float64]]:
-    """Leave out genes, of these columns, that have no value in any sample, and say so.
-
-    Raises
-    ------
-    DataError
-        If no gene has one.
-    """
-    is_known = np.asarray(~np.isnan(values).all(axis=0))
-    if is_known.all():
-        return list(columns), values
-    gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
-    if not is_known.any():
-        raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
-    return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]
 
 
 def without_gaps(

@@ -39,6 +39,14 @@ def test_every_command_of_an_installed_package_is_run(compile_kernels, monkeypat
     assert lines[-1] == f"kept in {folder.cache_folder().parent}"
 
 
+def test_the_folder_of_the_user_is_filled_wherever_commands_run(monkeypatch, tmp_path):
+    """A relative TVCS_CACHE_DIR names another folder in the place where commands run."""
+    monkeypatch.setenv("TVCS_CACHE_DIR", "here")
+    monkeypatch.setattr(precompile, "COMMANDS", {"tvcs_core": ["project small.npy --out a.npz"]})
+    assert len(list(precompile.precompile(tmp_path / "cache"))) == 1
+    assert [path.name.split("-")[1] for path in (tmp_path / "cache").iterdir()] == ["tvcs_core"]
+
+
 def test_a_command_that_fails_ends_it_with_its_error(compile_kernels, monkeypatch):
     monkeypatch.setattr(precompile, "COMMANDS", {"tvcs_core": ["verify small.npy"]})
     code, out, err = compile_kernels()

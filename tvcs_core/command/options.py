@@ -70,6 +70,8 @@ def with_options(command: Callable[[T], R]) -> Callable[..., R]:
 
     @functools.wraps(command)
     def wrapper(**values: Any) -> R:
+        if values.get("seed", 0) < 0:  # NumPy takes none
+            raise ValueError(f"--seed must be >= 0, found {values['seed']}")
         return command(_filled(options, values))
 
     # typer reads its parameters from the signature, and calls with all of them by name.
@@ -90,6 +92,14 @@ def recorded(options: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return options as ``run.json`` keeps them: files by their names, without folders."""
     values = option_values(options)
     return {name: _named(values[name]) for name in names}
+
+
+def integers(option: str, text: str) -> list[int]:
+    """Read whole numbers that an option holds with commas between."""
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be integers with commas, found {text!r}") from None
 
 
 def command_line(words: Sequence[str], options: Mapping[str, object]) -> str:

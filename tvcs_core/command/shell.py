@@ -63,12 +63,6 @@ def end_interrupted() -> NoReturn:
     stop("interrupted", INTERRUPTED)
 
 
-def refuse_negative_seed(seed: int) -> None:
-    """Refuse a seed that NumPy would not take."""
-    if seed < 0:
-        raise ValueError(f"--seed must be >= 0, found {seed}")
-
-
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
     """Turn what a command raises into a one-line message and an exit code.
 

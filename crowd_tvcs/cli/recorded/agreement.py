@@ -10,7 +10,7 @@ import typer
 from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, refuse_negative_seed, say
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.agreement.agreement import Agreement
@@ -58,7 +58,6 @@ def agreement(given: AgreementOptions) -> None:
     """
     from crowd_tvcs.agreement.agreement import PAIR_COLUMNS, TASK_COLUMNS, measure
 
-    refuse_negative_seed(given.seed)
     if given.ordinal is not None and given.classes is not None:
         raise ValueError("give --ordinal or --classes, not both")
     table = read_alone(given.answers, given.ordinal or given.classes, given.cleaning)

@@ -22,6 +22,7 @@ import tvcs_core.cli
 from tvcs_core.command.options import (
     Seed,
     command_line,
+    integers,
     option_values,
     recorded,
     with_options,
@@ -163,3 +164,19 @@ def test_a_command_line_is_read_back_as_it_was_meant():
 def test_every_option_is_in_the_record_or_changes_no_result(command, kept, left_out):
     options = list(signature(command).parameters)
     assert sorted([*kept, *left_out.split()]) == sorted(options)
+
+
+def test_a_seed_below_zero_is_refused_before_the_command_begins():
+    @with_options
+    def command(given: Options) -> None:
+        raise AssertionError
+
+    with pytest.raises(ValueError, match="--seed must be >= 0, found -1"):
+        command(seed=-1)
+
+
+def test_integers_stand_with_commas_between():
+    assert integers("--labels", "1,20, 3") == [1, 20, 3]
+    for text in ("", "1,", "1.5", "1 2", "a"):
+        with pytest.raises(ValueError, match="--labels must be integers with commas, found '"):
+            integers("--labels", text)
