@@ -28,7 +28,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import fill, table  # noqa: E402
-from grn_tvcs import compare, of_genes, read_layout  # noqa: E402
+from grn_tvcs import compare, of_genes  # noqa: E402
 from grn_tvcs.comparison.difference_model import (  # noqa: E402
     MIN_LOG_T,
     DifferenceModel,
@@ -152,7 +152,7 @@ class Half:
 def real() -> Expression:
     """The series of the part of the compendium that comes with the project."""
     samples = REAL / "samples.tsv"
-    whole = read_layout(REAL / "expression.tsv", samples=samples, genes_in_rows=True)
+    whole = Expression.of(REAL / "expression.tsv", samples=samples, genes_in_rows=True)
     return replace(whole, scale="log").of_series()
 
 

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
-    from grn_tvcs.expression.formats import read_files, read_layout
-    from grn_tvcs.expression.h5ad import read_h5ad
-    from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
     from grn_tvcs.expression.subset import most_variable, of_genes
     from grn_tvcs.methods import METHODS, infer
@@ -48,11 +45,7 @@ __all__ = [
     "most_variable",
     "of_genes",
     "read_conditions",
-    "read_expression",
-    "read_files",
     "read_genes",
-    "read_h5ad",
-    "read_layout",
     "read_network",
     "read_prior",
     "read_reference",
@@ -76,9 +69,6 @@ __getattr__, __dir__ = lazy_exports(
         "edge_count": "EdgeCount choose_edges",
         "expression.bins": "in_bins",
         "expression.expression": "Expression write_expression",
-        "expression.formats": "read_files read_layout",
-        "expression.h5ad": "read_h5ad",
-        "expression.reading": "read_expression",
         "expression.steady_states": "SteadyStates read_steady_states",
         "expression.subset": "most_variable of_genes",
         "methods": "METHODS infer",

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tvcs_core.files.shown import shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+class Help(NamedTuple):
+    """The help of an argument, in the annotation of it: for command lines and for Python.
+
+    Attributes
+    ----------
+    text
+        What the argument is.
+    metavar
+        What a command line calls its value.
+    """
+
+    text: str
+    metavar: str | None = None
 
 
 def require_kind(name: str, value: object, kind: type, *, or_none: bool = False) -> None:

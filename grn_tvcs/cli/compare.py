@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grn_tvcs.cli.layout import Layout, Missing
+from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
 from tvcs_core.command.results import results
@@ -70,7 +70,6 @@ class CompareOptions:
     ] = 200
     regulators: RegulatorFile = None
     layout: Layout
-    missing: Missing = "error"
     seed: Seed = 0
     threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
     workers: Annotated[
@@ -168,33 +167,21 @@ def _tables(given: CompareOptions) -> None:
 
 def _read(given: CompareOptions) -> dict[str, Expression]:
     """Read both conditions, by name."""
-    from grn_tvcs.comparison.conditions import read_conditions
-    from grn_tvcs.expression.columns import Columns
+    from grn_tvcs.comparison.conditions import conditions_in
     from grn_tvcs.expression.scales import on_scale
 
     layout = given.layout
     if given.b is not None:
         names = given.wanted or _named(given.a, given.b)
         paths = zip(names, given.tables, strict=True)
-        return {name: layout.read([path], given.missing) for name, path in paths}
+        return {name: layout.read([path]) for name, path in paths}
     if layout.is_turned or layout.samples is not None:
         raise ValueError(
             "--condition-column is a column of a table with samples in rows; with --samples, "
             "--pseudotime or --genes-in-rows give a table for each condition"
         )
     assert given.condition_column is not None
-    columns = Columns.told(
-        layout.time_column, layout.sample_column, layout.series_column, layout.ignore,
-        layout.keep, layout.replicates,
-    )  # fmt: skip
-    found = read_conditions(
-        given.a,
-        given.condition_column,
-        given.wanted,
-        missing=given.missing,
-        sheet=layout.sheet,
-        columns=columns,
-    )
+    found = conditions_in(given.a, given.condition_column, given.wanted, layout)
     scaled = {name: on_scale(part, layout.scale) for name, part in found.items()}
     return {name: layout.in_bins(layout.perturbed(part)) for name, part in scaled.items()}
 

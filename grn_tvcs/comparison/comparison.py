@@ -25,10 +25,9 @@ from grn_tvcs.comparison.permutations import (
     series_needed,
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
-from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.reading import read_expression
+from grn_tvcs.expression.expression import Expression, require_expression
 from grn_tvcs.network.rules import Rules, gene_set
-from tvcs_core.arguments import names_of, require_kind, require_number
+from tvcs_core.arguments import names_of, require_number
 from tvcs_core.engines import Engine, one_blas_thread
 from tvcs_core.lazy import load
 from tvcs_core.streams import stream
@@ -281,8 +280,8 @@ class Comparison:
 
 
 def compare(
-    a: Expression | str | Path,
-    b: Expression | str | Path,
+    a: Expression,
+    b: Expression,
     *,
     names: Sequence[str] = ("A", "B"),
     regulators: Iterable[str] | None = None,
@@ -301,8 +300,7 @@ def compare(
     Parameters
     ----------
     a, b
-        The conditions, each with at least two series; an `Expression` or a file for
-        `read_expression`. Samples at rest are not used.
+        The conditions, each with at least two series. Samples at rest are not used.
     names
         Names of the conditions.
     regulators
@@ -335,10 +333,9 @@ def compare(
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
-    parts = [read_expression(x) if isinstance(x, str | Path) else x for x in (a, b)]
-    for name, part in zip("ab", parts, strict=True):
-        require_kind(name, part, Expression)
-    first, second, notes = with_common_genes(parts[0], parts[1], names, scale)
+    require_expression("a", a)
+    require_expression("b", b)
+    first, second, notes = with_common_genes(a, b, names, scale)
     both, n_first = pool_conditions(first, second, scale)
     inputs = (
         Rules(regulators=gene_set("regulators", regulators))
@@ -364,5 +361,5 @@ def compare(
         found,
         predict_differences(found, drawn, steps),
         drawn.p_values(found.best),
-        tuple(dict.fromkeys((*parts[0].notes, *parts[1].notes, *notes))),
+        tuple(dict.fromkeys((*a.notes, *b.notes, *notes))),
     )

@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
-from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats import (
+from grn_tvcs.expression.formats.text import open_sheet
+from grn_tvcs.expression.from_sheet import expression_in
+from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.expression.sheet import HEAD, Sheet
+from grn_tvcs.expression.subset import FEWEST, of_genes
+from grn_tvcs.expression.together import (
     refuse_different_scales,
     refuse_different_units,
     warn_of_steps,
 )
-from grn_tvcs.expression.opening import open_table
-from grn_tvcs.expression.reading import PLAIN, expression_in
-from grn_tvcs.expression.scales import on_scale
-from grn_tvcs.expression.subset import FEWEST, of_genes
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
-from tvcs_core.files.tables import Table
 
+TAKES = (
+    "time_column", "sample_column", "series_column", "ignore", "keep", "replicates", "missing",
+    "sheet",
+)  # fmt: skip
 MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
 
@@ -87,8 +92,8 @@ def _refuse_few_series(name: str, part: Expression) -> None:
         )
 
 
-def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict[str, Table]:
-    """Split a table by a column; conditions are in the order of `wanted` or of the rows.
+def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict[str, Sheet]:
+    """Split a sheet by a column; conditions are in the order of `wanted` or of the rows.
 
     Raises
     ------
@@ -96,79 +101,68 @@ def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict
         If the column is missing, does not name two conditions and `wanted` does not choose, or a
         condition of `wanted` is missing.
     """
-    header = table.rows[0]
-    places = [j for j, name in enumerate(header) if name.lower() == column.lower()]
+    heads = sheet.heads
+    places = [j for j, name in enumerate(heads) if name.lower() == column.lower()]
     if len(places) != 1:
-        near = "" if places else did_you_mean(column, header)
-        raise table.error(
+        near = "" if places else did_you_mean(column, heads)
+        raise sheet.error(
             f"must have one column {shown(column)}, found {len(places)}{near}; the columns are "
-            f"{listed(header)}",
-            row=0,
+            f"{listed(heads)}",
+            HEAD,
         )
     [place] = places
-    table.require_rectangle()
-    found = list(dict.fromkeys(row[place] for row in table.rows[1:]))
+    sheet.grid.require_rectangle()
+    cells = sheet.cells(place)
+    found = list(dict.fromkeys(cells))
     if "" in found:
-        row = next(i for i, cells in enumerate(table.rows[1:], 1) if not cells[place])
-        raise table.error("every sample needs a condition, found an empty cell", row, place)
+        row = cells.index("")
+        raise sheet.error("every sample needs a condition, found an empty cell", row, place)
     chosen = list(wanted) or found
     if missing := [name for name in chosen if name not in found]:
-        raise table.error(
-            f"must name the condition {shown(missing[0])}, found {listed(found)}", row=None,
-            column=place,
-        )  # fmt: skip
+        raise sheet.error(
+            f"must name the condition {shown(missing[0])}, found {listed(found)}", column=place
+        )
     if len(chosen) != 2:
         remedy = (
             "give the table of the other condition too, or another column"
             if len(chosen) < 2
             else "name two of them by --conditions"
         )
-        raise table.error(
+        raise sheet.error(
             f"must name two conditions, found {len(chosen)}: {listed(chosen)}; {remedy}",
             column=place,
         )
-    return {name: _part(table, place, name) for name in chosen}
-
-
-def _part(table: Table, place: int, condition: str) -> Table:
-    """Return the rows of a condition; blank lines between two rows still separate series."""
-    kept, blank, is_blank = [0], [table.after_blank[0]], False
-    for i in range(1, len(table.rows)):
-        is_blank = is_blank or bool(table.after_blank[i])
-        if table.rows[i][place] == condition:
-            kept.append(i)
-            blank.append(int(is_blank))
-            is_blank = False
-    rows = [table.rows[i] for i in kept]
-    return replace(table, rows=rows, lines=[table.lines[i] for i in kept], after_blank=blank)
+    return {
+        name: sheet.take([i for i, cell in enumerate(cells) if cell == name]) for name in chosen
+    }
 
 
 def read_conditions(
-    path: str | Path,
-    column: str,
-    wanted: Sequence[str] = (),
-    *,
-    missing: str = "error",
-    sheet: str | None = None,
-    columns: Columns = PLAIN,
+    path: str | Path, column: str, wanted: Sequence[str] = (), **options: Any
 ) -> dict[str, Expression]:
     """Read one table of samples x genes with a column of conditions.
 
-    Everything else is as for `read_expression`; `sheet` and `columns` as for `read_layout`. The two
-    conditions are in the order of `wanted`, or of the rows.
+    Everything else is as for `Expression.of`. The two conditions are in the order of `wanted`, or
+    of the rows.
 
     Raises
     ------
     DataError
-        As for `conditions_of` and `read_expression`, or if the file is an AnnData file.
+        As for `conditions_of` and `Expression.of`, or if the file is an AnnData file.
     """
+    return conditions_in(path, column, wanted, Options.of(**options))
+
+
+def conditions_in(
+    path: str | Path, column: str, wanted: Sequence[str], options: Options
+) -> dict[str, Expression]:
+    """Read the conditions of one table with `options`; see `read_conditions`."""
     if Path(path).suffix.lower() == ".h5ad":
         raise DataError(
             "a column of conditions is read from text tables; write a file for each condition",
             path=path,
         )
-    parts = conditions_of(open_table(path, sheet=sheet), column, wanted)
-    columns = replace(columns, ignore=(*columns.ignore, column))
-    return {
-        name: expression_in(part, missing=missing, columns=columns) for name, part in parts.items()
-    }
+    options.refuse_all_but(TAKES, "a table with a column of conditions")
+    parts = conditions_of(open_sheet(path, options.sheet), column, wanted)
+    options = replace(options, ignore=(*options.ignore, column))
+    return {name: expression_in(part, options) for name, part in parts.items()}

@@ -10,7 +10,6 @@ from tvcs_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, spacing, write_expression
-    from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.subset import most_variable, of_genes
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "in_bins",
     "most_variable",
     "of_genes",
-    "read_expression",
     "spacing",
     "write_expression",
 ]
@@ -28,7 +26,6 @@ __getattr__, __dir__ = lazy_exports(
     {
         "bins": "in_bins",
         "expression": "Expression spacing write_expression",
-        "reading": "read_expression",
         "subset": "most_variable of_genes",
     },
 )

@@ -19,7 +19,6 @@ from grn_tvcs.edge_count import (
     held_out_gains,
     split_for_folds,
 )
-from grn_tvcs.expression.formats import read_files
 from grn_tvcs.expression.scales import log_levels
 from tvcs_core.engines import Processes, Serial, Threads
 
@@ -214,7 +213,7 @@ def test_folds_and_halves_share_one_queue_folds_first(table, tmp_path, monkeypat
     assert ended.exit_code == 0, ended.stderr
     with_folds = [found for found in asked if "folds" in found]  # each fold asks for halves too
     assert [list(dict.fromkeys(found)) for found in with_folds] == [names]
-    count = choose_edges(read_files([table]), method, rng=0, **few)
+    count = choose_edges(Expression.of([table]), method, rng=0, **few)
     record = json.loads((out / "run.json").read_text())["edge_count"]
     assert record["gains"] == list(count.gains)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import infer, read_expression
+from grn_tvcs import Expression, infer
 from grn_tvcs.cli.main import app
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
@@ -27,7 +27,7 @@ SENTENCE = "all series move along one direction, as after a common stimulus"
 
 @pytest.fixture(scope="module")
 def expression():
-    return replace(read_expression(TABLE), scale="log")
+    return replace(Expression.of(TABLE), scale="log")
 
 
 @pytest.fixture(scope="module")

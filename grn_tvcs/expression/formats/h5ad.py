@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 import mmap
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from grn_tvcs.expression.annotated import RAW, Annotated, Parts, expression_of
-from grn_tvcs.expression.columns import Columns
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated, expression_of
+from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
 from tvcs_core.files.extras import to_install
 from tvcs_core.files.input_size import MAX_EXPANSION_OF_NUMBERS, refuse_expansion, refuse_more
@@ -28,41 +28,12 @@ PIECE = 1 << 26  # bytes
 TEXTS_AT_ONCE = 256  # of a column: many may be one and the same text of the file
 
 
-def read_h5ad(
-    path: str | Path,
-    *,
-    time_column: str | None = None,
-    series_column: str | Sequence[str] | None = None,
-    layer: str | None = None,
-    gene_column: str | None = None,
-    ignore: Sequence[str] = (),
-    keep: Sequence[str] = (),
-) -> Expression:
+def read_h5ad(path: str | Path, options: Options) -> Expression:
     """Read an ``.h5ad`` file; needs h5py.
 
     Samples without a time (NaN), or with an infinite one, as pseudotime is for cells that are not
     reached, are left out, with a warning. Samples of a series at the same time are averaged, with
     a warning. A column ``perturbed`` of ``obs`` is used if it is there.
-
-    Parameters
-    ----------
-    path
-        The file.
-    time_column
-        The column of ``obs`` with the time, in numbers or with a unit as in ``2h``; ``time`` by
-        default, any case.
-    series_column
-        The column that names the series, or several that do together; by default ``series``,
-        ``condition`` and ``replicate``, all that there are of them, and one series if there is
-        none.
-    layer
-        Read this one of ``layers`` instead of ``X``, or ``raw``, with the genes of ``raw``.
-    gene_column
-        The column of ``var`` that names the genes; by default its index.
-    ignore
-        Columns of ``obs`` that are not used, and genes that are left out.
-    keep
-        Names that are genes, whatever they look like.
 
     Raises
     ------
@@ -70,6 +41,7 @@ def read_h5ad(
         If h5py is not installed, the file is not of this kind, a column or a layer is missing or
         holds what it must not, a level is not finite, or as for `Expression`.
     """
+    options.refuse_all_but(TAKES, "an .h5ad file, which says it all itself")
     try:
         import h5py
     except ImportError:
@@ -77,15 +49,13 @@ def read_h5ad(
             f"needs h5py to be read, and it is not installed; give: {to_install('anndata')}",
             path=path,
         ) from None
-    columns = Columns.told(time_column, None, series_column, ignore, keep)
-    parts = Parts(columns=columns, layer=layer, gene_column=gene_column)
     Path(path).open("rb").close()  # so that a missing file is an OSError like any other
     try:
         with h5py.File(path, "r") as file:
             _refuse_other_files(file, path)
             _refuse_large(file, path)
             _refuse_endless(path)
-            return expression_of(_File(file, str(path), parts))
+            return expression_of(_File(file, str(path), options))
     except (DataError, MemoryError):
         raise
     except ValueError as error:
@@ -163,15 +133,19 @@ def _refuse_large(file: Any, path: str | Path) -> None:
 class _File(Annotated):
     """An open file, its parts as arrays."""
 
-    def __init__(self, file: Any, path: str, parts: Parts) -> None:
+    def __init__(self, file: Any, path: str, options: Options) -> None:
         self._file = file
-        super().__init__(path, parts)
+        super().__init__(path, options)
         for part in ("X", "obs", "var"):
             if part not in file:
                 raise self.error(f"must hold {part} as AnnData writes it, found {list(file)}")
         for part in ("obs", "var"):
             if "_index" not in file[part].attrs:
                 raise self.error(f"{part} must be a data frame of AnnData 0.7 or later")
+
+    def n_samples(self) -> int:
+        names = self._file["obs"][_text(self._file["obs"].attrs["_index"])]
+        return len(names if hasattr(names, "dtype") else names["codes"])
 
     def obs_columns(self) -> list[str]:
         return _columns(self._file["obs"])

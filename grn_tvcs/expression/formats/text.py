@@ -7,11 +7,12 @@ leave; a comma may be the decimal point. A table that needs none of this comes b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
+from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
@@ -22,6 +23,11 @@ PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+
+
+def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
+    """Read a table as a sheet, whatever program wrote it; as `open_table` does."""
+    return Sheet.of(open_table(path, sheet=sheet))
 
 
 def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
@@ -86,27 +92,8 @@ def _without_empty_columns(table: Table) -> Table:
         empty -= {j for j in empty if row[j]}
         if not empty:
             return table
-    return without_columns(table, empty)
-
-
-def without_columns(table: Table, gone: Iterable[int]) -> Table:
-    """The same table without the columns at these places."""
-    gone = frozenset(gone)
-    if not gone:
-        return table
-    return _of_rows(
-        table, ([cell for j, cell in enumerate(row) if j not in gone] for row in table.rows)
-    )
-
-
-def without_rows(table: Table, is_gone: Callable[[list[str]], bool]) -> Table:
-    """The same table without some of its rows, apart from the first."""
-    kept = [i for i, row in enumerate(table.rows) if not i or not is_gone(row)]
-    if len(kept) == len(table.rows):
-        return table
-    rows = Rows.of(table.rows[i] for i in kept)
-    blank = bytes(bool(table.after_blank[i]) for i in kept)
-    return replace(table, rows=rows, lines=[table.lines[i] for i in kept], after_blank=blank)
+    kept = [j for j in range(len(header)) if j not in empty]
+    return _of_rows(table, ([row[j] for j in kept] for row in table.rows))
 
 
 def _refuse_page(table: Table) -> None:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from grn_tvcs.expression.clock import read_times
-from grn_tvcs.expression.columns import LABELS, Columns, may_read
-from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.judge.series import TELL
-from grn_tvcs.expression.layouts.named import require_names
-from grn_tvcs.expression.layouts.sample_sheet import beside_sheet
+from grn_tvcs.expression.judge.roles import LABELS
+from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
@@ -43,67 +42,36 @@ def is_series_matrix(path: str | Path) -> bool:
     return start.strip(b' "\r\n').lower().startswith((b"!series_", OF_SAMPLE.encode()))
 
 
-def read_series_matrix(
-    path: str | Path,
-    *,
-    sheet: Table | None = None,
-    columns: Columns | None = None,
-    missing: str = "error",
-) -> Expression:
+def read_series_matrix(path: str | Path) -> Sheet:
     """Read a series matrix of GEO; genes are the names of its first column, often probes.
 
-    Parameters
-    ----------
-    path
-        The file, plain or ``.gz``.
-    sheet
-        A table that tells time and series of its samples; None for what the file tells.
-    columns
-        Of the sheet, or of the characteristics of samples.
-    missing
-        As for `read_expression`.
+    What it tells of the samples is the sheet `beside`.
 
     Raises
     ------
     DataError
-        If it holds no levels, or no characteristic is a time; or as for `read_samples`.
+        If it holds no levels.
     """
-    columns = columns or Columns()
     table = read_table(path)
     levels = _levels(table)
-    told = _told(table, levels) if sheet is None else sheet
-    if sheet is None:
-        columns = _with_time(columns, told)
-    return beside_sheet(
-        levels,
-        told,
-        genes_in_rows=True,
-        missing=missing,
-        columns=columns,
-        remedy=f"give {_sheet(told, 'replicate')}" if sheet is None else TELL,
-    )
+    return replace(levels, beside=_told(table, levels.heads[1:]))
 
 
-def _levels(table: Table) -> Table:
+def _levels(table: Table) -> Sheet:
     """The rows between the lines that begin and end the levels."""
     marks = {row[0].lower(): i for i, row in enumerate(table.rows) if len(row[0]) > 1}
     first, end = marks.get(BEGIN, -1) + 1, marks.get(END, len(table.rows))
     if not first or end - first < 2:
         raise table.error(f"is a series matrix without levels: none stand after {BEGIN}")
     rows = table.rows[first:end]
-    levels = replace(
-        table,
-        rows=Rows.of(rows),
-        lines=list(table.lines[first:end]),
-        after_blank=bytes(len(rows)),
-    )
-    require_names(levels)
+    lines = list(table.lines[first:end])
+    levels = Sheet.of(replace(table, rows=rows, lines=lines, after_blank=bytes(len(rows))))
+    levels.require_names()
     return levels
 
 
-def _told(table: Table, levels: Table) -> Table:
+def _told(table: Table, samples: Sequence[str]) -> Sheet:
     """A sheet of what the file tells of the samples."""
-    samples = levels.rows[0][1:]
     columns: dict[str, list[str]] = {}
     for row in table.rows:
         name = row[0].lower().removeprefix(OF_SAMPLE)
@@ -117,7 +85,7 @@ def _told(table: Table, levels: Table) -> Table:
     header = ["sample", *columns]
     body = [[sample, *(columns[name][i] for name in columns)] for i, sample in enumerate(samples)]
     rows = Rows.of([header, *body])
-    return Table(table.path, ",", rows, [1] * len(rows), bytes(len(rows)))
+    return Sheet.of(Table(table.path, ",", rows, [1] * len(rows), bytes(len(rows))))
 
 
 def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> None:
@@ -129,14 +97,13 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
             columns.setdefault(name, [""] * len(cells))[i] = value.strip()
 
 
-def _with_time(columns: Columns, told: Table) -> Columns:
+def with_time(options: Options, told: Sheet) -> Options:
     """Find the column of times where the user names none: the only one that holds times."""
-    if columns.time is not None:
-        return columns
-    header, body = told.rows[0], list(told.rows[1:])
+    if options.time_column is not None:
+        return options
     likely = []
-    for j, name in enumerate(header):
-        cells = [row[j] for row in body]
+    for j, name in enumerate(told.heads):
+        cells = told.cells(j)
         times = read_times(cells) if any(cells) else None
         is_told = CLOCK.fullmatch(name.lower()) or (times is not None and times.unit)
         if is_told and times is not None and len(set(times.values)) > 1:
@@ -144,18 +111,19 @@ def _with_time(columns: Columns, told: Table) -> Columns:
     called = [name for name in likely if CLOCK.fullmatch(name.lower())]
     likely = called if len(called) == 1 else likely  # time, and not a donor D1
     if len(likely) == 1:
-        return replace(columns, time=likely[0])
+        return replace(options, time_column=likely[0])
     what = f"{listed(likely)} may all be times" if likely else "none of these is a time"
     raise may_read(
         told.error(
-            f"is a series matrix whose samples are told by {listed(header[1:])}; {what}: give "
-            f"--time-column {likely[0] if likely else 'NAME'}, or {_sheet(told)}"
+            f"is a series matrix whose samples are told by {listed(told.heads[1:])}; {what}: give "
+            f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(told)}"
         ),
         *({"time_column": name} for name in likely),
     )
 
 
-def _sheet(told: Table, *more: str) -> str:
-    """The option of a sheet, and the columns that it needs."""
-    *names, last = (f"sample (such as {told.rows[1][0]})", "time (empty at rest)", *more)
+def sheet_for(told: Sheet, *more: str) -> str:
+    """Return the option of a sheet, and the columns that it needs."""
+    first = f"sample (such as {told.cells(0)[0]})"
+    *names, last = (first, "time (empty at rest)", *more)
     return f"--samples SHEET with columns {', '.join(names)} and {last}"

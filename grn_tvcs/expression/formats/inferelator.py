@@ -6,15 +6,17 @@ Its columns are ``isTs``, ``is1stLast``, ``prevCol``, ``del.t`` and ``condName``
 
 from __future__ import annotations
 
-from tvcs_core.files.rows import Rows
+from dataclasses import replace
+
+from grn_tvcs.expression.sheet import Column, Sheet
 from tvcs_core.files.shown import shown
-from tvcs_core.files.tables import Table, is_number
+from tvcs_core.files.tables import is_number
 
 NAME, BEFORE, STEP = "condname", "prevcol", "del.t"
 NONE = ("", "na", "nan", "none")
 
 
-def with_times(table: Table) -> Table:
+def with_times(sheet: Sheet) -> Sheet:
     """Return a sheet of inferelator as one with sample, time and series; any other as it is.
 
     A series is a chain from a last sample back to the first, whose time is 0; a sample in two
@@ -25,47 +27,48 @@ def with_times(table: Table) -> Table:
     DataError
         If a sample before another is not there, a step is no number above 0, or a chain is a ring.
     """
-    heads = [name.lower() for name in table.rows[0]]
+    heads = [name.lower() for name in sheet.heads]
     if not {NAME, BEFORE, STEP} <= set(heads):
-        return table
+        return sheet
     name_at, before_at, step_at = (heads.index(head) for head in (NAME, BEFORE, STEP))
     before: dict[str, str] = {}
     step: dict[str, float] = {}
-    names = [row[name_at] for row in table.rows[1:]]
-    for i, row in enumerate(table.rows[1:], start=1):
-        if row[before_at].lower() in NONE:
+    names = sheet.cells(name_at)
+    facts = zip(names, sheet.cells(before_at), sheet.cells(step_at), strict=True)
+    for i, (name, last, time) in enumerate(facts):
+        if last.lower() in NONE:
             continue
-        if row[before_at] not in names:
-            raise table.error(
-                f"must be a sample of {table.rows[0][name_at]}, found {shown(row[before_at])}",
-                i,
-                before_at,
+        if last not in names:
+            raise sheet.error(
+                f"must be a sample of {sheet.heads[name_at]}, found {shown(last)}", i, before_at
             )
-        if not is_number(row[step_at]) or not float(row[step_at]) > 0:
-            raise table.error(
-                f"must be the time since the sample before, above 0, found {shown(row[step_at])}",
+        if not is_number(time) or not float(time) > 0:
+            raise sheet.error(
+                f"must be the time since the sample before, above 0, found {shown(time)}",
                 i,
                 step_at,
             )
-        before[row[name_at]], step[row[name_at]] = row[before_at], float(row[step_at])
-    _refuse_rings(table, before)
+        before[name], step[name] = last, float(time)
+    _refuse_rings(sheet, before)
     followed = set(before.values())
-    rows: list[list[str]] = []
+    made: list[list[str]] = []
     for last in (name for name in before if name not in followed):
-        rows += _chain(last, before, step)
-    seen = {row[0] for row in rows}
-    rows += [[name, "", ""] for name in names if name not in seen]
-    made = Rows.of([["sample", "time", "series"], *rows])
-    return Table(table.path, ",", made, [1] * len(made), bytes(len(made)))
+        made += _chain(last, before, step)
+    seen = {row[0] for row in made}
+    made += [[name, "", ""] for name in names if name not in seen]
+    rows = [names.index(row[0]) for row in made]
+    columns = zip(("sample", "time", "series"), zip(*made, strict=True), strict=True)
+    told = [Column(head, name_at, texts) for head, texts in columns]
+    return replace(sheet.take(rows), columns=told)
 
 
-def _refuse_rings(table: Table, before: dict[str, str]) -> None:
+def _refuse_rings(sheet: Sheet, before: dict[str, str]) -> None:
     for name in before:
         at, n = name, 0
         while at in before and n <= len(before):
             at, n = before[at], n + 1
         if n > len(before):
-            raise table.error(
+            raise sheet.error(
                 f"samples must follow each other in time, but {shown(name)} comes before itself"
             )
 
