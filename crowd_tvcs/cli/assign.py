@@ -199,7 +199,7 @@ def _write(
     found: Assignment, given: AssignOptions, out: Results, measured: tuple[Claimed, ...]
 ) -> None:
     """Write the plan, its proof and its report."""
-    from crowd_tvcs.report import assignment, factors
+    from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
 
     out.table("assignment.csv", ["worker", "task"], found.rows())
@@ -212,16 +212,15 @@ def _write(
         out.table("prices.csv", ["worker", "price"], found.price_rows())
     if branches := found.branches():
         out.json("branches.json", {"leaves": branches})
-    shown: dict[str, Any] = {
-        "source": given.crowd.name,
-        "command": _command(given),
-        "caps": given.recorded(),
-    }
-    if found.plan.is_table:
-        curve = around(found, rng=given.search.seed)
-        page = assignment.render(found, **shown, curve=curve, measured=measured)
-    else:
-        page = factors.render(found, **shown)
+    is_table = found.plan.is_table
+    page = render(
+        found,
+        source=given.crowd.name,
+        command=_command(given),
+        caps=given.recorded(),
+        curve=around(found, rng=given.search.seed) if is_table else None,
+        measured=measured if is_table else (),
+    )
     out.text("report.html", page)
 
 

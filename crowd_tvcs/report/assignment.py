@@ -18,6 +18,7 @@ LEAST_SURE = 12
 MOST_BARS = 60
 PRICES = 8
 BINS = 20
+MOST_KINDS = 40
 
 
 def render(
@@ -30,6 +31,9 @@ def render(
     measured: Sequence[Claimed] = (),
 ) -> str:
     """Write the report of `assignment` as HTML.
+
+    Of a crowd in factors it has the tasks and the kinds that are least sure, and counts of all
+    others, so that its size does not grow with the tasks.
 
     Parameters
     ----------
@@ -52,45 +56,35 @@ def render(
     str
         The page. Names of workers and tasks are escaped; it loads nothing and runs no script.
     """
-    plan = assignment.plan
+    plan, method, (workers, tasks) = assignment.plan, assignment.method, assignment.names
     return fill_page(
-        **facts_of(assignment, source, command, caps),
-        guess=float(plan.accuracy(np.zeros_like(assignment.support)).mean()),
+        package="crowd_tvcs.report",
+        template="assignment.html.j2",
+        title=f"Who labels what: {source}",
+        source=source,
+        command=command,
+        caps=caps,
+        assignment=assignment,
+        method_name=METHODS[method].about if method in METHODS else method,
+        n_workers=len(workers),
+        n_tasks=len(tasks),
+        binding=assignment.binding(),
+        idle=int((assignment.loads == 0).sum()),
+        unanswered=int((assignment.answers == 0).sum()),
+        names_loads=len(workers) <= MOST_BARS,
+        load_bars=load_bars(workers, assignment.loads),
+        answer_bars=counts(assignment.answers),
+        accuracy_bars=accuracy_bars(assignment.task_accuracy),
+        n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
+        prices=_prices(assignment),
+        guess=float(plan.guess.mean()),
         least_sure=_least_sure(assignment),
         duals=_duals(assignment),
         curve=None if curve is None else _curve(assignment, *curve),
-        kinds=None,
-        all_tasks="summary.json",
+        kinds=None if plan.is_table else _kinds(assignment),
+        all_tasks="summary.json" if plan.is_table else "accuracy.csv",
         measured=measured,
     )
-
-
-def facts_of(
-    assignment: Assignment, source: str, command: str, caps: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the page and what it has of any assignment; see `render`."""
-    method, (workers, tasks) = assignment.method, assignment.names
-    return {
-        "package": "crowd_tvcs.report",
-        "template": "assignment.html.j2",
-        "title": f"Who labels what: {source}",
-        "source": source,
-        "command": command,
-        "caps": caps,
-        "assignment": assignment,
-        "method_name": METHODS[method].about if method in METHODS else method,
-        "n_workers": len(workers),
-        "n_tasks": len(tasks),
-        "binding": assignment.binding(),
-        "idle": int((assignment.loads == 0).sum()),
-        "unanswered": int((assignment.answers == 0).sum()),
-        "names_loads": len(workers) <= MOST_BARS,
-        "load_bars": load_bars(workers, assignment.loads),
-        "answer_bars": counts(assignment.answers),
-        "accuracy_bars": accuracy_bars(assignment.task_accuracy),
-        "n_priced": 0 if assignment.prices is None else int((assignment.prices > 0).sum()),
-        "prices": _prices(assignment),
-    }
 
 
 def load_bars(workers: Sequence[str], loads: NDArray[np.int64]) -> list[tuple[str, int]]:
@@ -120,18 +114,26 @@ def accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
     return [(f"{left:.3g}", int(count)) for left, count in zip(edges[:-1], counts, strict=True)]
 
 
+def _kinds(assignment: Assignment) -> dict[str, Any]:
+    kinds = assignment.kinds()
+    least = sorted(kinds.items(), key=lambda item: (item[1]["expected_accuracy"], item[0]))
+    return {"all": len(kinds), "shown": least[:MOST_KINDS]}
+
+
 def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
     """Tasks of lowest expected accuracy, with who labels them and how good they are."""
-    quality = assignment.plan.table
-    accuracy = assignment.task_accuracy
-    order = sorted(range(len(quality.tasks)), key=lambda j: (accuracy[j], quality.tasks[j]))
-    out = []
-    for j in order[:LEAST_SURE]:
-        members = sorted(
-            np.flatnonzero(assignment.support[:, j]), key=lambda i: -quality.values[i, j]
-        )
-        who = ", ".join(f"{quality.workers[i]} ({quality.values[i, j]:.2f})" for i in members)
-        out.append({"task": quality.tasks[j], "accuracy": float(accuracy[j]), "who": who})
+    plan, accuracy = assignment.plan, assignment.task_accuracy
+    pairs, out = assignment.assigned, []
+    last = np.partition(accuracy, min(LEAST_SURE, accuracy.size) - 1)[
+        min(LEAST_SURE, accuracy.size) - 1
+    ]
+    weak = np.flatnonzero(accuracy <= last).tolist()
+    for j in sorted(weak, key=lambda j: (accuracy[j], plan.quality.tasks[j]))[:LEAST_SURE]:
+        at = slice(*np.searchsorted(pairs.tasks, [j, j + 1]))
+        quality = plan.quality.columns(np.array([j])).values[:, 0]
+        members = sorted(pairs.workers[at].tolist(), key=lambda i: -quality[i])
+        who = ", ".join(f"{plan.quality.workers[i]} ({quality[i]:.2f})" for i in members)
+        out.append({"task": plan.quality.tasks[j], "accuracy": float(accuracy[j]), "who": who})
     return out
 
 
