@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from crowd_tvcs.answers.answers import read_gold, sort_classes
 from crowd_tvcs.answers.class_shares import class_counts, lone_class, read_prior, said
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.answers.slips import ask_about_classes
 from crowd_tvcs.campaign.entries import Task, Worker
@@ -19,7 +20,6 @@ from crowd_tvcs.campaign.tables import (
     read_tasks,
     read_workers,
 )
-from crowd_tvcs.factors.plan import Factors
 from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError

@@ -39,7 +39,7 @@ from crowd_tvcs.serve.desk import WAYS, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import say
-from tvcs_core.files.errors import DataError, WorkError
+from tvcs_core.files.errors import DataError, RunError
 from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
@@ -156,7 +156,7 @@ def serve(
     ------
     DataError, ValueError
         If a file does not hold what it must.
-    WorkError
+    RunError
         If the address is in use, or another desk serves the campaign, but for one of the same setup
         on PostgreSQL; also if it began while the database was away.
     """
@@ -293,9 +293,9 @@ def _run(served: Served, place: Place, sign: Presence | None) -> None:
     try:
         server.run()
     except SystemExit:  # uvicorn has said why
-        raise WorkError(f"{place.listens} cannot be listened to; is it in use?") from None
+        raise RunError(f"{place.listens} cannot be listened to; is it in use?") from None
     if server.is_ousted:
-        raise WorkError(
+        raise RunError(
             f"a desk with {WAYS} began to serve the campaign while the database was away; this one "
             "has ended"
         )

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 LONGEST = 1_000_000
 """Most bytes of a call that are read, and forgotten."""
@@ -44,7 +44,7 @@ def hang(bell: Doorbell, host: str, port: int) -> Iterator[str]:
 
     Raises
     ------
-    WorkError
+    RunError
         If it cannot be listened to.
     """
 
@@ -67,7 +67,7 @@ def hang(bell: Doorbell, host: str, port: int) -> Iterator[str]:
     try:
         server = ThreadingHTTPServer((host, port), _Porter)
     except (OSError, OverflowError) as error:
-        raise WorkError(f"--listen {host}:{port} cannot be listened to: {error}") from None
+        raise RunError(f"--listen {host}:{port} cannot be listened to: {error}") from None
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
     thread.start()
     try:

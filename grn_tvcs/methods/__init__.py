@@ -1,20 +1,18 @@
 """Methods of network inference, and `infer`, which runs them under one contract.
 
-A method is a function ``(expression, rules, rng, *, options) -> Network``: it gets genes sorted by
-name, gives every ordered pair a score >= 0 (higher is surer) and need not look at the rules, which
-`infer` applies to all methods alike. Its options are its keyword-only arguments.
+A method is a function ``(expression, rules, rng, *, options) -> Network``. It gets genes sorted by
+name and gives every ordered pair a score >= 0; higher scores are more confident. It may ignore the
+rules, which `infer` applies to all methods alike. Its options are its keyword-only arguments.
 """
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tvcs_core.lazy import Listed
+from grn_tvcs.methods.table import DEFAULT, METHODS, NO_OPTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,120 +23,13 @@ if TYPE_CHECKING:
     from grn_tvcs.network.prior import Prior
     from grn_tvcs.network.rules import Rules
 
-DEFAULT = "combined"
 AUTO = "auto"  # as many edges as the data support
-DIGITS = 6
-FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
-OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
-NO_OPTIONS = ("steady", "prior", "threads", "engine", "progress", "keep")  # data, how to work
-
-
-@dataclass(frozen=True)
-class Method(Listed):
-    """A method and all that is said of it: in help, errors, reports and docs.
-
-    Attributes
-    ----------
-    selects
-        Whether it selects edges itself, beside the caps.
-    perturbation
-        What it does where a perturbation is known, in words; empty for nothing.
-    needs_series
-        Whether samples at rest alone say nothing to it.
-    uses_rest
-        Whether samples at rest are of use to it, alone or beside series.
-    is_symmetric
-        Whether both directions of a pair have the same score.
-    has_confidence
-        Whether it says how likely each edge is true: its network has a `confidence`, or a
-        `verdict` that says why not.
-    takes_logs
-        Whether it puts levels and counts on a log scale.
-    """
-
-    package = "grn_tvcs.methods"
-
-    selects: bool = False
-    perturbation: str = ""
-    needs_series: bool = False
-    uses_rest: bool = True
-    is_symmetric: bool = False
-    has_confidence: bool = False
-    takes_logs: bool = False
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """Its keyword-only arguments and their defaults."""
-        parameters = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What a user may set, and the defaults."""
-        return {name: value for name, value in self.keywords.items() if name not in NO_OPTIONS}
-
-    @property
-    def takes_steady_states(self) -> bool:
-        """Whether knock-outs, knock-downs and wild type are of use to it."""
-        return "steady" in self.keywords
-
-    @property
-    def takes_prior(self) -> bool:
-        """Whether prior edges are of use to it."""
-        return "prior" in self.keywords
-
-    @property
-    def about(self) -> list[str]:
-        """What it does: the paragraphs at the top of its file."""
-        text = sys.modules[self.function.__module__].__doc__ or ""
-        return [" ".join(part.split()) for part in text.strip().split("\n\n")]
-
-    def described(
-        self, network: Network, expression: Expression, steady: SteadyStates | None = None
-    ) -> str:
-        """Say how it scored pairs, in the words and with the citations of a journal.
-
-        Its file has one text, ``DESCRIBED``; or a function ``described`` where that depends on
-        what was run. Of a method of somebody's own that has neither, its name is said.
-        """
-        module = sys.modules[self.function.__module__]
-        if hasattr(module, "described"):
-            return str(module.described(network, expression, steady))
-        return str(getattr(module, "DESCRIBED", f"Pairs were scored by the method {self.name}."))
-
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True, takes_logs=True),
-        Method(
-            "tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False, takes_logs=True
-        ),
-        Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
-        Method("pcc", is_symmetric=True),
-        Method("aracne", selects=True, is_symmetric=True),
-        Method("clr", is_symmetric=True),
-        Method("mrnet", is_symmetric=True),
-        Method("genie3"),
-        Method("dyngenie3", needs_series=True),
-        Method("tigress", selects=True),
-        Method("spearman", is_symmetric=True),
-        Method("partial-correlation", is_symmetric=True, takes_logs=True),
-        Method("lagged-correlation", needs_series=True, uses_rest=False, takes_logs=True),
-        Method("knock-outs", needs_series=True, uses_rest=False, takes_logs=True),
-        Method(
-            "ensemble",
-            "tvcs without hub prior + genie3 + partial correlation",
-            perturbation=OWN_INTERCEPT,
-            needs_series=True,
-            takes_logs=True,
-        ),
-    )
-}
+DIGITS = 6  # significant digits of scores
+MIN_STEPS = 6  # steps from sample to sample and samples at rest; with fewer a warning
 
 
 def infer(
-    expression: Expression | Any,
+    expression: Expression,
     method: str = DEFAULT,
     *,
     max_in_degree: int | None = None,
@@ -154,25 +45,24 @@ def infer(
 ) -> Network:
     """Infer which gene regulates which.
 
-    Genes and series are sorted first, so their order in the file changes nothing.
+    Genes and series are sorted first, so their order in files does not matter.
 
     Parameters
     ----------
     expression
-        Levels over time, or at rest, or both; or a DataFrame, an AnnData, a path or several, which
-        are read as `Expression.from_frame`, `Expression.from_anndata` and `read_files` do. Methods
-        that need no time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and
-        ``"tvcs-plain"`` those of series, with a warning where there are others. A constant gene
-        gets no regulators, with a warning that names it.
+        Levels over time, or at rest, or both, as `Expression.of` reads them. Methods without time
+        use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"`` and
+        ``"tvcs-plain"`` use series only, with a warning about other samples. Constant genes get no
+        regulators, with a warning.
     method
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
-        Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
-        cap. `max_out_degree` may map names of regulators to caps of their own; the others then have
-        none. Without `max_edges` as many edges are selected as the verdict supports, under the
-        other caps. Where there is no verdict, or it says why no chance is given, they are few: one
-        for every four targets. ``"auto"`` says the same, for a method with a confidence alone (for
-        other methods there is `choose_edges`).
+        Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap.
+        `max_out_degree` may map names of regulators to their caps; the others then have none.
+        Without `max_edges`, as many edges are selected as the verdict supports, under the other
+        caps. Without a verdict, or without edge probabilities, it is one for every four targets.
+        ``"auto"`` does the same, but only for methods with a confidence (for the others, see
+        `choose_edges`).
     regulators
         Names of the genes that may regulate; None means all.
     targets
@@ -181,41 +71,40 @@ def infer(
     steady
         Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
     prior
-        Edges of the same genes that are believed before there are data, for methods that use them.
+        Prior edges of the same genes, for methods that use them.
     scale
-        What the values are: ``"levels"``, ``"log"`` or ``"counts"``; by default what `expression`
-        says, or else a guess, with a warning where it is doubtful.
+        Scale of the values: ``"levels"``, ``"log"`` or ``"counts"``; by default that of
+        `expression`, or a guess, with a warning if it is doubtful.
     rng
-        Seed or generator; the same one gives the same network.
+        Seed or generator; equal seeds give equal networks.
     **options
-        Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`. And, where
-        a method is able to: ``threads``; ``engine``, one of `tvcs_core.engines`, which does the
-        work instead of threads; ``progress``, True to show it, as in a notebook, or called with
-        the parts of the work that are done and all of them; ``keep``, a folder for finished work
-        that an interrupted run leaves and the next one takes up.
+        Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Some methods
+        also take ``threads``; ``engine``, one of `tvcs_core.engines`, which does the work instead
+        of threads; ``progress``, True to show it, as in a notebook, or a function of the finished
+        and the total units of work; ``keep``, a checkpoint folder from which an interrupted run can
+        resume.
 
     Returns
     -------
     Network
-        Genes in the order of their names; scores of six significant digits; selected are the
-        edges whose scores add up to the most under the caps, and `own` what ARACNE and TIGRESS
-        select themselves. A method that has a confidence gives a `verdict` too. It keeps what it
-        was inferred from, for `Network.report`.
+        Genes sorted by name, scores of six significant digits. Selected are the edges with the
+        largest sum of scores under the caps; `own` is the selection of ARACNE and TIGRESS. Methods
+        with a confidence also give a `verdict`. The network keeps its inputs for `Network.report`.
 
     Raises
     ------
     ValueError, TypeError
         If the method is unknown or does not take an option, a cap is negative or no integer, no
-        regulator is a gene, values are negative and said to be levels or counts, or all samples
-        are at rest and the method needs series, or they are fewer than three, or networks are to be
-        simulated (``calibrate``) and there are fewer than six steps and samples at rest.
+        regulator is a gene, values on the scale of levels or counts are negative, all samples are
+        at rest and the method needs series, or they are fewer than three, or networks are to be
+        simulated (``calibrate``) with fewer than six steps and samples at rest.
     """
-    from grn_tvcs.expression.layouts.frames import as_expression
+    from grn_tvcs.expression.expression import require_expression
     from grn_tvcs.network.origin import Origin
     from grn_tvcs.network.rules import Rules, gene_set
 
-    refuse_wrong_words(method, steady, prior, options, max_edges)
-    expression = as_expression(expression)
+    check_arguments(method, steady, prior, options, max_edges)
+    require_expression("expression", expression)
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
@@ -223,19 +112,18 @@ def infer(
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
         settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
-    return network.came_from(
-        Origin(settled, rules, method, rng if isinstance(rng, int) else None, steady)
-    )
+    seed = rng if isinstance(rng, int) else None
+    return replace(network, origin=Origin(settled, rules, method, seed, steady))
 
 
-def refuse_wrong_words(
+def check_arguments(
     method: str,
     steady: SteadyStates | None,
     prior: Prior | None,
     options: Mapping[str, Any],
     max_edges: int | str | None,
 ) -> None:
-    """Refuse what no data are needed to refuse; as `infer` says."""
+    """Check the arguments of `infer` that need no data."""
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.prior import Prior
     from tvcs_core.arguments import require_kind, require_one_of
@@ -269,15 +157,14 @@ def _inferred(
     rng: int | np.random.Generator | None,
     options: dict[str, Any],
 ) -> tuple[Expression, Network, Rules]:
-    """The expression on its scale, the network of it and the caps that are kept."""
+    """Return the expression on its scale, its network and the caps in use."""
     import numpy as np
 
-    from grn_tvcs.combine.signs import supported
+    from grn_tvcs.combine.signs import supported_signs
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
     from grn_tvcs.network.digits import significant
-    from grn_tvcs.network.verdict import judged
     from tvcs_core.files.shown import listed
     from tvcs_core.streams import stream
 
@@ -294,12 +181,12 @@ def _inferred(
                 f"{len(missing)} of {len(names or ())} {kind} are no genes: {listed(missing)}"
             )
     n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_at_rest
-    if n_steps + n_rest < FEWEST_STEPS:
+    if n_steps + n_rest < MIN_STEPS:
         kinds = {"steps from sample to sample": n_steps, "samples at rest": n_rest}
         found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
         if options.get("calibrate"):
             raise ValueError(
-                f"calibrate: {found} are too few to learn chances from; it needs {FEWEST_STEPS}, "
+                f"calibrate: {found} are too few for edge probabilities; give {MIN_STEPS} or more, "
                 "or calibrate=0 (--calibrate off)"
             )
         warn_user(f"{found} are too few to tell regulators apart")
@@ -316,15 +203,15 @@ def _inferred(
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
-    signs = supported(pairs, expression, steady, prior) * (scores > 0)
-    network = judged(network.but(pairs=replace(pairs, signs=signs.astype(np.int8))))
+    signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
+    network = network.but(pairs=replace(pairs, signs=signs.astype(np.int8))).judged()
     rules = rules.with_number(candidates.targets.size, network.verdict)
     return settled, network.within(rules), rules
 
 
 @contextmanager
 def _shown(progress: Any) -> Iterator[Any]:
-    """What progress is told to, shown while the work goes on where it is True."""
+    """Yield the callback for progress; a progress bar if `progress` is True."""
     if progress is not True:
         yield None if progress is False else progress
         return
@@ -335,12 +222,12 @@ def _shown(progress: Any) -> Iterator[Any]:
 
 
 def refuse_without_prior(method: str) -> None:
-    """Refuse a method that prior edges are of no use to.
+    """Raise if a method cannot use prior edges.
 
     Raises
     ------
     TypeError
-        Naming the methods that take them.
+        With the names of the methods that can.
     """
     if not METHODS[method].takes_prior:
         able = ", ".join(name for name, known in METHODS.items() if known.takes_prior)
@@ -348,5 +235,5 @@ def refuse_without_prior(method: str) -> None:
 
 
 def options_of(method: str) -> dict[str, Any]:
-    """Options of a method and their defaults."""
+    """Return the options of a method and their defaults."""
     return METHODS[method].options

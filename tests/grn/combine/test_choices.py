@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import choices
 from grn_tvcs import score
-from grn_tvcs.combine.parts import LAGGED, LEVELS, RANK, SHORT
+from grn_tvcs.combine.evidence_scores import LAGGED, LEVELS, RANK, SHORT
 from grn_tvcs.methods import infer
 from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.designs import Design
@@ -22,7 +22,7 @@ def test_each_part_stands_alone_and_sums_are_of_those_that_are_added():
 def test_rankings_are_judged_as_score_does():
     made = draw_example(Design(6, 6, 2, 8), "flat", 1)
     found = choices.rankings(made, Design(6, 6, 2, 8))
-    truth = Network(made.expression.genes, made.is_edge.astype(float))
+    truth = Network.of(made.expression.genes, made.is_edge.astype(float))
     network = infer(made.expression, "tvcs", rng=0)
     assert found[("tvcs",)] == pytest.approx(score(network, truth).aupr)
     assert found[("chance",)] == pytest.approx(made.is_edge.sum() / 30)

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import NO_OPTIONS, Method, options_of
+from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import NO_OPTIONS, Method
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from tvcs_core.lazy import choices
@@ -49,7 +50,7 @@ def test_a_method_that_selects_edges_has_them_in_own_and_no_other_has_any(monkey
         n = len(expression.genes)
         chosen = np.zeros((n, n), dtype=bool)
         chosen[0, 1:] = True
-        return Network(expression.genes, 1.0 - np.eye(n), selected=chosen)
+        return Network.of(expression.genes, 1.0 - np.eye(n), selected=chosen)
 
     class Mine(Method):
         function = staticmethod(three)
@@ -71,11 +72,11 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
         rng.uniform(size=(9, 3)), np.arange(9.0), ("1",) * 9, tuple("ABC"),
         perturbed=np.arange(9) < 4,
     )  # fmt: skip
-    network = Network(made.genes, 1.0 - np.eye(3)).within(Rules(max_edges=2))
+    network = Network.of(made.genes, 1.0 - np.eye(3)).within(Rules(max_edges=2))
     said = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )
-    described = METHODS[name].described(network, made)
+    described = METHODS[name].describe(network, made)
     assert described in said
     assert cited(described)
     assert set(cited(described)) <= set(REFERENCES.values())

@@ -2,6 +2,7 @@ import base64
 import hashlib
 import json
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import product
 
@@ -15,7 +16,6 @@ from grn_tvcs import (
     Rules,
     SteadyStates,
     infer,
-    read_expression,
     score,
     simulate,
 )
@@ -23,7 +23,7 @@ from grn_tvcs.report.data import CURVE_HEIGHT, CURVE_WIDTH, curve
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.of_network import write_report
-from grn_tvcs.report.report import MOST_DRAWN, render
+from grn_tvcs.report.report import MAX_DRAWN, render
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
 
@@ -102,7 +102,7 @@ def test_only_scripts_whose_hash_the_policy_names_may_run(expression):
 def test_the_report_shows_caps_edges_method_and_command(expression):
     page = Page(page_of(expression, max_in_degree=2, max_edges=7))
     text = " ".join(" ".join(page.text).split())
-    for part in ("2 regulators of a gene", "no cap targets of", "7 edges at most", "GradMP"):
+    for part in ("2 regulators per gene", "no cap targets per", "7 edges at most", "GradMP"):
         assert part in text
     assert "grn-tvcs infer x.tsv" in text
     assert page.tags.count("circle") > 2
@@ -117,40 +117,40 @@ def test_a_network_without_edges_has_a_report_too(expression):
 def test_only_the_surest_edges_of_a_large_network_are_drawn():
     scores = np.triu(np.arange(1, 1601.0).reshape(40, 40), 1)
     genes = tuple(f"G{i}" for i in range(40))
-    network = Network(genes, scores)
-    dots, arrows = draw(network.edges()[:MOST_DRAWN])
-    assert len(arrows) == MOST_DRAWN
-    assert len({dot.name for dot in dots}) == len(dots) <= 40
+    network = Network.of(genes, scores)
+    nodes, arrows = draw(network.edges()[:MAX_DRAWN])
+    assert len(arrows) == MAX_DRAWN
+    assert len({node.name for node in nodes}) == len(nodes) <= 40
 
 
 def test_the_list_has_every_selected_edge_and_every_gene_of_a_large_network(expression):
     scores = np.triu(np.arange(1, 2501.0).reshape(50, 50), 1)
     scores[:, 49] = 0.0
     genes = tuple(f"G{i}" for i in range(50))
-    network = Network(genes, scores)
+    network = Network.of(genes, scores)
     x = Expression(np.random.default_rng(0).random((4, 50)), np.arange(4.0), ("s",) * 4, genes)
     html = render(network, x, Rules(), method="tvcs", source="x.tsv", command="x")
     page = Page(html)
     assert page.data["genes"] == list(genes)
     edges = network.edges(selected_only=True)
     told = page.data["edges"]
-    assert len(edges) > MOST_DRAWN
+    assert len(edges) > MAX_DRAWN
     assert list(zip(told["from"], told["to"], told["rank"], strict=True)) == [
         (genes.index(e.regulator), genes.index(e.target), e.rank) for e in edges
     ]
     text = "".join(page.text)
-    assert f"Drawn: {MOST_DRAWN} of {len(edges)} selected edges" in text
+    assert f"The drawing shows {MAX_DRAWN} of {len(edges)} selected edges" in text
     assert f"of {len(genes)} genes that they link" in text
 
 
 def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
     scores = np.zeros((7, 7))
     scores[0, 1], scores[1, 0], scores[2, 3], scores[4, 5] = 1, 2, 3, 4
-    network = Network(tuple("ABCDEFG"), scores)
-    dots, arrows = draw(network.edges())
-    assert (dots, arrows) == draw(network.edges())
-    assert [dot.name for dot in dots if not 0 < dot.x < 960 or not 0 < dot.y < 640] == []
-    assert len(dots) == 6
+    network = Network.of(tuple("ABCDEFG"), scores)
+    nodes, arrows = draw(network.edges())
+    assert (nodes, arrows) == draw(network.edges())
+    assert [node.name for node in nodes if not 0 < node.x < 960 or not 0 < node.y < 640] == []
+    assert len(nodes) == 6
 
 
 def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
@@ -171,7 +171,7 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
         in text
     )
     assert "(method tvcs, seed 3)" in text
-    assert "with at most 2 regulators of a gene and 7 edges in all" in text
+    assert "under at most 2 regulators of a gene and 7 edges in all" in text
     assert "7 of 7 selected edges are true" in text
     assert "1.000 MCC" in text
 
@@ -180,7 +180,7 @@ SAID = {
     "knock-outs": "of knock-outs",
     "knock-downs": "of knock-downs",
     "wild type": "of the wild type",
-    "perturbed": "A perturbation was known to be on in 4 samples",
+    "perturbed": "A perturbation was on in 4 samples",
     "replicate": "Replicates were taken as series of their own",
     "regulators": "Only the 2 genes of a given list could regulate",
     "drop": "1 of 8 samples had missing values and were left out",
@@ -209,9 +209,9 @@ def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing
         (tmp_path / "x.tsv").write_text("\n".join(lines))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            data = read_expression(tmp_path / "x.tsv", missing=missing)
+            data = Expression.of(tmp_path / "x.tsv", missing=missing)
         said = methods_paragraph(
-            Network(data.genes, 1 - np.eye(3)),
+            Network.of(data.genes, 1 - np.eye(3)),
             data,
             Rules(max_edges=4, regulators=frozenset("AB") if "regulators" in given else None),
             method="tvcs",
@@ -240,15 +240,16 @@ def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
     assert few.count(why) == 2  # in the facts, and in the methods to paste
     assert "no cap edges at most" in few
     capped = " ".join(Page(page_of(expression, max_in_degree=2)).text)
-    assert "with at most 2 regulators of a gene, found exactly" in capped
+    assert "under at most 2 regulators of a gene, found by exact" in capped
     given = " ".join(Page(page_of(expression, max_edges=5)).text)
-    assert "with at most 5 edges in all" in given
+    assert "under at most 5 edges in all" in given
     assert "Nothing says" not in given
 
 
 def test_a_network_of_unknown_origin_has_no_caps(expression, tmp_path):
     network = infer(expression, "pcc", max_edges=6)
-    path = write_report(network.came_from(None), tmp_path / "x.html", expression, method="pcc")
+    network = replace(network, origin=None)
+    path = write_report(network, tmp_path / "x.html", expression, method="pcc")
     assert "edges in all" not in path.read_text()
 
 
@@ -263,9 +264,9 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     shape = (10, 10)
     scores = np.triu(np.arange(1.0, 101).reshape(shape), 1)
     codes = np.where(scores > 60, 2, 1).astype(np.uint8) * (scores > 0)
-    network = Network(expression.genes, scores, stability=np.full(shape, 0.01), evidence=codes).top(
-        20
-    )
+    network = Network.of(
+        expression.genes, scores, stability=np.full(shape, 0.01), evidence=codes
+    ).top(20)
     n_told = int((network.selected & (codes == 2)).sum())
     html = render(
         network, expression, Rules(max_edges=20), method="tvcs", source="x.tsv", command="x"
@@ -273,8 +274,8 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     page = Page(html)
     text = " ".join(" ".join(page.text).split())
     assert 0 < n_told < 20
-    assert f"{n_told} of the 20 selected edges stand on knock-outs or knock-downs" in text
-    assert "a low one says nothing against them" in text
+    assert f"{n_told} of the 20 selected edges are supported by knock-outs or knock-downs" in text
+    assert "a low value does not contradict them" in text
     assert page.text.count("knock-out") == n_told + 1  # and once as what can be filtered by
     assert page.data["edges"]["evidence"][0] == "knock-out"
     assert "Evidence names" not in page_of(expression, max_edges=4)
@@ -296,10 +297,10 @@ def test_a_crowded_drawing_names_the_genes_with_the_most_targets():
     scores[0, 1:] = 1.0
     scores[1, 2:4] = 1.0
     genes = tuple(f"G{i:03}" for i in range(120))
-    dots, _ = draw(Network(genes, scores).edges())
-    named = [dot.name for dot in dots if dot.is_named]
+    nodes, _ = draw(Network.of(genes, scores).edges())
+    named = [node.name for node in nodes if node.is_named]
     assert {"G000", "G001"} < set(named)
-    assert len(named) < len(dots) == 120
+    assert len(named) < len(nodes) == 120
 
 
 def test_stability_is_shown_where_the_method_resampled(expression):
@@ -309,7 +310,7 @@ def test_stability_is_shown_where_the_method_resampled(expression):
     page = Page(page_of(expression, max_edges=7))
     assert page.data["edges"]["stability"][0] == float(f"{network.stability[i, j]:.6g}")
     assert f"{network.stability[i, j]:.2f}" in page.text
-    plain = Network(network.genes, network.scores).top(7)
+    plain = Network.of(network.genes, network.scores).top(7)
     html = render(
         plain, expression, Rules(max_edges=7), method="pcc", source="x.tsv", command="grn-tvcs"
     )

@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from typer.testing import CliRunner
 
-from grn_tvcs import Network, read_expression, read_reference, simulate
+from grn_tvcs import Expression, Network, read_reference, simulate
 from grn_tvcs.cli.main import app
 from grn_tvcs.simulation.simulation import write_simulation
 from grn_tvcs.simulation.topology import read_topology
@@ -82,7 +82,7 @@ def test_a_gene_that_is_knocked_out_has_no_mrna(sde):
 
 
 def test_a_gene_without_regulators_is_halved_by_a_knock_down():
-    network = Network(("A", "B"), np.array([[0.0, 1.0], [0.0, 0.0]]))
+    network = Network.of(("A", "B"), np.array([[0.0, 1.0], [0.0, 0.0]]))
     exact = simulate(topology=network, n_series=1, n_points=2, rng=0, **QUIET)
     assert exact.knockdowns[0, 0] * exact.scale == approx(0.5, abs=0.01)
     assert exact.wild_type[0] * exact.scale == approx(1, abs=0.01)
@@ -139,7 +139,7 @@ def test_noise_has_no_bias_and_the_deviation_of_its_law(noise, level, law):
 
 def test_files_are_read_back(made, tmp_path):
     write_simulation(made, tmp_path)
-    expression = read_expression(tmp_path / "timeseries.tsv")
+    expression = Expression.of(tmp_path / "timeseries.tsv")
     assert expression.values == approx(made.expression.values, abs=1e-6)
     assert expression.times.tolist() == made.expression.times.tolist()
     reference = read_reference(tmp_path / "goldstandard.tsv", expression.genes)
