@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
-    from crowd_tvcs.skills.dependence import Claimed
+    from crowd_tvcs.skills.dependence import CalibrationBin
 
-MOST_COMPARED = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
+MAX_COMPARED_TASKS = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
@@ -130,7 +130,7 @@ def assign(given: AssignOptions) -> None:
     from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
-    from crowd_tvcs.skills.plan_deviation import with_deviation, with_foreseen
+    from crowd_tvcs.skills.plan_deviation import with_deviation, with_forecast
     from tvcs_core.files.folders import output_folder
 
     search = given.search
@@ -154,7 +154,7 @@ def assign(given: AssignOptions) -> None:
         if given.skills is not None:
             found = with_deviation(found, given.skills)
         if foresight is not None:
-            found = with_foreseen(found, foresight)
+            found = with_forecast(found, foresight)
         _write(found, given, folder, layout, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
     _say_better(found, search.seed)
@@ -168,7 +168,7 @@ def _say_better(found: Assignment, seed: int) -> None:
 
     plan, cheap = found.plan, "random" if found.method == "fast" else "fast"
     is_able = METHODS[cheap].honours.issuperset(plan.demands)
-    if found.method == "best" or not is_able or plan.quality.values.size > MOST_COMPARED:
+    if found.method == "best" or not is_able or plan.quality.values.size > MAX_COMPARED_TASKS:
         return
     other = assign_plan(plan, cheap, rng=seed).expected_accuracy
     if other > found.expected_accuracy + CLOSED:
@@ -218,7 +218,7 @@ def _write(
     given: AssignOptions,
     folder: Path,
     layout: str,
-    measured: tuple[Claimed, ...],
+    measured: tuple[CalibrationBin, ...],
 ) -> None:
     """Write the plan, its proof, its report and last the record of them all."""
     from crowd_tvcs.report.assignment import render
@@ -273,7 +273,7 @@ def _command(given: AssignOptions) -> str:
 
 
 def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str) -> None:
-    from crowd_tvcs.skills.foresight import Foreseen
+    from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
     say(
@@ -283,7 +283,7 @@ def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str)
     if (spread := found.facts.get("accuracy_deviation")) is not None:
         say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
     if (foreseen := found.facts.get("foreseen")) is not None:
-        say(str(Foreseen(**foreseen)))
+        say(str(AccuracyForecast(**foreseen)))
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
         say(f"{limited} spent: {found.spent:g}{of_all}")

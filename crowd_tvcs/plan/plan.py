@@ -205,7 +205,7 @@ class Plan:
         """What one answer adds to a guess among equal classes, of shape (workers, tasks)."""
         if self.model is None:
             return np.abs(self.quality.values - 0.5)
-        return self.model.told[self.model.kind]
+        return self.model.informativeness[self.model.kind]
 
     @property
     def demands(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The report of a plan in factors: its size does not grow with the number of tasks."""
+"""Report of a factored plan: its size does not grow with the number of tasks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from crowd_tvcs.factors.assignment import FactoredAssignment
 from crowd_tvcs.report.assignment import LEAST_SURE, facts_of
 from tvcs_core.files.page import fill_page
 
-MOST_KINDS = 40
+MAX_KINDS = 40  # shown
 
 
 def render(
     assignment: FactoredAssignment, *, source: str, command: str, caps: Mapping[str, Any]
 ) -> str:
-    """Write the report as HTML; see `crowd_tvcs.report.assignment.render`.
+    """Return the report as HTML; see `crowd_tvcs.report.assignment.render`.
 
-    It has the tasks and the kinds that are least sure, and counts of all others.
+    It lists the tasks and kinds of lowest expected accuracy, and counts all others.
     """
     return fill_page(
         **facts_of(assignment, source, command, caps),
@@ -36,11 +36,11 @@ def render(
 def _kinds(assignment: FactoredAssignment) -> dict[str, Any]:
     kinds = assignment.kinds()
     least = sorted(kinds.items(), key=lambda item: (item[1]["expected_accuracy"], item[0]))
-    return {"all": len(kinds), "shown": least[:MOST_KINDS]}
+    return {"all": len(kinds), "shown": least[:MAX_KINDS]}
 
 
 def _least_sure(assignment: FactoredAssignment) -> list[dict[str, Any]]:
-    """Tasks of lowest expected accuracy, with who labels them and how good they are."""
+    """Return the tasks of lowest expected accuracy, with their workers and qualities."""
     plan, accuracy = assignment.plan, assignment.task_accuracy
     table, out = plan.factors.table, []
     last = np.partition(accuracy, min(LEAST_SURE, accuracy.size) - 1)[

@@ -75,7 +75,7 @@ class ManyClassRelaxation(Relaxation):
         assert model is not None
         forced, caps, need, open_pairs = beyond_forced(plan)
         base, _ = accuracy_under(model, forced)
-        telling = (model.told[model.kind].T > 0.0) & (base < 1.0)[:, None]
+        telling = (model.informativeness[model.kind].T > 0.0) & (base < 1.0)[:, None]
         useful = (telling | (need > 0)[:, None]) & open_pairs
         reach = np.where(telling, model.reach[model.kind].T - 1.0 / model.n_classes + 0.5, 0.5)
         reach = np.where(useful, reach, 0.0)
@@ -172,7 +172,7 @@ class ManyClassRelaxation(Relaxation):
 
 def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integers, Integers]:
     """Kinds of those forced on every task who tell something, and their number."""
-    telling = (forced & (model.told[model.kind] > 0.0)).T
+    telling = (forced & (model.informativeness[model.kind] > 0.0)).T
     n_fixed = telling.sum(axis=1)
     fixed = np.zeros((n_fixed.size, max(1, int(n_fixed.max(initial=0)))), dtype=np.int64)
     j, i = np.nonzero(telling)

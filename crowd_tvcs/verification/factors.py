@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.coded import code_columns, first_repeat
+from crowd_tvcs.answers.coded import encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.factors.plan import FactoredPlan
@@ -59,7 +59,7 @@ def read_pairs(path: Path, plan: FactoredPlan, violations: list[str]) -> Pairs:
         return Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
     places = []
     kinds = (("worker", plan.workers), ("task", plan.tasks))
-    for (kind, names), coded in zip(kinds, code_columns(table, [0, 1]), strict=True):
+    for (kind, names), coded in zip(kinds, encode_columns(table, [0, 1]), strict=True):
         place = {name: i for i, name in enumerate(names)}
         at = np.array([place.get(name, -1) for name in coded.names], dtype=np.int64)
         for code in np.flatnonzero(at < 0)[:LISTED].tolist():
@@ -69,7 +69,7 @@ def read_pairs(path: Path, plan: FactoredPlan, violations: list[str]) -> Pairs:
     is_known = (places[0] >= 0) & (places[1] >= 0)
     workers, tasks = places[0][is_known], places[1][is_known]
     keys = tasks * len(plan.workers) + workers
-    if (again := first_repeat(keys)) is not None:
+    if (again := first_duplicate(keys)) is not None:
         i, j = int(workers[again[0]]), int(tasks[again[0]])
         violations.append(f"{plan.workers[i]!r} has {plan.tasks[j]!r} twice")
     keys = np.unique(keys)
@@ -235,7 +235,7 @@ def _best(
 def read_accuracies(path: Path, plan: FactoredPlan) -> tuple[Integers, Floats]:
     """Read answers and expected accuracy of every task from accuracy.csv."""
     table = open_exactly(path, "task", "answers", "expected_accuracy")
-    (task,) = code_columns(table, [0])
+    (task,) = encode_columns(table, [0])
     if sorted(task.names) != sorted(plan.tasks) or len(task.names) < task.codes.size:
         raise DataError("must have one row for every task of the table of tasks", path=path)
     numbers = table.numbers(1, [1, 2])

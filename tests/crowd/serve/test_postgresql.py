@@ -47,7 +47,7 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
     assert bob.post("/api/v1/submit", json=answer).json()["reason"] == "known already"
     assert bob.post("/api/v1/submit", json=answer | {"label": "bad"}).status_code == 409
 
-    assert "Paused: nobody gets a task." in do("pause").text
+    assert "Paused: no tasks are assigned." in do("pause").text
     cy = browse(tokens["cy"])
     assert "task" not in hidden(cy.get("/"))
     assert "Paused" not in do("resume").text
@@ -98,7 +98,7 @@ def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaig
             await_words(database, "is starting, ending or recovering; try again in a moment (")
             away = ann.post("/answer", data=fields)
             assert (away.status_code, away.headers["retry-after"]) == (503, "5")
-            assert "nothing is lost" in away.text
+            assert "Nothing is lost" in away.text
         finally:
             with suppress(ProcessLookupError):
                 os.kill(held.info.backend_pid, signal.SIGCONT)
@@ -115,8 +115,8 @@ def test_a_desk_says_where_the_functions_of_this_version_are_missing(
 ):
     monkeypatch.setattr(start, "_run", lambda *_: None)
     speed.drop_functions(database)
-    start.serve(database, start.Place())
+    start.serve(database, start.ListenAddress())
     assert start.WITHOUT_FUNCTIONS in capsys.readouterr().err.splitlines()
     upgrade(database)
-    start.serve(database, start.Place())
+    start.serve(database, start.ListenAddress())
     assert "functions" not in capsys.readouterr().err
