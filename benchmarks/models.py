@@ -97,7 +97,7 @@ def judged(case: Case, n_gold: int) -> dict[str, float]:
         "claimed": claim.mean(), "reached": hit.mean(),
         "score": np.log(chances[np.arange(rest.size), truth[rest]]).mean(),
         "sure": (claim >= SURE).mean(), "sure and right": (hit & (claim >= SURE)).mean(),
-        "contradicted": float(whole is not None and whole.parts),
+        "contradicted": float(whole is not None and whole.is_miscalibrated),
     }  # fmt: skip
 
 

@@ -137,12 +137,12 @@ def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> 
     rows = keep_one(keys, checked.label.codes, keep)
     rows = rows[checked.counts[rows]]
     first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
-    told = "; ".join(
+    examples = "; ".join(
         f"{shown(worker.names[worker.codes[at[0]]])} on {shown(task.names[task.codes[at[0]]])}, "
         f"lines {', '.join(str(table.lines[row + 1]) for row in at[:5])}"
         for at in first
     )
-    return Deduplicated(rows, describe_duplicates(repeated.size, of_repeated.size, keep, told))
+    return Deduplicated(rows, describe_duplicates(repeated.size, of_repeated.size, keep, examples))
 
 
 def describe_duplicates(pairs: int, answers: int, keep: str, examples: str) -> str:

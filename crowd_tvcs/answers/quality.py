@@ -256,13 +256,13 @@ def _refuse_repeated(
     for i, key in enumerate(keys):
         where.setdefault(key, []).append(i)
     repeated = [at for at in where.values() if len(at) > 1]
-    told = [
+    named = [
         f"{shown(labels[at[0]] if labels else str(keys[at[0]]))} "
         f"({', '.join(places[i] for i in at[:MAX_LISTED])})"
         for at in repeated[:MAX_LISTED]
     ]
     more = f" and {len(repeated) - MAX_LISTED} more" if len(repeated) > MAX_LISTED else ""
-    raise table.error(f"every {kind} must occur once; repeated: {', '.join(told)}{more}")
+    raise table.error(f"every {kind} must occur once; repeated: {', '.join(named)}{more}")
 
 
 def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:

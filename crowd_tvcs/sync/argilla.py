@@ -219,7 +219,7 @@ class Argilla:
 
     def _set_up(self, workers: int) -> list[str]:
         """Create the metadata, and keep records in all queues until the campaign is finished."""
-        told = []
+        changed = []
         distribution = self._dataset.get("distribution") or {}
         if int(distribution.get("min_submitted") or 1) < workers:
             wanted = {"strategy": "overlap", "min_submitted": workers}
@@ -233,7 +233,7 @@ class Argilla:
                     f"{distribution.get('min_submitted')} responses, and must not before {workers}"
                     f", the workers of the campaign; Argilla does not change it: {error}",
                 ) from None
-            told.append(f"dataset {self._name}: min_submitted set to {workers}")
+            changed.append(f"dataset {self._name}: min_submitted set to {workers}")
         kinds = {ASSIGNED: ("terms", True)}
         if self._predicts:
             kinds |= {LABEL: ("terms", False), CONFIDENCE: ("float", False)}
@@ -243,7 +243,7 @@ class Argilla:
             property_ = {"name": name, "title": name, "settings": {"type": kind}}
             body = property_ | {"visible_for_annotators": is_visible}
             self._ask("POST", self._path("metadata-properties"), body)
-        return told
+        return changed
 
     def _pages(self) -> Iterator[dict[str, Any]]:
         """Read all records, each once: two pages may share one if records have equal times."""

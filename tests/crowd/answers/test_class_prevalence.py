@@ -311,4 +311,4 @@ def test_gold_of_one_class_alone_is_pointed_out(init):
             assert sum(line.startswith("warning: all 160 gold") for line in lines) == times
     assert warn_single_class({"t": "yes"}, ["yes"]) == []
     (line,) = warn_single_class({"t": "yes", "u": "yes"}, ["no", "yes"])
-    assert line.startswith("warning: all 2 gold tasks have the label 'yes', so errors on other classes")
+    assert line.startswith("warning: all 2 gold tasks have the label 'yes', so errors on other")
