@@ -12,7 +12,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -88,7 +87,7 @@ def test(rest: list[str]) -> int:
 
 def prove(rest: list[str]) -> int:
     """Run the long proofs: many thousand instances, kills, damage."""
-    install("test", "bench", "wheel", "docs")
+    install("test", "bench", "docs")
     return run(["python", "-m", "pytest", "-m", "slow", "-o", "faulthandler_timeout=0", *rest])
 
 
@@ -104,15 +103,6 @@ def bench(rest: list[str]) -> int:
     """Run the speed benchmarks; --quick: the small sizes of each."""
     install("test", "bench")
     return run(["python", "-m", "benchmarks.speed", *rest])
-
-
-def wheel(_: list[str]) -> int:
-    """Build a wheel for this platform, with compiled kernels, into dist/."""
-    install("wheel")
-    with tempfile.TemporaryDirectory() as kernels:
-        code = run(["python", "wheels/kernels.py", kernels])
-        os.environ["TVCS_KERNELS"] = kernels
-        return code or run(["python", "-m", "hatchling", "build", "--target", "wheel"])
 
 
 def docs(_: list[str]) -> int:
@@ -150,7 +140,6 @@ COMMANDS = {
     "bench": bench,
     "prove": prove,
     "same": same,
-    "wheel": wheel,
     "docs": docs,
     "packages": packages,
     "release": release,

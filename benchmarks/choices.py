@@ -1,9 +1,9 @@
-"""How far a choice among the parts of evidence would reach on networks without hubs.
+"""How far a choice among the sources of evidence would reach on networks without hubs.
 
     python -m benchmarks.choices [--genes 10 30 100] [--networks 4] [--seed 0]
 
 On networks whose out-degrees have a concentration below 3, of our simulator: mean AUPR of `tvcs`,
-of what was learned (`combined`), of the part and of the plain sum of parts that are best on the
+of what was learned (`combined`), of the source and of the sum of sources that are best on the
 mean of all, and of those that are best on each table by itself. Nobody can choose the last without
 the truth: it bounds what any rule that takes one of the parts, or some with equal weights, can
 reach. *Any* may take the other two rankings as well. Means are over kinds of network, each the mean
@@ -22,20 +22,20 @@ import numpy as np
 
 from benchmarks.pages import table
 from grn_tvcs import infer
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.parts import (
+from grn_tvcs.combine.evidence_scores import (
     LAGGED,
     LEVELS,
     PARTIAL,
     RANKED_DOWN,
     RATES,
     SHORT,
-    Parts,
-    gather_parts,
+    EvidenceScores,
+    compute_evidence,
 )
-from grn_tvcs.combine.universal import universal
+from grn_tvcs.combine.features import pair_features
+from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.evidence.hubs import concentration
-from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.network.scores import average_precision
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design
 from grn_tvcs.simulation.examples import Example, draw_example
@@ -98,9 +98,9 @@ def is_hub_poor(made: Example) -> bool:
 
 def rankings(made: Example, design: Design) -> Found:
     """AUPR of both methods, of every part and of every sum of parts."""
-    model = universal()
-    parts = gather_parts(made.expression, made.rules, stream(0, "combined"), made.steady)
-    logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
+    model = load_pretrained()
+    parts = compute_evidence(made.expression, made.rules, stream(0, "combined"), made.steady)
+    logits = model.combiner_for(design).logits(pair_features(parts), parts.inputs)
     regulators = made.rules.regulators
     network = infer(made.expression, TVCS, steady=made.steady, regulators=regulators, rng=0)
     truth = made.is_edge[parts.inputs][parts.allowed]
@@ -120,10 +120,12 @@ def sums(there: Iterable[str]) -> list[tuple[str, ...]]:
     return [*((part,) for part in there), *many]
 
 
-def sum_of(parts: Parts, added: tuple[str, ...]) -> np.ndarray:
+def sum_of(parts: EvidenceScores, added: tuple[str, ...]) -> np.ndarray:
     """Parts in the unit of their strongest, added up; what is not known is 0."""
     n = parts.allowed.shape[1]
-    return np.sum([by_strongest(np.nan_to_num(parts.scores[part]), n) for part in added], axis=0)
+    return np.sum(
+        [scale_by_top_mean(np.nan_to_num(parts.scores[part]), n) for part in added], axis=0
+    )
 
 
 def cells_of(kinds: list[list[Found]]) -> list[str]:

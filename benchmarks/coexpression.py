@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from grn_tvcs.combine.coexpression import (
-    MANY,
+    LARGE_NETWORK_GENES,
     PATH,
+    coexpression_measures,
     learn_coexpression,
-    measures,
     write_coexpression,
 )
 from grn_tvcs.simulation.designs import Design, universal_designs
@@ -80,7 +80,9 @@ def jobs_of(tables: int, many: int, seed: int) -> list[Job]:
     """Number, design and kind of every table; each is of some network."""
     designs = universal_designs(tables, stream(seed, "coexpression"))
     drawn = universal_designs(DRAWN_FOR_ONE * many, stream(seed, "coexpression", "many"))
-    designs += [one for one in drawn if one[0].n_series and one[0].n_genes > MANY][:many]
+    designs += [one for one in drawn if one[0].n_series and one[0].n_genes > LARGE_NETWORK_GENES][
+        :many
+    ]
     kinds = tuple(KINDS)
     return [
         (number, replace(design, knocked_out=0.0, knocked_down=0.0),
@@ -92,7 +94,7 @@ def jobs_of(tables: int, many: int, seed: int) -> list[Job]:
 def measured(seed: int, job: Job) -> np.ndarray:
     """Draw one table and measure how closely its genes go together."""
     number, design, kind = job
-    return measures(
+    return coexpression_measures(
         draw_example(design, kind, stream(seed, "coexpression", str(number))).expression
     )
 

@@ -20,10 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.pages import table
-from grn_tvcs.combine.chances import chance
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.parts import LAGGED, LEVELS, RATES, SHORT, Parts, gather_parts
-from grn_tvcs.combine.universal import Universal, universal
+from grn_tvcs.combine.evidence_scores import (
+    LAGGED,
+    LEVELS,
+    RATES,
+    SHORT,
+    EvidenceScores,
+    compute_evidence,
+)
+from grn_tvcs.combine.features import pair_features
+from grn_tvcs.combine.platt_scaling import sigmoid
+from grn_tvcs.combine.pretrained import PretrainedModels, load_pretrained
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
@@ -78,9 +85,9 @@ def main(words: list[str] | None = None) -> None:
 def shares(design: Design, kind: str, number: int, draws: int) -> np.ndarray:
     """Shares that change: of supported edges, and of selected ones by all parts and by each."""
     made = draw_example(design, kind, stream(number, "draws", design.key, kind))
-    model = universal()
+    model = load_pretrained()
     parts = [
-        gather_parts(made.expression, made.rules, stream(k, "combined"), made.steady)
+        compute_evidence(made.expression, made.rules, stream(k, "combined"), made.steady)
         for k in range(draws)
     ]
     first = chosen(parts[0], model, design)
@@ -93,7 +100,7 @@ def shares(design: Design, kind: str, number: int, draws: int) -> np.ndarray:
     return np.mean(out, axis=1).round(3)
 
 
-def with_part(one: Parts, other: Parts, name: str) -> Parts:
+def with_part(one: EvidenceScores, other: EvidenceScores, name: str) -> EvidenceScores:
     """The evidence of `one` with one part of `other`."""
     gain = f"{name} gain"
     return replace(
@@ -105,10 +112,10 @@ def with_part(one: Parts, other: Parts, name: str) -> Parts:
     )
 
 
-def chosen(parts: Parts, model: Universal, design: Design) -> Chosen:
+def chosen(parts: EvidenceScores, model: PretrainedModels, design: Design) -> Chosen:
     """What is chosen by these parts, in a design whose calibration comes with the package."""
-    logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
-    confidence = np.where(parts.allowed, chance(model.common[design.key].of(logits)), 0.0).ravel()
+    logits = model.combiner_for(design).logits(pair_features(parts), parts.inputs)
+    confidence = np.where(parts.allowed, sigmoid(model.common[design.key].of(logits)), 0.0).ravel()
     best = np.argsort(-confidence, kind="stable")[: EDGES_PER_GENE * parts.allowed.shape[1]]
     sure = np.flatnonzero(confidence >= LIKELY)
     return Chosen(frozenset(best.tolist()), frozenset(sure.tolist()))

@@ -72,6 +72,15 @@ for method in sys.argv[1].split(","):
 np.savez("solve.npz", **out)
 """
 
+# Crowds in factors are planned as if no table of workers x tasks were small enough to be made, and
+# with as few visits for the first prices as so few workers need.
+IN_FACTORS = """
+from crowd_tvcs.factors import prices, tables
+tables.MOST_PAIRS, prices.LEAST_VISITS = 0, 100
+from crowd_tvcs.cli.main import main
+main()
+"""
+
 
 def inputs(folder: Path) -> None:
     """Put the bundled data and tables with every demand into `folder`."""
@@ -93,10 +102,31 @@ def inputs(folder: Path) -> None:
         "forced.csv": ["worker,task", *(f"{workers[j % 7]},{t}" for j, t in tasks[:40:4])],
         "forbidden.csv": ["worker,task", *(f"{workers[j % 9 + 8]},{t}" for j, t in tasks)],
         "matrix.csv": [",".join(map(str, row)) for row in values],
+        **tables_of_kinds(workers[:12]),
     }
     for name, lines in tables.items():
         (folder / name).write_text("\n".join(lines) + "\n")
     (folder / "solve.py").write_text(SOLVE)
+    (folder / "in_factors.py").write_text(IN_FACTORS)
+
+
+def tables_of_kinds(workers: list[str]) -> dict[str, list[str]]:
+    """Return tables of workers x kinds and of tasks: 12 kinds with priors and limits, and one."""
+    rng = np.random.default_rng(6)
+    out = {}
+    for n in (1, 12):
+        kinds = [f"k{k}" for k in range(n)]
+        values = rng.uniform(0.5, 0.95, (len(workers), n)).round(3)
+        rows = [",".join([w, *map(str, row)]) for w, row in zip(workers, values, strict=True)]
+        out[f"kinds{n}.csv"] = [",".join(["worker", *kinds]), *rows]
+        of_task = rng.integers(0, n, 90)
+        out[f"of-kinds{n}.csv"] = ["task,kind", *(f"t{j:02d},k{k}" for j, k in enumerate(of_task))]
+    out["of-kinds12-limits.csv"] = [
+        "task,kind,prior,min_workers,max_workers",
+        *(f"{line},{0.3 + j % 41 / 100},{int(j % 9 == 0)},{3 + j % 2 * 2}"
+          for j, line in enumerate(out["of-kinds12.csv"][1:])),
+    ]  # fmt: skip
+    return out
 
 
 def commands() -> Iterator[str]:
@@ -144,6 +174,12 @@ def _plans() -> Iterator[str]:
         yield f"{quality} --method {method} {CAPS} {demands} --out plan-demands-{method}"
     for table, money in (("costs", "--money 150"), ("groups", "")):
         yield f"{quality} --method greedy {CAPS} --workers {table}.csv {money} --out plan-{table}"
+    crowd = "in_factors.py assign --time-limit 600 --max-tasks-per-worker 22 --budget 220"
+    yield f"{crowd} --kinds kinds12.csv --tasks of-kinds12-limits.csv --out plan-kinds"
+    yield f"{crowd} --kinds kinds1.csv --tasks of-kinds1.csv --out plan-one-kind"
+    yield f"{crowd} --kinds kinds12.csv --tasks of-kinds12.csv --classes 3 --out plan3-kinds"
+    for plan in ("plan-kinds", "plan3-kinds", "plan3-best"):
+        yield f"crowd-tvcs verify {plan}"
     yield "crowd-tvcs verify plan-best crowd40/quality.csv"
     yield f"crowd-tvcs what-if crowd40/quality.csv {CAPS} --budgets 100,300 --method fast --json"
     for tool in ("label-studio", "argilla", "prodigy", "mturk", "prolific"):

@@ -24,17 +24,9 @@ from numpy.typing import NDArray
 
 from benchmarks.pages import table
 from benchmarks.study import ROOT
-from grn_tvcs import (
-    Expression,
-    SteadyStates,
-    infer,
-    read_expression,
-    read_reference,
-    read_steady_states,
-)
+from grn_tvcs import Expression, SteadyStates, infer, read_reference, read_steady_states
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.samples import levels_of_all
-from grn_tvcs.expression.formats import read_layout
+from grn_tvcs.evidence.samples import all_levels
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import NULLS
@@ -91,7 +83,7 @@ def simulated(n_designs: int, seed: int) -> Iterator[Signed]:
 def subtilis() -> Iterator[Signed]:
     """Yield the carried part twice: with the targets of activators, and of repressors."""
     folder = ROOT / "data" / "bsubtilis"
-    read = read_layout(
+    read = Expression.of(
         folder / "expression.tsv", samples=folder / "samples.tsv", genes_in_rows=True
     )
     expression = replace(read, scale="log").in_name_order()
@@ -114,7 +106,7 @@ def _ordered(matrix: np.ndarray, genes: Sequence[str], wanted: Sequence[str]) ->
 def of_folder(folder: Path) -> Signed:
     """Read a folder."""
     series = next(p for p in (folder / "timeseries.tsv", folder / "series.csv") if p.exists())
-    expression = read_expression(series)
+    expression = Expression.of(series)
     true = read_reference(folder / "goldstandard_signed.tsv", expression.genes)
     assert true.signs is not None
     signs = _ordered(true.signs, true.genes, expression.genes)
@@ -138,7 +130,7 @@ def judged(one: Signed) -> NDArray[np.int64]:
     counts = network.selected & (true != 0)
     rho = np.zeros(true.shape)
     everything = np.arange(len(place))
-    rho[np.ix_(to, to)] = RankCorrelations(levels_of_all(one.expression, one.steady)).of(everything)
+    rho[np.ix_(to, to)] = RankCorrelations(all_levels(one.expression, one.steady)).of(everything)
     said, right = network.signs[counts], true[counts]
     by_ranks = np.sign(rho[counts]) == right
     return np.array([1, counts.sum(), by_ranks.sum(), (said != 0).sum(), (said == right).sum()])

@@ -3,7 +3,7 @@
     python -m benchmarks.two_conditions [--pairs N] [--jobs N] [--write-docs | --only-docs]
     python -m benchmarks.two_conditions --learn [--pairs N]
 
-The chances of `compare` are learned on pairs of two kinds of networks (--learn writes them into the
+`compare` learns probabilities on pairs of two kinds of networks (--learn writes them into the
 package) and judged on pairs of other kinds: between many and few regulators, stars, and networks
 grown with hubs as `simulate` grows them. A part of the edges of the second network is lost, gained
 or reversed; both have series of their own, with perturbations of their own. Halves of the series of
@@ -28,14 +28,20 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import fill, table  # noqa: E402
-from grn_tvcs import compare, of_genes, read_layout  # noqa: E402
-from grn_tvcs.comparison.chances import OUTSTANDING, Learned, expanded, features, whole_p  # noqa: E402
-from grn_tvcs.comparison.differences import differences  # noqa: E402
-from grn_tvcs.comparison.exchanges import ALPHA, MOST, draw_exchanges  # noqa: E402
-from grn_tvcs.comparison.steps import pooled, steps_of  # noqa: E402
+from grn_tvcs import compare, of_genes  # noqa: E402
+from grn_tvcs.comparison.difference_model import (  # noqa: E402
+    MIN_LOG_T,
+    DifferenceModel,
+    expanded,
+    features,
+    global_p_value,
+)
+from grn_tvcs.comparison.differences import measure_differences  # noqa: E402
+from grn_tvcs.comparison.permutations import ALPHA, DEFAULT_PERMUTATIONS, draw_permutations  # noqa: E402
+from grn_tvcs.comparison.steps import make_steps, pool_conditions  # noqa: E402
 from grn_tvcs.expression.expression import Expression  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
-from grn_tvcs.simulation.pairs import Pair, draw_pair  # noqa: E402
+from grn_tvcs.simulation.pairs import ConditionPair, draw_pair  # noqa: E402
 from grn_tvcs.simulation.topology import grow  # noqa: E402
 
 LEARNED = Path(compare.__code__.co_filename).with_name("learned.json")
@@ -80,15 +86,15 @@ class Case:
         return self.kind, self.number
 
 
-def held_aside(number: int) -> tuple[Pair, Case]:
+def held_aside(number: int) -> tuple[ConditionPair, Case]:
     """The pair of a number that nothing was learned on, and what is known of it."""
     rng = np.random.default_rng([number, 11])
     kind = HELD[number % len(HELD)]
     n, series, points = (int(rng.choice(sizes)) for sizes in (GENES, SERIES, POINTS))
     share, moved = float(rng.choice(SHARES)), 0.0
-    chance = float(rng.random())
-    if chance < NO_DIFFERENCE:
-        share, moved = 0.0, MOVED * (chance < NO_DIFFERENCE / 2)
+    probability = float(rng.random())
+    if probability < NO_DIFFERENCE:
+        share, moved = 0.0, MOVED * (probability < NO_DIFFERENCE / 2)
     topology = grow(n, rng=number) if kind == "grown" else None
     design = Design(n, n, series, points)
     drawn = "mid" if kind == "grown" else kind
@@ -101,7 +107,7 @@ def judge(number: int) -> list[Case]:
     """Compare a pair, and count what is claimed at every level and right."""
     warnings.simplefilter("ignore")
     pair, known = held_aside(number)
-    found = compare(pair.a, pair.b, rng=number, level=LEVELS[-1])
+    found = compare(pair.a, pair.b, rng=number, fdr=LEVELS[-1])
     before, after = pair.before.signs, pair.after.signs
     assert before is not None
     assert after is not None
@@ -120,7 +126,7 @@ def judge(number: int) -> list[Case]:
     in_words = [" ".join(f"{x:.4g}" for x in numbers) for numbers in (claimed, expected, right)]
     return [
         replace(
-            known, p=found.whole_p, claimed=in_words[0], expected=in_words[1],
+            known, p=found.global_p_value, claimed=in_words[0], expected=in_words[1],
             right=in_words[2],
             kinds_right=int(kinds_right),
         )
@@ -146,7 +152,7 @@ class Half:
 def real() -> Expression:
     """The series of the part of the compendium that comes with the project."""
     samples = REAL / "samples.tsv"
-    whole = read_layout(REAL / "expression.tsv", samples=samples, genes_in_rows=True)
+    whole = Expression.of(REAL / "expression.tsv", samples=samples, genes_in_rows=True)
     return replace(whole, scale="log").of_series()
 
 
@@ -158,8 +164,8 @@ def halve(task: tuple[int, int]) -> list[Half]:
     part = of_genes(real(), rng.choice(real().genes, REAL_GENES, replace=False).tolist())
     names = rng.permutation(list(part.pieces()))
     a, b = (np.isin(part.series, some) for some in np.split(names[: 2 * series], 2))
-    found = compare(part.part(a), part.part(b), rng=number, level=LEVELS[-1])
-    return [Half(series, number, found.whole_p, len(found.claimed))]
+    found = compare(part.part(a), part.part(b), rng=number, fdr=LEVELS[-1])
+    return [Half(series, number, found.global_p_value, len(found.claimed))]
 
 
 class Seen(NamedTuple):
@@ -175,22 +181,22 @@ class Seen(NamedTuple):
 
 
 def learning(number: int) -> Seen:
-    """Make and measure the pair of a number, with as many exchanges as `compare` does."""
+    """Make and measure the pair of a number, with as many permutations as `compare` does."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([number, 7])
     n = int(rng.choice(GENES))
     series = int(rng.choice([5, 10, 5, 10, 5, 10, 4, 7]))
     points, share = int(rng.choice(POINTS)), float(rng.choice([0, *SHARES]))
     pair = draw_pair(Design(n, n, series, points), TUNED[number % len(TUNED)], share, number)
-    both, n_first = pooled(pair.a, pair.b)
-    steps = steps_of(both, np.arange(n))
-    drawn = draw_exchanges(n_first, series, MOST, np.random.default_rng(number))
-    found = differences(steps, drawn)
+    both, n_first = pool_conditions(pair.a, pair.b)
+    steps = make_steps(both, np.arange(n))
+    drawn = draw_permutations(n_first, series, DEFAULT_PERMUTATIONS, np.random.default_rng(number))
+    found = measure_differences(steps, drawn)
     told = features(found, drawn, steps)
-    kept = (told["t"] > OUTSTANDING) & ~np.eye(n, dtype=bool)
+    kept = (told["t"] > MIN_LOG_T) & ~np.eye(n, dtype=bool)
     told = {name: part[kept] for name, part in told.items()}
     changed = int(pair.is_changed.sum())
-    differs = whole_p(found, drawn) <= ALPHA
+    differs = global_p_value(found, drawn) <= ALPHA
     return Seen(series, share, told, pair.is_changed[kept], n * (n - 1), changed, differs)
 
 
@@ -201,8 +207,8 @@ def learn(made: Sequence[Seen]) -> None:
     told = {name: np.concatenate([one.told[name] for one in made]) for name in made[0].told}
     y = np.concatenate([one.truth for one in made])
     fold = np.concatenate([np.full(one.truth.size, k % FOLDS) for k, one in enumerate(made)])
-    bends = {name: [_short(q) for q in np.quantile(told[name], BENDS)] for name in BENT}
-    whole = expanded(told, bends)
+    knots = {name: [_short(q) for q in np.quantile(told[name], BENDS)] for name in BENT}
+    whole = expanded(told, knots)
     X = np.stack(list(whole.values()), axis=1)
     low, high = X.min(axis=0), X.max(axis=0)
     mean, size = X.mean(axis=0), X.std(axis=0) + 1e-6
@@ -224,8 +230,8 @@ def learn(made: Sequence[Seen]) -> None:
     ]
     intercept = _short(slope * fitted.intercept_[0] + shift - weights @ mean)
     n_all, n_true = sum(one.n_all for one in made), sum(one.n_true for one in made)
-    rest = _short((n_true - y.sum()) / (n_all - y.size))
-    regression = Learned(numbers[0], intercept, *numbers[1:], bends, rest)
+    baseline = _short((n_true - y.sum()) / (n_all - y.size))
+    regression = DifferenceModel(numbers[0], intercept, *numbers[1:], knots, baseline)
     power = {str(s): _power(regression, [one for one in made if one.series == s]) for s in SERIES}
     text = json.dumps({"regression": regression._asdict(), "power": power}, indent=1)
     LEARNED.write_text(text + "\n", encoding="utf-8")
@@ -235,14 +241,14 @@ def _short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _power(learned: Learned, made: Sequence[Seen]) -> dict[str, float]:
+def _power(learned: DifferenceModel, made: Sequence[Seen]) -> dict[str, float]:
     """Share of the pairs that are seen to differ, and of their edges that are named at 0.2."""
     some = [one for one in made if one.share]
     named = 0
     for one in some:
-        chance = learned.chance(one.told)
-        order = np.argsort(-chance, kind="stable")
-        rate = np.cumsum(1.0 - chance[order]) / np.arange(1, order.size + 1)
+        probability = learned.probability(one.told)
+        order = np.argsort(-probability, kind="stable")
+        rate = np.cumsum(1.0 - probability[order]) / np.arange(1, order.size + 1)
         kept = np.flatnonzero(rate <= 0.2)
         if one.differs and kept.size:
             named += int(one.truth[order[: kept[-1] + 1]].sum())
@@ -353,7 +359,7 @@ def main() -> int:
     parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
     parser.add_argument("--pairs", type=int, default=12000, help="number of pairs")
     parser.add_argument("--halves", type=int, default=HALVES, help="pairs of real halves, of each")
-    parser.add_argument("--learn", action="store_true", help="learn the chances anew")
+    parser.add_argument("--learn", action="store_true", help="learn the probabilities anew")
     arguments = parser.parse_args()
     if arguments.learn:
         learn([learning(number) for number in range(arguments.pairs)])

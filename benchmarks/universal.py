@@ -44,34 +44,34 @@ from benchmarks.universal_known import (
     made_with,
 )
 from grn_tvcs.combine.calibration import (
-    OF_COMMON,
+    N_COMMON_NETWORKS,
     Calibration,
-    Empty,
-    calibration_of,
-    limit_of,
+    NullModel,
+    calibrate_design,
+    null_limit,
     shared_limit,
 )
-from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.combiner import Combiner, Stages
-from grn_tvcs.combine.direction import is_asked
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import (
-    Likeness,
+from grn_tvcs.combine.direction import has_directions
+from grn_tvcs.combine.domain_check import (
+    TraitDistribution,
     covariates,
-    learn_likeness,
+    fit_trait_distribution,
     least_squares,
+)
+from grn_tvcs.combine.features import pair_features
+from grn_tvcs.combine.platt_scaling import sigmoid
+from grn_tvcs.combine.pretrained import (
+    PATH,
+    WORDS,
+    PretrainedModels,
+    for_design,
+    load_pretrained,
+    write_pretrained,
 )
 from grn_tvcs.combine.training import fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
-from grn_tvcs.combine.universal import (
-    PATH,
-    WORDS,
-    Universal,
-    for_design,
-    universal,
-    write_universal,
-)
-from grn_tvcs.evidence.lagged_regression import USUAL
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
@@ -101,7 +101,9 @@ def main(words: Sequence[str] | None = None) -> None:
 
     def write(path: Path) -> None:
         if given.nulls:
-            make_nulls(path, universal(given.out), given.networks, given.seed, given.processes)
+            make_nulls(
+                path, load_pretrained(given.out), given.networks, given.seed, given.processes
+            )
         else:
             make(path, given.networks, given.seed, given.work, given.processes)
 
@@ -125,19 +127,23 @@ def make(path: Path, networks: int, seed: int, work: Path, processes: int) -> No
     with one_blas_thread():
         print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
         made = [one for one in known if one.kind not in NULLS]
-        likeness = {
-            start: learn_likeness([(x.traits, x.design) for x in made if x.design.start == start])
+        trait_distributions = {
+            start: fit_trait_distribution(
+                [(x.traits, x.design) for x in made if x.design.start == start]
+            )
             for start in WORDS
         }
         growth = growth_of(for_design(combiner, own), made)
         nulls = learned_nulls(known, seed, processes)
-    common = common_calibrations(combiner, own, nulls, likeness, processes)
+    common = common_calibrations(combiner, own, nulls, trait_distributions, processes)
     record = made_with(networks=networks, seed=seed)
-    write_universal(path, combiner, likeness, growth, nulls, common, own, record)
+    write_pretrained(path, combiner, trait_distributions, growth, nulls, common, own, record)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB, {len(common)} common designs")
 
 
-def make_nulls(path: Path, model: Universal, networks: int, seed: int, processes: int) -> None:
+def make_nulls(
+    path: Path, model: PretrainedModels, networks: int, seed: int, processes: int
+) -> None:
     """Write a model to `path` with other trees that tell tables without any edge.
 
     Raises
@@ -155,21 +161,33 @@ def make_nulls(path: Path, model: Universal, networks: int, seed: int, processes
         nulls = learned_nulls(looks, seed, processes)
     print(f"learned in {time.perf_counter() - began:.0f} s", flush=True)
     jobs = [
-        (model.combiner_for(one), one, Empty(nulls, model.likeness[one.start]), model.common[key])
+        (
+            model.combiner_for(one),
+            one,
+            NullModel(nulls, model.trait_distributions[one.start]),
+            model.common[key],
+        )
         for key, one in ((design.key, design) for design, _ in common_designs())
     ]
     found = list(in_processes(common_limits, jobs, processes, at_once=1))
     common = dict(zip(model.common, found, strict=True))
-    write_universal(
-        path, model.combiner, model.likeness, model.growth, nulls, common, model.own, record
+    write_pretrained(
+        path,
+        model.combiner,
+        model.trait_distributions,
+        model.growth,
+        nulls,
+        common,
+        model.design_keys,
+        record,
     )
 
 
-def common_limits(job: tuple[Combiner, Design, Empty, Calibration]) -> Calibration:
+def common_limits(job: tuple[Combiner, Design, NullModel, Calibration]) -> Calibration:
     """Return the calibration of a common design with limits by other trees."""
-    combiner, design, empty, known = job
+    combiner, design, null_model, known = job
     engine = Threads(1)
-    limit = limit_of(combiner, design, empty, known, USUAL.resamples, engine)
+    limit = null_limit(combiner, design, null_model, known, DEFAULT_PLAN.resamples, engine)
     return replace(known, limit=limit, shared=shared_limit(design, engine))
 
 
@@ -199,8 +217,8 @@ def learned(
         for design, more in common_designs()
         if more
     }
-    lessons = [(some, draw) for some in (jobs, *of_design.values()) for draw in range(DRAWS)]
-    found = list(in_processes(partial(taught, seed, folder), lessons, processes, at_once=1))
+    networks = [(some, draw) for some in (jobs, *of_design.values()) for draw in range(DRAWS)]
+    found = list(in_processes(partial(taught, seed, folder), networks, processes, at_once=1))
     stages = tuple(stages for combiner in found for stages in combiner.stages)
     nets = learned_nets(jobs, seed, folder, processes)
     return Combiner(found[0].names, stages, nets), [key for key in of_design for _ in range(DRAWS)]
@@ -210,9 +228,9 @@ def learned_nets(
     jobs: Sequence[Job], seed: int, folder: Path, processes: int
 ) -> tuple[Stages, ...]:
     """Learn the nets."""
-    lessons = [(jobs, draw) for draw in range(NETS)]
+    networks = [(jobs, draw) for draw in range(NETS)]
     taught = partial(taught_nets, seed, folder)
-    return tuple(in_processes(taught, lessons, processes, at_once=1))
+    return tuple(in_processes(taught, networks, processes, at_once=1))
 
 
 def taught(seed: int, folder: Path, job: tuple[Sequence[Job], int]) -> Combiner:
@@ -233,8 +251,8 @@ def growth_of(combiner: Combiner, known: Sequence[Known]) -> np.ndarray:
     for one in known:
         if not one.design.n_series:
             continue
-        logits = combiner.logits(features_of(one.parts), one.parts.inputs)
-        p = chance(logits)[one.parts.allowed]
+        logits = combiner.logits(pair_features(one.parts), one.parts.inputs)
+        p = sigmoid(logits)[one.parts.allowed]
         rows.append(covariates(one.design))
         counts.append(np.log(np.maximum(p[p > 0.2].sum(), 0.3)))
     return least_squares(np.array(rows), np.array(counts), RIDGE)
@@ -260,7 +278,7 @@ def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], l
     """
     number, design = job
     rng = stream(seed, "tables without edges", str(number))
-    nulls = (*NULLS, DRIVEN) if is_asked(design) else NULLS
+    nulls = (*NULLS, DRIVEN) if has_directions(design) else NULLS
     without = [look_at(draw_null(design, kind, rng), design).row for kind in nulls]
     networks = []
     if number % SHUFFLED == 0:  # without knock-outs, which a shuffled table has none of
@@ -286,22 +304,24 @@ def common_calibrations(
     combiner: Combiner,
     own: Sequence[str],
     nulls: Trees,
-    likeness: dict[str, Likeness],
+    trait_distributions: dict[str, TraitDistribution],
     processes: int,
 ) -> dict[str, Calibration]:
     """Calibrations of the common designs, each by networks that nothing was learned from."""
     designs = [design for design, _ in common_designs()]
     jobs = [
-        (for_design(combiner, own, one.key), one, Empty(nulls, likeness[one.start]))
+        (for_design(combiner, own, one.key), one, NullModel(nulls, trait_distributions[one.start]))
         for one in designs
     ]
     found = in_processes(common_calibration, jobs, processes, at_once=1)
     return {design.key: one for design, one in zip(designs, found, strict=True)}
 
 
-def common_calibration(job: tuple[Combiner, Design, Empty]) -> Calibration:
-    combiner, design, empty = job
-    return calibration_of(combiner, design, OF_COMMON, resamples=USUAL.resamples, empty=empty)
+def common_calibration(job: tuple[Combiner, Design, NullModel]) -> Calibration:
+    combiner, design, null_model = job
+    return calibrate_design(
+        combiner, design, N_COMMON_NETWORKS, resamples=DEFAULT_PLAN.resamples, null_model=null_model
+    )
 
 
 if __name__ == "__main__":

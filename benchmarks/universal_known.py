@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from grn_tvcs.combine.direction import shared_direction
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import traits
+from grn_tvcs.combine.domain_check import traits
+from grn_tvcs.combine.evidence_scores import EvidenceScores, compute_evidence
+from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.combine.parts import Parts, gather_parts
-from grn_tvcs.combine.training import Lesson
+from grn_tvcs.combine.training import TrainingNetwork
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import Example, draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
@@ -44,8 +44,8 @@ ROOT = Path(__file__).parents[1]
 # What the evidence on a network depends on, beside the versions of libraries.
 SOURCES = (
     "benchmarks/universal_known.py", "grn_tvcs/combine/direction.py",
-    "grn_tvcs/combine/kernels.py", "grn_tvcs/combine/likeness.py", "grn_tvcs/combine/nulls.py",
-    "grn_tvcs/combine/parts.py", "grn_tvcs/evidence",
+    "grn_tvcs/combine/kernels.py", "grn_tvcs/combine/domain_check.py", "grn_tvcs/combine/nulls.py",
+    "grn_tvcs/combine/evidence_scores.py", "grn_tvcs/evidence",
     "grn_tvcs/expression", "grn_tvcs/network", "grn_tvcs/simulation", "grn_tvcs/stability",
     "tvcs_core",
 )  # fmt: skip
@@ -73,12 +73,12 @@ class Look:
 class Known(Look):
     """The evidence on one network whose edges are known."""
 
-    parts: Parts
+    parts: EvidenceScores
     is_edge: np.ndarray
 
     @property
-    def lesson(self) -> Lesson:
-        return Lesson(features_of(self.parts), self.parts.inputs, self.is_edge)
+    def lesson(self) -> TrainingNetwork:
+        return TrainingNetwork(pair_features(self.parts), self.parts.inputs, self.is_edge)
 
 
 def jobs_of(networks: int, seed: int) -> list[Job]:
@@ -129,7 +129,7 @@ def known_of(seed: int, folder: Path, job: Job) -> Known:
     example = drawn(design, kind, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parts = gather_parts(example.expression, example.rules, rng, example.steady)
+        parts = compute_evidence(example.expression, example.rules, rng, example.steady)
     look = look_at(example, design)
     one = Known(**vars(look), parts=parts, is_edge=example.is_edge[parts.inputs])
     part = path.with_suffix(f".{os.getpid()}")

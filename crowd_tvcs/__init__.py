@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from crowd_tvcs.accuracy.two_classes import (
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
     from crowd_tvcs.answers.quality import Quality, QualityFile, read_quality
     from crowd_tvcs.methods import METHODS, assign
-    from crowd_tvcs.plan.assignment import Assignment, Duals
+    from crowd_tvcs.plan.assignment import Assignment
+    from crowd_tvcs.plan.certificate import Duals
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.simulation import Crowd, simulate
     from crowd_tvcs.skills.estimate import estimate_quality
@@ -45,7 +46,7 @@ __all__ = [
     "smooth_accuracy",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "accuracy.two_classes": "accuracy_bounds expected_accuracy gains sampled_accuracy "
@@ -53,7 +54,8 @@ __getattr__, __dir__ = on_demand(
         "answers.answers": "Answers Gold read_answers read_gold",
         "answers.quality": "Quality QualityFile read_quality",
         "methods": "METHODS assign",
-        "plan.assignment": "Assignment Duals",
+        "plan.assignment": "Assignment",
+        "plan.certificate": "Duals",
         "plan.plan": "Plan",
         "simulation": "Crowd simulate",
         "skills.estimate": "estimate_quality",

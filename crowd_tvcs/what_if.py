@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.factors.assign import assign_factors
-from crowd_tvcs.factors.assignment import FactoredAssignment
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
@@ -59,7 +56,7 @@ class BudgetPoint:
 
 
 def what_if(
-    plan: Plan | FactoredPlan,
+    plan: Plan,
     budgets: Sequence[int],
     method: str = "best",
     *,
@@ -113,28 +110,18 @@ def what_if(
         if time_limit is not None:
             left = began + time_limit - time.monotonic()
             share = max(left, 0.01 * time_limit) / (len(plans) - i)
-        found = _assigned(within, method, seed, share)
+        found = assign(within, method, rng=seed, time_limit=share)
         offer = _better(offers[-1] if offers else None, given, found)
-        if foresight is not None and isinstance(found, Assignment) and offer.found_at == given:
+        if foresight is not None and plan.is_table and offer.found_at == given:
             told = foresight.forecast_plan(
-                found.plan.quality.values, found.support, found.task_accuracy
+                found.plan.table.values, found.support, found.task_accuracy
             )
             offer = replace(offer, foreseen=told)
         offers.append(offer)
     return tuple(offers)
 
 
-def _assigned(
-    plan: Plan | FactoredPlan, method: str, seed: int, time_limit: float | None
-) -> Assignment | FactoredAssignment:
-    if isinstance(plan, FactoredPlan):
-        return assign_factors(plan, method, rng=seed, time_limit=time_limit)
-    return assign(plan, method, rng=seed, time_limit=time_limit)
-
-
-def _better(
-    before: BudgetPoint | None, budget: int, found: Assignment | FactoredAssignment
-) -> BudgetPoint:
+def _better(before: BudgetPoint | None, budget: int, found: Assignment) -> BudgetPoint:
     if before is not None and before.expected_accuracy > found.expected_accuracy:
         certified = is_certified(before.expected_accuracy, found.bound, before.standard_error)
         return replace(before, budget=budget, bound=found.bound, certified=certified)
@@ -163,7 +150,7 @@ def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Bud
     if method not in METHODS or not METHODS[method].is_quick:
         method = next(name for name in methods_for(plan) if METHODS[name].is_quick)
     most = int(min(plan.max_tasks_per_worker.sum(), plan.max_workers_per_task.sum()))
-    count = int(np.clip(MAX_PAIRS // plan.quality.values.size, 4, 9))
+    count = int(np.clip(MAX_PAIRS // plan.table.values.size, 4, 9))
     top = min(most, 2 * size if size else len(plan.quality.tasks))
     least = min(max(plan.least_budget, size // 4), top)
     budgets = {round(b) for b in np.linspace(least, top, count)} | {max(least, min(size, top))}

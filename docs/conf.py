@@ -33,7 +33,7 @@ exclude_patterns = [
     "README.md",
     "docs/templates",
     "docs/extensions",
-    *("tests", "benchmarks", "build", "dist", "wheels", "tvcs_core", "grn_tvcs", "crowd_tvcs"),
+    *("tests", "benchmarks", "build", "dist", "tvcs_core", "grn_tvcs", "crowd_tvcs"),
 ]
 templates_path = ["templates"]
 

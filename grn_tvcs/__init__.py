@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from grn_tvcs.comparison.comparison import Comparison, compare
@@ -11,16 +11,14 @@ if TYPE_CHECKING:
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
-    from grn_tvcs.expression.formats import read_files, read_layout
-    from grn_tvcs.expression.h5ad import read_h5ad
-    from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
     from grn_tvcs.expression.subset import most_variable, of_genes
     from grn_tvcs.methods import METHODS, infer
+    from grn_tvcs.network.edge import Edge
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
     from grn_tvcs.network.edge_table import write_edges, write_reference
     from grn_tvcs.network.export import FORMATS, write_graphml, write_network, write_sif
-    from grn_tvcs.network.network import Edge, Network
+    from grn_tvcs.network.network import Network
     from grn_tvcs.network.prior import Prior, read_prior
     from grn_tvcs.network.rules import Rules
     from grn_tvcs.network.scores import Scores, score
@@ -47,11 +45,7 @@ __all__ = [
     "most_variable",
     "of_genes",
     "read_conditions",
-    "read_expression",
-    "read_files",
     "read_genes",
-    "read_h5ad",
-    "read_layout",
     "read_network",
     "read_prior",
     "read_reference",
@@ -66,7 +60,7 @@ __all__ = [
     "write_sif",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "comparison.comparison": "Comparison compare",
@@ -75,16 +69,14 @@ __getattr__, __dir__ = on_demand(
         "edge_count": "EdgeCount choose_edges",
         "expression.bins": "in_bins",
         "expression.expression": "Expression write_expression",
-        "expression.formats": "read_files read_layout",
-        "expression.h5ad": "read_h5ad",
-        "expression.reading": "read_expression",
         "expression.steady_states": "SteadyStates read_steady_states",
         "expression.subset": "most_variable of_genes",
         "methods": "METHODS infer",
         "network.edge_files": "read_genes read_network read_reference",
         "network.edge_table": "write_edges write_reference",
         "network.export": "FORMATS write_graphml write_network write_sif",
-        "network.network": "Edge Network",
+        "network.edge": "Edge",
+        "network.network": "Network",
         "network.prior": "Prior read_prior",
         "network.rules": "Rules",
         "network.scores": "Scores score",

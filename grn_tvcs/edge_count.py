@@ -1,17 +1,17 @@
-"""How many edges the data support: by series that the network was not inferred from.
+"""Number of edges that the data support, by cross-validation over series.
 
-For each fold of whole series the ranking is made from the other series. For every size k its best
-k edges under the caps are fitted to those series by least squares, and what they predict of the
-held-out steps is compared with the truth:
+For each fold of whole series, edges are ranked with the other series. For every size k, the best k
+edges under the caps are fitted to those series by least squares, and their predictions of the
+held-out steps are compared with the data:
 
     gain(k) = mean over genes of (|r|^2 - |r - w z / 2|^2) / max(|r|^2, s^2)
 
-r is the response of the held-out steps, its own level and intercept taken out, s^2 its variance in
-the other series, and w z what the edges predict. Weights are halved, for fitted weights of chosen
-edges are too large: an edge counts when the held-out series show more than a quarter of its effect.
-The larger of the two variances keeps a series in which a gene was hit by itself from deciding
-alone. The number of edges is the smallest k that reaches 95 % of the largest mean gain. How sure it
-is: every k is as good whose mean gain is within one standard error of the largest (that of the
+r is the response of the held-out steps, adjusted for its own level and intercept, s^2 its variance
+in the other series, and w z the prediction. Weights are halved, because fitted weights of selected
+edges are too large (winner's curse): an edge counts if the held-out series show more than a quarter
+of its effect. The maximum of the two variances keeps a series in which a gene was perturbed itself
+from dominating. The number of edges is the smallest k that reaches 95 % of the largest mean gain.
+Its range contains every k whose mean gain is within one standard error of the largest (that of the
 difference, over the folds), or within these 5 %.
 """
 
@@ -46,34 +46,34 @@ EDGES_PER_GENE = (
     0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.3, 2.6,
     3.0, 3.5, 4.0, 5.0, 6.0,
 )  # fmt: skip
-MOST_FOLDS = 10
-FEWEST_SERIES = 4  # fewer are cut into pieces ...
-PIECES = 6  # ... of this number in all ...
-PIECE_POINTS = 4  # ... of at least so many time points
-FOLD_RESAMPLES = 30
-SHRINK = 0.5
-ENOUGH = 0.95  # of the largest gain
+# Decision 18; `python -m benchmarks.networks.edge_count` measures the error of the number.
+MAX_FOLDS = 10
+MIN_SERIES = 4  # fewer series are cut into pieces ...
+N_PIECES = 6  # ... of this total number ...
+PIECE_POINTS = 4  # ... with at least this number of time points
+FOLD_RESAMPLES = 30  # halves per fold
+SHRINK = 0.5  # factor of fitted weights
+ENOUGH = 0.95  # fraction of the largest gain
 
 
 @dataclass(frozen=True)
 class EdgeCount:
-    """The number of edges that predicts held-out series well, and how sure that is.
+    """The number of edges that predicts held-out series well, and its range.
 
     Attributes
     ----------
     n_edges
         The smallest number with 95 % of the largest mean gain.
     low, high
-        Smallest and largest number whose gain is within one standard error, or 5 %, of the
-        largest.
+        Smallest and largest number whose gain is within one standard error, or 5 %, of the largest.
     sizes
-        All numbers that were tried, rising from 0.
+        All numbers tried, increasing from 0.
     gains
-        Mean gain of each: the part of a gene's variance that is predicted, on average.
+        Mean gain of each: the average fraction of a gene's variance that is predicted.
     errors
-        Standard error of the distance of each from the best.
+        Standard error of the difference of each from the best.
     n_folds
-        Folds of series that were held out in turn.
+        Number of folds.
     """
 
     n_edges: int
@@ -84,39 +84,39 @@ class EdgeCount:
     errors: tuple[float, ...]
     n_folds: int
 
-    def said(self) -> str:
-        """One line about the choice."""
+    def describe(self) -> str:
+        """Return one line about the choice."""
         if not self.n_edges:
-            return f"no edge predicts held-out series better than none ({self.n_folds} folds)"
+            return f"no number of edges predicts held-out series ({self.n_folds} folds)"
         return (
-            f"{self.n_edges} edges predict held-out series well; {self.low} to {self.high} do as "
-            f"well within one standard error ({self.n_folds} folds)"
+            f"{self.n_edges} edges predict held-out series well; {self.low} to {self.high} are "
+            f"within one standard error of the best ({self.n_folds} folds)"
         )
 
     def table(self) -> tuple[list[str], list[list[object]]]:
-        """Header and rows of ``edge_count.tsv``."""
+        """Return header and rows of ``edge_count.tsv``."""
         rows = zip(self.sizes, self.gains, self.errors, strict=True)
         return ["edges", "gain", "error"], [[k, f"{g:.6g}", f"{e:.6g}"] for k, g, e in rows]
 
 
 @dataclass(frozen=True)
 class Folds:
-    """All that the folds of whole series need; what fold is held out is up to the unit.
+    """Shared data of the folds of whole series; each unit holds out one fold.
 
     Attributes
     ----------
-    data, fold_of
-        All samples, and in which fold each is held out.
+    data, fold_index
+        All samples, and the fold in which each is held out.
     method, rules, steady, prior, options
         As for `infer`.
     sizes
-        Numbers of edges that are tried.
+        Numbers of edges to try.
     streams
-        Random numbers of each fold.
+        Random generator of each fold.
     """
 
     data: Expression
-    fold_of: NDArray[np.int64]
+    fold_index: NDArray[np.int64]
     method: str
     rules: Rules
     steady: SteadyStates | None
@@ -127,7 +127,7 @@ class Folds:
 
     @property
     def facts(self) -> dict[str, str]:
-        """All that the folds depend on: what it is, and a hash of it."""
+        """All inputs of the folds, as hashes with names."""
         data, rules, steady, prior = self.data, self.rules, self.steady, self.prior
         facts = {
             "data": hash_of(
@@ -140,17 +140,17 @@ class Folds:
             "seed": hash_of([stream.bit_generator.state for stream in self.streams]),
         }  # fmt: skip
         if steady is not None:
-            told = steady.genes, steady.changed
-            facts["steady states"] = hash_of(told, steady.levels, steady.is_knockout)
+            names = steady.genes, steady.changed
+            facts["steady states"] = hash_of(names, steady.levels, steady.is_knockout)
         if prior is not None:
             facts["prior edges"] = hash_of(prior.genes, *prior.edges)
         return facts
 
 
 def held_out(folds: Folds, fold: int) -> tuple[Array]:
-    """Gain of each size in a fold, of a network that is inferred from the others."""
-    is_out, rules = folds.fold_of == fold, folds.rules
-    with unwarned(), np.errstate(all="ignore"):  # warnings come when all series are used
+    """Return the gain of each size in a fold, with a network inferred from the others."""
+    is_out, rules = folds.fold_index == fold, folds.rules
+    with unwarned(), np.errstate(all="ignore"):  # the run on all series gives the warnings
         network = infer(
             folds.data.part(~is_out),
             folds.method,
@@ -166,13 +166,13 @@ def held_out(folds: Folds, fold: int) -> tuple[Array]:
     return (held_out_gains(folds.data, is_out, network, rules, folds.sizes, folds.options),)
 
 
-class Choice:
-    """A choice of the number of edges, before or while its folds are held out.
+class EdgeCountSearch:
+    """Search for the number of edges, which collects the results of its folds.
 
     Attributes
     ----------
     job
-        A unit holds a fold out.
+        One unit per held-out fold.
     """
 
     def __init__(self, folds: Folds) -> None:
@@ -182,11 +182,11 @@ class Choice:
         self._curves = np.empty((n_folds, len(folds.sizes)))
 
     def take(self, fold: int, found: tuple[Array]) -> None:
-        """Take what a unit found."""
+        """Add the result of a fold."""
         (self._curves[fold],) = found
 
     def count(self) -> EdgeCount:
-        """Choose, once all units are taken."""
+        """Return the number of edges, once all folds are added."""
         return best_count(self._sizes, self._curves)
 
 
@@ -209,10 +209,10 @@ def choose_edges(
     keep: Path | None = None,
     **options: Any,
 ) -> EdgeCount:
-    """Choose the number of edges by series that are held out.
+    """Choose the number of edges by cross-validation over series.
 
-    Each of at most 10 folds of whole series is held out once. Fewer than four series are cut into
-    pieces first. With ``"tvcs"`` each fold takes at most 30 halves.
+    Each of at most 10 folds of whole series is held out once. Fewer than four series are first cut
+    into pieces. With ``"tvcs"``, each fold uses at most 30 halves.
 
     Parameters
     ----------
@@ -221,35 +221,35 @@ def choose_edges(
     steady, prior, scale, rng
         As for `infer`.
     threads, engine
-        Who does the folds: so many threads, or an engine.
+        Threads, or the engine, that infer the networks of the folds.
     **options
         As for `infer`.
     max_edges
-        The largest number that is tried; by default 6 per target.
+        Largest number to try; 6 per target by default.
     progress
-        Called with the percent that are done, and 100.
+        Called with the percentage done, and 100.
     keep
-        Folder for finished work, as for `infer`.
+        Checkpoint folder, as for `infer`.
 
     Raises
     ------
     ValueError
-        If there are fewer than two series and they are too short to be cut; or as for `infer`.
+        If there are fewer than two series that cannot be cut; or as for `infer`.
     """
-    choice = choice_of(
+    choice = prepare_search(
         expression, method, max_in_degree=max_in_degree, max_out_degree=max_out_degree,
         max_edges=max_edges, regulators=regulators, targets=targets, steady=steady, prior=prior,
         scale=scale, rng=rng, **options,
     )  # fmt: skip
     tell = None if progress is None else partial(_percent, progress)
     engine = Threads(threads) if engine is None else engine
-    with closing(results([choice.job], engine, keep=keep, progress=tell)) as found:
+    with closing(results([choice.job], engine, checkpoint_dir=keep, progress=tell)) as found:
         for _, fold, gains in found:
             choice.take(fold, gains)
     return choice.count()
 
 
-def choice_of(
+def prepare_search(
     expression: Expression,
     method: str,
     *,
@@ -263,53 +263,55 @@ def choice_of(
     scale: str | None = None,
     rng: int | np.random.Generator | None = None,
     **options: Any,
-) -> Choice:
-    """Prepare what `choose_edges` does, for whoever has other work beside it."""
+) -> EdgeCountSearch:
+    """Prepare the search of `choose_edges`, for callers that run its job together with others."""
     require_kind("expression", expression, Expression)
     refuse_wrong_words(method, steady, prior, options, max_edges)
     named = (gene_set("regulators", regulators), gene_set("targets", targets))
     rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
     if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
-    data = in_folds(on_scale(expression, scale).in_name_order())
+    data = split_for_folds(on_scale(expression, scale).in_name_order())
     n_targets = int(rules.roles(data.genes)[1].sum())
     sizes = _sizes(rules, data, 6 * n_targets if max_edges is None else max_edges)
-    fold_of, seed = fold_numbers(data), seed_of(rng)
-    streams = tuple(stream(seed, "fold", str(fold)) for fold in range(int(fold_of.max()) + 1))
-    return Choice(Folds(data, fold_of, method, rules, steady, prior, options, sizes, streams))
+    fold_index, seed = fold_numbers(data), seed_of(rng)
+    streams = tuple(stream(seed, "fold", str(fold)) for fold in range(int(fold_index.max()) + 1))
+    return EdgeCountSearch(
+        Folds(data, fold_index, method, rules, steady, prior, options, sizes, streams)
+    )
 
 
 def fewer_resamples(given: int | None) -> int:
-    """Halves of ``"tvcs"`` in each fold, where `given` halves make the network itself."""
+    """Return the halves of ``"tvcs"`` in each fold, given those of the network itself."""
     return min(options_of("tvcs")["resamples"] if given is None else given, FOLD_RESAMPLES)
 
 
 def fold_resamples(expression: Expression, given: int | None) -> int:
-    """Halves of all folds together, for the estimate of time."""
+    """Return the halves of all folds together, for the estimate of time."""
     return fold_count(expression) * fewer_resamples(given)
 
 
 def fold_count(expression: Expression) -> int:
-    """Folds of whole series that are held out in turn."""
-    return int(fold_numbers(in_folds(expression)).max()) + 1
+    """Return the number of folds."""
+    return int(fold_numbers(split_for_folds(expression)).max()) + 1
 
 
-def in_folds(expression: Expression) -> Expression:
-    """The same samples, with few long series cut into pieces.
+def split_for_folds(expression: Expression) -> Expression:
+    """Return the samples with few long series cut into pieces.
 
     Raises
     ------
     ValueError
-        If there is one series only, and it is too short to be cut.
+        If there is only one series, too short to be cut.
     """
     pieces = expression.pieces()
     if not pieces:
         raise ValueError(
-            "to choose the number of edges there must be time series, but all samples are at rest"
+            "the number of edges can only be chosen with time series, but all samples are at rest"
         )
-    if len(pieces) >= FEWEST_SERIES:
+    if len(pieces) >= MIN_SERIES:
         return expression
-    wanted = -(-PIECES // len(pieces))
+    wanted = -(-N_PIECES // len(pieces))
     names: list[str] = []
     for name, rows in pieces.items():
         size = rows.stop - rows.start
@@ -317,18 +319,18 @@ def in_folds(expression: Expression) -> Expression:
         names += [f"{name}, part {1 + i * n_parts // size}" for i in range(size)]
     if len(set(names)) < 2:
         raise ValueError(
-            f"to choose the number of edges there must be at least 2 series, or one of "
+            "the number of edges can only be chosen with at least 2 series, or one of "
             f"{2 * PIECE_POINTS} time points, found one of {len(names)}"
         )
     return replace(expression, series=tuple(names))
 
 
 def fold_numbers(expression: Expression) -> NDArray[np.int64]:
-    """In which fold each sample is held out, from 0; whole series."""
+    """Return the fold, from 0, in which each sample is held out; series stay whole."""
     pieces = list(expression.pieces().values())
     number = np.empty(len(expression.times), dtype=np.int64)
     for k, rows in enumerate(pieces):
-        number[rows] = k % MOST_FOLDS
+        number[rows] = k % MAX_FOLDS
     return number
 
 
@@ -340,18 +342,18 @@ def held_out_gains(
     sizes: Sequence[int],
     options: Mapping[str, Any],
 ) -> Array:
-    """Gain of the best edges of `network` in the held-out samples, for each size.
+    """Return the gain of the best edges of `network` in the held-out samples, for each size.
 
     Parameters
     ----------
     expression
-        All samples, genes in the order of `network`.
+        All samples, with genes in the order of `network`.
     is_out
-        Which samples are held out; whole series.
+        Whether a sample is held out; whole series.
     network
-        Inferred from the others.
+        Inferred from the other samples.
     rules
-        Caps that every size keeps.
+        Caps for every size.
     sizes
         Numbers of edges.
     options

@@ -137,9 +137,7 @@ To release {version}, in this order:
   python -m twine upload {names}
   {recipe.relative_to(ROOT)}: send it to conda-forge's staged-recipes, or to the feedstock
   docker build -f packaging/Dockerfile --target commands -t tvcs:{version} .
-  docker build -f packaging/Dockerfile --target desk -t tvcs-desk:{version} .
-A wheel with kernels for this platform (python3 dev.py wheel) is for those who have exactly these
-versions, not for an index."""
+  docker build -f packaging/Dockerfile --target desk -t tvcs-desk:{version} ."""
 
 
 def git(root: Path, *words: str) -> str:

@@ -49,23 +49,6 @@ def best_by_enumeration(V, constraint: TVCS) -> float:
     return best
 
 
-def best_by_linear_program(V, constraint: TVCS) -> float:
-    """Largest gain by HiGHS on the linear program (paper, equation 5)."""
-    from scipy.optimize import linprog
-
-    worth = gains(V, constraint).ravel()
-    row_of, col_of = constraint.labels
-    views = [row_of == r for r in range(constraint.row_caps.size)]
-    views += [col_of == c for c in range(constraint.col_caps.size)]
-    views.append(np.ones(worth.size, dtype=bool))
-    caps = [*constraint.row_caps, *constraint.col_caps, constraint.total]
-    scale = worth.max() or 1.0
-    A = np.array(views, dtype=float)
-    result = linprog(-worth / scale, A_ub=A, b_ub=caps, bounds=(0, 1), method="highs-ds")
-    assert result.status == 0, result.message
-    return -result.fun * scale
-
-
 def rank_correlation(values) -> np.ndarray:
     """Spearman's correlation of all columns at once; [column, column]."""
     return RankCorrelations(values).of(np.arange(values.shape[1]))

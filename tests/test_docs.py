@@ -57,7 +57,7 @@ def test_all_is_the_public_surface():
             for name, value in vars(package).items()
             if not name.startswith("_") and not inspect.ismodule(value)
         }
-        assert shown - {"TYPE_CHECKING", "on_demand"} <= set(package.__all__)
+        assert shown - {"TYPE_CHECKING", "lazy_exports"} <= set(package.__all__)
         assert len(package.__all__) == len(set(package.__all__))
         assert [name for name in package.__all__ if getattr(package, name) is None] == []
         with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
@@ -184,7 +184,7 @@ def test_a_link_of_a_page_leads_somewhere():
 def test_a_file_that_a_page_names_is_there():
     there = [
         path.relative_to(ROOT).as_posix()
-        for top in ("tvcs_core", "grn_tvcs", "crowd_tvcs", "benchmarks", "tests", "wheels")
+        for top in ("tvcs_core", "grn_tvcs", "crowd_tvcs", "benchmarks", "tests")
         for path in (ROOT / top).rglob("*.py")
     ]
     there += ["dev.py"]

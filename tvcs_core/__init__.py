@@ -1,12 +1,12 @@
-"""Projection onto three-view cardinality constraints, and the solvers that stand on it.
+"""Projection onto three-view cardinality constraints, and solvers that use it.
 
-Names are loaded when they are first asked for, so that a command line can show its help, and
-scikit-learn's face of the solvers can wait, without loading what they do not need.
+Names are imported at their first use, so that a command line shows its help without loading
+everything and scikit-learn loads only with the estimators.
 """
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from tvcs_core.certificate import Certificate, certify, certify_blocks
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tvcs_core.files.errors import DataError
     from tvcs_core.loss import Huber, LeastSquares, Logistic, Loss, SquaredHinge
     from tvcs_core.problem import Problem
-    from tvcs_core.projection.blocks.holders import answer_block
     from tvcs_core.projection.blocks.projection import BlockProjection, project_blocks
+    from tvcs_core.projection.blocks.readers import answer_block
     from tvcs_core.projection.projection import Projection, project, project_many
     from tvcs_core.solvers import Solution, solve
 
@@ -44,7 +44,7 @@ __all__ = [
     "solve",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "certificate": "Certificate certify certify_blocks",
@@ -53,7 +53,7 @@ __getattr__, __dir__ = on_demand(
         "estimators": "TVCSClassifier TVCSRegressor",
         "loss": "Huber LeastSquares Logistic Loss SquaredHinge",
         "problem": "Problem",
-        "projection.blocks.holders": "answer_block",
+        "projection.blocks.readers": "answer_block",
         "projection.blocks.projection": "BlockProjection project_blocks",
         "projection.projection": "Projection project project_many",
         "solvers": "Solution solve",

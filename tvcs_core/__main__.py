@@ -1,4 +1,4 @@
-"""The command `tvcs`, also as ``python -m tvcs_core``."""
+"""The command `tvcs`, also run as ``python -m tvcs_core``."""
 
 from tvcs_core.command.shell import run_command
 

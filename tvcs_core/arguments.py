@@ -1,10 +1,10 @@
-"""Arguments of public functions: what is of another kind is refused by the argument's name."""
+"""Checks of the arguments of public functions: errors name the argument and its value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tvcs_core.files.shown import shown
 
@@ -13,8 +13,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class Help(NamedTuple):
+    """The help of an argument, in the annotation of it: for command lines and for Python.
+
+    Attributes
+    ----------
+    text
+        What the argument is.
+    metavar
+        What a command line calls its value.
+    """
+
+    text: str
+    metavar: str | None = None
+
+
 def require_kind(name: str, value: object, kind: type, *, or_none: bool = False) -> None:
-    """Refuse what is no object of `kind`.
+    """Raise unless `value` is an instance of `kind`.
 
     Raises
     ------
@@ -29,7 +44,7 @@ def require_kind(name: str, value: object, kind: type, *, or_none: bool = False)
 def require_number(
     name: str, value: object, *, whole: bool = False, least: float | None = None
 ) -> None:
-    """Refuse what is no real number, or with `whole` no integer, or is below `least`.
+    """Raise unless `value` is a real number (an integer if `whole`) and at least `least`.
 
     Raises
     ------
@@ -40,13 +55,13 @@ def require_number(
     """
     if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
         kind = "an integer" if whole else "a number"
-        raise TypeError(f"{name} must be {kind}, found {found(value)}")
+        raise TypeError(f"{name} must be {kind}, found {describe_value(value)}")
     if least is not None and not cast(float, value) >= least:
         raise ValueError(f"{name} must be >= {least}, found {value}")
 
 
 def require_one_of(name: str, value: object, known: Iterable[str]) -> None:
-    """Refuse what is none of the known words.
+    """Raise unless `value` is one of the words in `known`.
 
     Raises
     ------
@@ -55,18 +70,18 @@ def require_one_of(name: str, value: object, known: Iterable[str]) -> None:
     """
     words = list(known)
     if not (isinstance(value, str) and value in words):
-        raise ValueError(f"{name} must be one of {', '.join(words)}, found {found(value)}")
+        raise ValueError(f"{name} must be one of {', '.join(words)}, found {describe_value(value)}")
 
 
 def array_of(
     name: str, value: Any, dtype: type[np.generic] | None = None, *, copy: bool = True
 ) -> NDArray[Any]:
-    """Return an array, as one of `dtype`; without `copy` the same one where it is that already.
+    """Return `value` as an array of `dtype`; without `copy`, the array itself if it already is one.
 
     Raises
     ------
     TypeError
-        If it holds anything but real numbers; of no `dtype`, if its rows differ in length.
+        If it does not hold real numbers only; without a `dtype`, if its rows differ in length.
     """
     import numpy as np
 
@@ -75,39 +90,41 @@ def array_of(
             return np.array(value, dtype=dtype, copy=copy or None)
     except (TypeError, ValueError, OverflowError):
         pass
-    what = "an array with rows of one length" if dtype is None else "an array of real numbers"
-    raise TypeError(f"{name} must be {what}, found {found(value)}")
+    expected = "an array with rows of one length" if dtype is None else "an array of real numbers"
+    raise TypeError(f"{name} must be {expected}, found {describe_value(value)}")
 
 
 def items_of(name: str, value: Any, kind: str = "names") -> tuple[Any, ...]:
-    """Return several names, or others of a kind, as they are; those of one letter may be one text.
+    """Return the items of `value` (names, or items of another `kind`) unchanged.
+
+    A text counts as a list of one-letter names.
 
     Raises
     ------
     TypeError
-        If `value` holds no names.
+        If `value` is not iterable.
     """
     if not isinstance(value, bytes):
         try:
             return tuple(value)
         except TypeError:
             pass
-    raise TypeError(f"{name} must be a list of {kind}, found {found(value)}")
+    raise TypeError(f"{name} must be a list of {kind}, found {describe_value(value)}")
 
 
 def names_of(name: str, value: Iterable[object]) -> tuple[str, ...]:
-    """Return several names as text, as `items_of` does.
+    """Return the items of `value` as text; see `items_of`.
 
     Raises
     ------
     TypeError
-        If `value` holds no names.
+        If `value` is not iterable.
     """
     return tuple(str(one) for one in items_of(name, value))
 
 
-def found(value: object) -> str:
-    """Say in one line what was found: a word, a number, else the type, and an array's shape."""
+def describe_value(value: object) -> str:
+    """Describe a value in one line: a text or number itself, else its type; arrays by shape."""
     import numpy as np
 
     if isinstance(value, np.ndarray):

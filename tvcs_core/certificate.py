@@ -1,14 +1,14 @@
-"""An independent checker of projections: no kernel, no solver, nothing but the definition.
+"""Independent check of projections: no kernel and no solver, only the definition.
 
-Weak duality makes the check short. With prices u, w, l >= 0 no support that keeps the caps
-gains more than
+The check is short because of weak duality (Lemma 1 and section 4.1 of the paper). For prices
+u, w, l >= 0 the objective of every feasible support, the sum of its gains, is at most
 
     sum(u * row_caps) + sum(w * col_caps) + l * total + sum(max(0, gain - u[row] - w[col] - l)).
 
-A support that keeps the caps and gains that much is optimal, whoever found it. Where all
-values and prices are integers (times one power of two) the sums are exact; elsewhere every sum is
-rounded once (`math.fsum`), and where the two look equal exact arithmetic says whether they are. An
-entry that a sparse V does not store is not allowed, gains nothing and takes no memory.
+So a feasible support whose objective equals this bound is optimal, however it was found. If all
+values and prices are integers (times one power of two) the sums are exact. Otherwise every sum is
+rounded once (`math.fsum`), and if the two look equal, exact arithmetic decides. An entry that a
+sparse V does not store is not allowed, has gain 0 and takes no memory.
 """
 
 from __future__ import annotations
@@ -25,130 +25,132 @@ from scipy import sparse
 
 from tvcs_core.arguments import require_kind
 from tvcs_core.files.errors import DataError
-from tvcs_core.projection.blocks.holders import Crew
 from tvcs_core.projection.blocks.projection import BlockProjection
-from tvcs_core.projection.blocks.proof import Proof, Prove
+from tvcs_core.projection.blocks.proof import BlockProof, ProveBlock
+from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.projection import Projection
 
+# Largest relative gap of an inexact certificate: terms are off by 2^-50, sums are rounded once.
 TOLERANCE = 1e-9
-# More than what a surplus is rounded by: this share of what goes into it, and this if it is tiny.
+# Bounds on the rounding error of a surplus, three operations on a rounded product: this share of
+# its terms, plus this much if a term underflows.
 ROUNDING, UNDERFLOW = 2.0**-50, 2.0**-1000
-# Values of up to so many bits, and prices of up to so many, are summed as integers.
+# Most bits of values and prices summed as int64: a gain is below 2^40, three prices below 2^62.
 VALUE_BITS, PRICE_BITS = 20, 60
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the checker found.
+    """Result of the certificate check.
 
     Attributes
     ----------
     violations
-        One sentence for each cap, forbidden entry or value that is wrong.
-    kept
-        Gain of the support, summed anew.
+        One sentence for each violated cap, forbidden entry or wrong value.
+    objective
+        Sum of the gains of the support, computed anew.
     bound
-        What no support that keeps the caps can exceed.
+        Upper bound on the objective of every feasible support.
     exact
-        Whether the sums were done in exact arithmetic.
+        Whether the sums were computed in exact arithmetic.
     """
 
     violations: tuple[str, ...]
-    kept: float
+    objective: float
     bound: float
     exact: bool
 
     @property
     def gap(self) -> float:
-        """`bound` - `kept`; 0 only where that is exact."""
-        return self.bound - self.kept
+        """`bound` - `objective`; a gap of 0 is exact."""
+        return self.bound - self.objective
 
     @property
     def feasible(self) -> bool:
-        """Whether every cap is kept and `matrix` is V on the support."""
+        """Whether every cap is satisfied and `matrix` equals V on the support."""
         return not self.violations
 
     @property
     def optimal(self) -> bool:
-        """Feasible with no gap: none where sums are exact, else 1e-9 of `kept` at most."""
-        return self.feasible and self.gap <= (0.0 if self.exact else TOLERANCE * self.kept)
+        """Whether feasible with gap 0 (if `exact`), or at most 1e-9 of the objective."""
+        return self.feasible and self.gap <= (0.0 if self.exact else TOLERANCE * self.objective)
 
 
 def certify(projection: Projection) -> Certificate:
-    """Check a projection by the definition of TVCS and weak duality alone.
+    """Check a projection using only the definition of TVCS and weak duality.
 
     Parameters
     ----------
     projection
-        As `project` returned it or `Projection.load` read it. Only V, the constraint, the
-        support, the matrix and the prices are used, not its `kept` or `gap`.
+        A result of `project` or `Projection.load`. Only V, the constraint, the support, the
+        matrix and the prices are used, not its `objective` or `gap`.
     """
     require_kind("projection", projection, Projection)
     entries = _entries(projection)
-    violations = [*_full_groups(projection, entries), *_wrong_entries(entries)]
+    violations = [*_cap_violations(projection, entries), *_value_violations(entries)]
     prices = (projection.row_duals, projection.col_duals, np.array([projection.total_dual]))
     if any(not (p >= 0).all() for p in prices):
         violations.append("a price is negative or not a number")
-    kept, bound, exact = _sums(projection, entries)
-    return Certificate(tuple(violations), kept, bound, exact)
+    objective, bound, exact = _objective_and_bound(projection, entries)
+    return Certificate(tuple(violations), objective, bound, exact)
 
 
 def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
-    """Check a projection of blocks by the definition of TVCS and weak duality alone.
+    """Check a projection of blocks using only the definition of TVCS and weak duality.
 
-    Every entry of every block is read again. Bound and kept gain are summed apart and not as
-    integers, so the certificate is never `exact`.
+    Every entry of every block is read again. Bound and objective are summed in floating point, so
+    the certificate is never `exact`.
 
     Parameters
     ----------
     projection
-        As `project_blocks` returned it or `BlockProjection.load` read it. Its `kept` and `gap` are
-        not used.
+        A result of `project_blocks` or `BlockProjection.load`. Its `objective` and `gap` are not
+        used.
     blocks
         As for `project_blocks`.
 
     Raises
     ------
     DataError
-        If a block cannot be read, or the blocks have another shape together.
+        If a block cannot be read, or the blocks together have another shape.
     """
     require_kind("projection", projection, BlockProjection)
-    constraint, crew = projection.constraint, Crew(blocks, threads=1, retries=2)
-    if crew.shape != constraint.shape:
-        raise DataError(f"the blocks have shape {crew.shape}, the projection {constraint.shape}")
+    constraint, readers = projection.constraint, BlockReaders(blocks, threads=1, retries=2)
+    if readers.shape != constraint.shape:
+        raise DataError(f"the blocks have shape {readers.shape}, the projection {constraint.shape}")
     rows, cols = projection.rows, projection.cols
     u, w, price = projection.row_duals, projection.col_duals, projection.total_dual
-    violations = [*_full_lines(projection)]
+    violations = [*_block_cap_violations(projection)]
     prices = np.concatenate([u, w, [price]])
     if not (np.isfinite(prices) & (prices >= 0)).all():
         violations.append("a price is negative or no finite number")
-    inside = (rows >= 0) & (rows < crew.shape[0]) & (cols >= 0) & (cols < crew.shape[1])
-    places = rows * crew.shape[1] + cols
-    if not inside.all() or (np.diff(places) <= 0).any():
-        violations.append("the support must list places of the shape row by row, each once")
+    inside = (rows >= 0) & (rows < readers.shape[0]) & (cols >= 0) & (cols < readers.shape[1])
+    positions = rows * readers.shape[1] + cols
+    if not inside.all() or (np.diff(positions) <= 0).any():
+        violations.append("the support must list entries row by row, each once")
     if violations:
         return Certificate(tuple(violations), 0.0, math.inf, False)
 
-    def prove(block: int) -> Prove:
-        of_block = crew.rows(block)
+    def prove(block: int) -> ProveBlock:
+        of_block = readers.rows(block)
         at = slice(*np.searchsorted(rows, [of_block.start, of_block.stop]))
         mine = rows[at] - of_block.start, cols[at], projection.values[at]
-        return Prove(u[of_block], w, price, *mine)
+        return ProveBlock(u[of_block], w, price, *mine)
 
-    proofs: list[Proof] = crew.ask(prove)
+    proofs: list[BlockProof] = readers.ask(prove)
     violations += [
         f"{name}: {proof.wrong} values of the projection are not those of the block"
-        for name, proof in zip(crew.names, proofs, strict=True)
+        for name, proof in zip(readers.names, proofs, strict=True)
         if proof.wrong
     ]
     bound = [float(u @ constraint.row_caps), float(w @ constraint.col_caps)]
     bound += [price * constraint.total, *(proof.surplus for proof in proofs)]
-    kept = math.fsum(proof.kept for proof in proofs)
-    return Certificate(tuple(violations), kept, math.fsum(bound), False)
+    objective = math.fsum(proof.objective for proof in proofs)
+    return Certificate(tuple(violations), objective, math.fsum(bound), False)
 
 
-def _full_lines(projection: BlockProjection) -> Iterator[str]:
-    """A sentence for every cap that a list of entries does not keep."""
+def _block_cap_violations(projection: BlockProjection) -> Iterator[str]:
+    """Yield a sentence for every cap that the listed support of `projection` violates."""
     constraint = projection.constraint
     for name, group, caps in (
         ("row", projection.rows, constraint.row_caps),
@@ -163,24 +165,24 @@ def _full_lines(projection: BlockProjection) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Entries:
-    """What is known of every entry that V, the support or the matrix holds.
+    """The entries that V, the support or the matrix stores, as parallel arrays.
 
     Attributes
     ----------
     row, col
-        Its groups, -1 for none.
-    v, nearest, found
-        Its value in V, the nearest one in the box, and that in the projection.
-    kept, allowed
-        Whether it is in the support, and whether it may be.
+        Groups, -1 for none.
+    v, nearest, projected
+        Value in V, nearest value within the bounds, and value in the projection.
+    in_support, allowed
+        Whether the entry is in the support, and whether it may be.
     """
 
     row: NDArray[np.int64]
     col: NDArray[np.int64]
     v: NDArray[np.float64]
     nearest: NDArray[np.float64]
-    found: NDArray[np.float64]
-    kept: NDArray[np.bool_]
+    projected: NDArray[np.float64]
+    in_support: NDArray[np.bool_]
     allowed: NDArray[np.bool_]
 
 
@@ -189,14 +191,14 @@ def _entries(projection: Projection) -> _Entries:
     values, support, matrix = projection.values, projection.support, projection.matrix
     if sparse.issparse(values):
         parts = [_stored(part, constraint.shape) for part in (values, support, matrix)]
-        where = np.unique(np.concatenate([places for places, _ in parts]))
-        v, kept, found = (_looked_up(where, *part) for part in parts)
-        allowed = np.isin(where, parts[0][0])
+        indices = np.unique(np.concatenate([stored for stored, _ in parts]))
+        v, in_support, projected = (_values_at(indices, *part) for part in parts)
+        allowed = np.isin(indices, parts[0][0])
     else:
-        where = np.arange(values.size)
-        v, kept, found = values.ravel(), support.ravel(), matrix.ravel()
+        indices = np.arange(values.size)
+        v, in_support, projected = values.ravel(), support.ravel(), matrix.ravel()
         allowed = np.ones(v.size, dtype=bool)
-    at = np.unravel_index(where, constraint.shape)
+    at = np.unravel_index(indices, constraint.shape)
     row, col = at[0], at[-1]
     if constraint.row_of is not None and constraint.col_of is not None:
         row, col = constraint.row_of[at], constraint.col_of[at]
@@ -206,56 +208,56 @@ def _entries(projection: Projection) -> _Entries:
     if constraint.bounds is not None:
         lower, upper = (np.broadcast_to(b, constraint.shape)[at] for b in constraint.bounds)
         nearest = np.minimum(np.maximum(v, lower), upper)
-    return _Entries(row, col, v, nearest, found, kept.astype(bool), allowed)
+    return _Entries(row, col, v, nearest, projected, in_support.astype(bool), allowed)
 
 
 def _stored(array: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Flat places of what a sparse array stores, in order and each once, and the values there."""
+    """Return flat indices and values of the entries that a sparse array stores, in order."""
     canonical = sparse.csr_array(array, copy=True)
     canonical.sum_duplicates()
     coordinates = canonical.tocoo()
     return np.ravel_multi_index(coordinates.coords, shape).astype(np.int64), coordinates.data
 
 
-def _looked_up(
-    where: NDArray[np.int64], places: NDArray[np.int64], stored: NDArray[Any]
+def _values_at(
+    indices: NDArray[np.int64], stored: NDArray[np.int64], stored_values: NDArray[Any]
 ) -> NDArray[Any]:
-    """The values at `where`, 0 at places where none is stored."""
-    values = np.zeros(where.size, dtype=stored.dtype)
-    values[np.searchsorted(where, places)] = stored
+    """Return the stored values at `indices`, 0 for entries that are not stored."""
+    values = np.zeros(indices.size, dtype=stored_values.dtype)
+    values[np.searchsorted(indices, stored)] = stored_values
     return values
 
 
-def _full_groups(projection: Projection, entries: _Entries) -> Iterator[str]:
-    """A sentence for every cap that is not kept."""
+def _cap_violations(projection: Projection, entries: _Entries) -> Iterator[str]:
+    """Yield a sentence for every violated cap."""
     constraint = projection.constraint
     for name, group, caps in (
         ("row", entries.row, constraint.row_caps),
         ("column", entries.col, constraint.col_caps),
     ):
-        used = np.bincount(group[entries.kept & (group >= 0)], minlength=caps.size)
+        used = np.bincount(group[entries.in_support & (group >= 0)], minlength=caps.size)
         for g in np.flatnonzero(used > caps):
             yield f"{name} {g} keeps {used[g]}, its cap is {caps[g]}"
-    kept = int(np.count_nonzero(entries.kept))
-    if kept > constraint.total:
-        yield f"{kept} entries are kept, the total cap is {constraint.total}"
+    size = int(np.count_nonzero(entries.in_support))
+    if size > constraint.total:
+        yield f"{size} entries are kept, the total cap is {constraint.total}"
 
 
-def _wrong_entries(entries: _Entries) -> Iterator[str]:
-    """A sentence for every entry that may not be kept, or whose value is not that of V."""
+def _value_violations(entries: _Entries) -> Iterator[str]:
+    """Yield a sentence for every forbidden entry in the support and every wrong value."""
     row, col = entries.row, entries.col
-    for e in np.flatnonzero(entries.kept & ~entries.allowed):
+    for e in np.flatnonzero(entries.in_support & ~entries.allowed):
         yield f"the entry in row {row[e]}, column {col[e]} is not allowed but kept"
-    right = np.where(entries.kept, entries.nearest, 0.0)
-    for e in np.flatnonzero(entries.found != right):
+    expected = np.where(entries.in_support, entries.nearest, 0.0)
+    for e in np.flatnonzero(entries.projected != expected):
         yield (
-            f"the entry in row {row[e]}, column {col[e]} must be {float(right[e])}, "
-            f"found {float(entries.found[e])}"
+            f"the entry in row {row[e]}, column {col[e]} must be {float(expected[e])}, "
+            f"found {float(entries.projected[e])}"
         )
 
 
-def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool]:
-    """Kept gain and bound, exactly if every number is an integer times one power of two."""
+def _objective_and_bound(projection: Projection, entries: _Entries) -> tuple[float, float, bool]:
+    """Return objective, bound, and whether both are exact (all numbers are short integers)."""
     constraint, allowed = projection.constraint, entries.allowed
     v: NDArray[Any] = entries.v[allowed]
     nearest: NDArray[Any] = entries.nearest[allowed]
@@ -268,9 +270,9 @@ def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool
         u, w = (np.ldexp(x, -2 * unit).astype(np.int64) for x in (u, w))
         price = int(math.ldexp(price, -2 * unit))
     gains = nearest * (2 * v - nearest)
-    zero = np.zeros(1, dtype=u.dtype)  # the price of no group: that is group -1, the last
+    zero = np.zeros(1, dtype=u.dtype)  # price of group -1, which index -1 finds at the end
     row_price, col_price = np.append(u, zero), np.append(w, zero)
-    with np.errstate(all="ignore"):  # of prices that are not numbers
+    with np.errstate(all="ignore"):  # prices may be NaN or infinite
         charged = row_price[entries.row[allowed]] + col_price[entries.col[allowed]] + price
         surplus = gains - charged
 
@@ -282,20 +284,20 @@ def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool
             yield from (p * cap for p, cap in pairs)
         yield price * constraint.total
 
-    is_kept = entries.kept[allowed]
-    terms_of_kept = gains[is_kept].tolist()
+    is_in_support = entries.in_support[allowed]
+    terms_of_objective = gains[is_in_support].tolist()
     if unit is None:
-        kept, bound = math.fsum(terms_of_kept), math.fsum(terms_of_bound())
-        if bound > kept and bound > UNDERFLOW:
-            return kept, bound, False
+        objective, bound = math.fsum(terms_of_objective), math.fsum(terms_of_bound())
+        if bound > objective and bound > UNDERFLOW:
+            return objective, bound, False
         with np.errstate(all="ignore"):
-            doubt = ROUNDING * (gains + np.abs(charged)) + UNDERFLOW
-            unclear = np.where(is_kept, surplus <= doubt, surplus >= -doubt)
+            error = ROUNDING * (gains + np.abs(charged)) + UNDERFLOW
+            unclear = np.where(is_in_support, surplus <= error, surplus >= -error)
         gap = _exact_gap(projection, entries, np.flatnonzero(allowed)[unclear])
-        return kept, _kept_and(kept, gap) if gap is not None else bound, False
-    kept, bound = (sum(terms) for terms in (terms_of_kept, terms_of_bound()))
-    rounded = math.ldexp(kept, 2 * unit), math.ldexp(bound, 2 * unit)
-    if bound > kept:  # however large the sums are, they do not look equal if they are not
+        return objective, _objective_plus(objective, gap) if gap is not None else bound, False
+    objective, bound = (sum(terms) for terms in (terms_of_objective, terms_of_bound()))
+    rounded = math.ldexp(objective, 2 * unit), math.ldexp(bound, 2 * unit)
+    if bound > objective:  # rounding must not make unequal sums equal
         rounded = rounded[0], max(rounded[1], math.nextafter(rounded[0], math.inf))
     return *rounded, True
 
@@ -303,23 +305,24 @@ def _sums(projection: Projection, entries: _Entries) -> tuple[float, float, bool
 def _exact_gap(
     projection: Projection, entries: _Entries, unclear: NDArray[np.int64]
 ) -> Fraction | None:
-    """Bound less kept, term by term; None if some number is infinite or none.
+    """Return bound - objective as an exact fraction; None if a number is not finite.
 
-    Every entry adds what it is worth more than its prices and is not kept, or less and is; every
-    cap its price for what is left of it. Entries add nothing unless they are `unclear`, nor do
-    those that a cap of 0 leaves out at any price.
+    By complementary slackness the gap is a sum of terms >= 0: every cap adds its price times its
+    unused capacity; every entry outside the support adds its positive surplus, every entry in it
+    its negative one. Only `unclear` entries can add something. An entry closed by a cap of 0 adds
+    nothing, since its group's price could be as large as needed.
     """
-    constraint, kept = projection.constraint, entries.kept & entries.allowed
+    constraint, in_support = projection.constraint, entries.in_support & entries.allowed
     u, w, price = projection.row_duals, projection.col_duals, float(projection.total_dual)
     numbers = (entries.v[unclear], entries.nearest[unclear], u, w, [price])
     if not all(np.isfinite(x).all() for x in numbers):
         return None
-    gap = Fraction(price) * (constraint.total - int(np.count_nonzero(kept)))
+    gap = Fraction(price) * (constraint.total - int(np.count_nonzero(in_support)))
     for group, prices, caps in (
         (entries.row, u, constraint.row_caps),
         (entries.col, w, constraint.col_caps),
     ):
-        left = caps - np.bincount(group[kept & (group >= 0)], minlength=caps.size)
+        left = caps - np.bincount(group[in_support & (group >= 0)], minlength=caps.size)
         for g in np.flatnonzero(prices * left):
             gap += Fraction(float(prices[g])) * int(left[g])
     for e in unclear:
@@ -332,22 +335,22 @@ def _exact_gap(
             if of >= 0:
                 surplus -= Fraction(float(prices[of]))
                 is_closed |= caps[of] == 0
-        if kept[e] or not is_closed:
-            gap += max(surplus, Fraction(0)) - (surplus if kept[e] else 0)
+        if in_support[e] or not is_closed:
+            gap += max(surplus, Fraction(0)) - (surplus if in_support[e] else 0)
     return gap
 
 
-def _kept_and(kept: float, gap: Fraction) -> float:
-    """Kept and gap in one number, which is above what is kept just where the gap is above 0."""
+def _objective_plus(objective: float, gap: Fraction) -> float:
+    """Return objective + gap as a float that exceeds the objective exactly if the gap is > 0."""
     if gap <= 0:
-        return kept + float(gap)
-    return max(kept + float(gap), math.nextafter(kept, math.inf))
+        return objective + float(gap)
+    return max(objective + float(gap), math.nextafter(objective, math.inf))
 
 
 def _unit(
     v: NDArray[np.float64], nearest: NDArray[np.float64], prices: NDArray[np.float64]
 ) -> int | None:
-    """The power of two that values count in as integers, and its square the prices; or None."""
+    """Return k such that values are short integers times 2^k and prices times 4^k, or None."""
     values, priced = np.concatenate([v, nearest]), prices[prices != 0]
     values = values[values != 0]
     if not (np.isfinite(values).all() and np.isfinite(priced).all()):
@@ -363,7 +366,7 @@ def _unit(
 
 
 def _lowest_bit(numbers: NDArray[np.float64]) -> int:
-    """The exponent of the lowest bit that is set in any of the numbers; none of them is 0."""
+    """Return the exponent of the lowest bit set in any of the numbers, none of which is 0."""
     mantissa, exponent = np.frexp(numbers)
     whole = np.ldexp(np.abs(mantissa), 53).astype(np.int64)
     return int((np.frexp((whole & -whole).astype(np.float64))[1] + exponent).min()) - 54

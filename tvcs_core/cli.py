@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tvcs_core.command.options import program, recorded, with_options
-from tvcs_core.command.shell import FAILED, guarded, run, say
+from tvcs_core.command.results import refuse_file, write_with_record
+from tvcs_core.command.shell import FAILED, guarded, run, say, stop
 
 if TYPE_CHECKING:
     from tvcs_core import BlockProjection, Certificate, Projection
@@ -27,24 +28,24 @@ class ProjectOptions:
         Path,
         typer.Argument(
             metavar="MATRIX",
-            help="A .npy file, a .npz file of a scipy sparse matrix (its entries are the only "
-            "candidates), or numbers in a .csv or .tsv file (.gz accepted; a first row without "
-            "any number is a header and skipped). Or a folder of .npy files, each a block of rows, "
-            "in the order of their names; they are not read into memory.",
+            help="A .npy file, a .npz file of a scipy sparse matrix (only stored entries may be "
+            "kept), or numbers in a .csv or .tsv file (.gz accepted; a first row without any "
+            "number is skipped as a header). Or a folder of .npy files, each a block of rows, "
+            "in the order of their names; these are not loaded into memory.",
         ),
     ]
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The .npz file that `tvcs verify` reads.")
     ]
-    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a row.")] = None
-    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries of a column.")] = None
-    total: Annotated[int | None, typer.Option(min=0, help="Most entries in all.")] = None
+    row_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per row.")] = None
+    col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per column.")] = None
+    total: Annotated[int | None, typer.Option(min=0, help="Most entries in total.")] = None
     row_caps: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
     ] = None
     col_caps: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The same for the columns.")
+        Path | None, typer.Option(metavar="FILE", help="A cap for each column, likewise.")
     ] = None
     names: Annotated[
         bool,
@@ -53,14 +54,9 @@ class ProjectOptions:
     method: Annotated[str, typer.Option(help="exact, or lp, pgd, pdhg to compare.")] = "exact"
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False
 
-    @property
-    def record_file(self) -> Path:
-        """The run record, beside the result."""
-        return Path(f"{self.out}.run.json")
-
     def inputs(self) -> list[Path]:
-        """Every file that is read."""
-        from tvcs_core.projection.blocks.holders import sources_of
+        """Return all input files."""
+        from tvcs_core.projection.blocks.readers import sources_of
 
         matrix = sources_of(self.matrix) if self.matrix.is_dir() else [self.matrix]
         return [*matrix, *(path for path in (self.row_caps, self.col_caps) if path is not None)]
@@ -70,17 +66,18 @@ class ProjectOptions:
 @guarded
 @with_options
 def project(given: ProjectOptions) -> None:
-    """Keep the entries with the largest sum of squares that the caps allow.
+    """Project a matrix: keep the entries with the largest sum of squares subject to the caps.
 
-    Prints what was kept, how far that is from proven optimal, and the time. Beside FILE the
-    command writes FILE.run.json, which says how to repeat the run.
+    Prints the objective (the sum of squares kept), the gap to proven optimality, and the time. The
+    command also writes FILE.run.json, a record to repeat the run.
     """
     from tvcs_core import TVCS
     from tvcs_core.files.matrices import read_caps, read_matrix
+    from tvcs_core.files.record import run_record
 
     _refuse_both("row", given.row_cap, given.row_caps)
     _refuse_both("col", given.col_cap, given.col_caps)
-    _check_output(given)
+    refuse_file(given, given.inputs())
     blocks = given.matrix.is_dir()
     V = None if blocks else read_matrix(given.matrix, names=given.names, say=say)
     shape = _shape_of_blocks(given) if V is None else V.shape
@@ -92,26 +89,35 @@ def project(given: ProjectOptions) -> None:
         total=given.total,
     )
     projection, seconds = _project(given, V, constraint)
-    _write(projection, given)
-    typer.echo(f"kept  {projection.kept!r} in {_count_kept(projection)} entries")
-    typer.echo(f"gap   {projection.gap!r}")
-    typer.echo(f"time  {seconds:.3g} s")
+    record = run_record(
+        "tvcs project",
+        recorded(given, RECORDED),
+        seed=None,
+        inputs=given.inputs(),
+        shape=list(projection.constraint.shape),
+        objective=projection.objective,
+        gap=projection.gap,
+    )
+    write_with_record(given.out, projection.save, record)
+    typer.echo(f"objective  {projection.objective!r} in {_support_size(projection)} entries")
+    typer.echo(f"gap        {projection.gap!r}")
+    typer.echo(f"time       {seconds:.3g} s")
 
 
 @app.command()
 @guarded
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `tvcs project` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `tvcs project`.")],
     blocks: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of blocks that FILE is a projection of."),
+        typer.Option(metavar="DIR", help="Folder of the blocks that were projected."),
     ] = None,
 ) -> None:
-    """Check anew that a projection keeps the caps and that no other could keep more.
+    """Check that a projection keeps the caps and that no other support has a larger objective.
 
-    Uses nothing but V, the caps, the support and the prices in FILE; V of a projection of blocks is
-    in DIR. Exit code 0 if the
-    projection is proved optimal, 1 if it is not, 2 if FILE holds no projection.
+    Uses only V, the caps, the support and the prices in FILE; for a projection of blocks, V is read
+    from DIR. Exit code 0 if the projection is proved optimal, 1 if it is not, 2 if FILE holds no
+    projection.
     """
     certificate = _certify(file, blocks)
     for violation in certificate.violations[:10]:
@@ -120,7 +126,7 @@ def verify(
         say(f"{file}: and {len(certificate.violations) - 10} violations more")
     typer.echo(f"feasible  {'yes' if certificate.feasible else 'no'}")
     typer.echo(f"optimal   {'yes' if certificate.optimal else 'not proved'}")
-    typer.echo(f"kept      {certificate.kept!r}")
+    typer.echo(f"objective {certificate.objective!r}")
     typer.echo(f"bound     {certificate.bound!r}")
     typer.echo(f"gap       {certificate.gap!r}{' (exact)' if certificate.exact else ''}")
     if not certificate.optimal:
@@ -130,10 +136,10 @@ def verify(
 @app.command()
 @guarded
 def doctor() -> None:
-    """Show versions, kernel cache, cores and memory, and warn of what may surprise.
+    """Show versions, kernel cache, cores and memory, and warn of unusual settings.
 
-    Projects a small table and says whether its kernels came from the cache or were compiled. Exit
-    code 1 if its proof fails, or if kernels cannot be kept, so that every run compiles them anew.
+    Projects a small table and reports whether its kernels came from the cache or were compiled.
+    Exit code 1 if its proof fails, or if kernels cannot be cached, so that every run compiles them.
     """
     from tvcs_core.doctor import facts, surprises, try_projection
 
@@ -149,12 +155,32 @@ def doctor() -> None:
         raise SystemExit(FAILED)
 
 
+@app.command("compile")
+@guarded
+def compile_kernels() -> None:
+    """Compile the kernels of the usual commands, so that none of them waits for a compiler later.
+
+    They are kept for the user who runs this, on this kind of processor: run it while an image is
+    built, or once on every machine. Takes one to two minutes, and seconds if all is kept.
+    """
+    from tvcs_core.doctor import NOT_KEPT
+    from tvcs_core.jit.folder import cache_folder
+    from tvcs_core.precompile import precompile
+
+    folder = cache_folder()
+    if folder is None:
+        stop(f"error: {NOT_KEPT}", FAILED)
+    for command, seconds in precompile():
+        typer.echo(f"{command:<20}{seconds:6.1f} s")
+    typer.echo(f"kept in {folder.parent}")
+
+
 def main() -> None:
     """Run the command line."""
     run(app)
 
 
-def _count_kept(projection: Projection | BlockProjection) -> int:
+def _support_size(projection: Projection | BlockProjection) -> int:
     from tvcs_core import BlockProjection
 
     if isinstance(projection, BlockProjection):
@@ -163,7 +189,7 @@ def _count_kept(projection: Projection | BlockProjection) -> int:
 
 
 def _certify(file: Path, blocks: Path | None) -> Certificate:
-    """The certificate of what FILE holds, of the kind that it is."""
+    """Return the certificate of the projection in FILE, of blocks or of a matrix."""
     from tvcs_core import BlockProjection, DataError, certify, certify_blocks
     from tvcs_core.projection.blocks.file import is_saved
 
@@ -188,55 +214,20 @@ def _refuse_both(view: str, cap: int | None, caps: Path | None) -> None:
         raise ValueError(f"--{view}-cap and --{view}-caps: give one of the two")
 
 
-def _check_output(given: ProjectOptions) -> None:
-    import os
-
-    from tvcs_core import DataError
-
-    out = given.out
-    folder = out.parent
-    if not folder.is_dir():
-        raise DataError("cannot be written (its folder does not exist)", path=out)
-    if out.is_dir():
-        raise DataError("must be a file, found a folder", path=out)
-    if not os.access(folder, os.W_OK):
-        raise DataError("cannot be written (its folder is not writable)", path=out)
-    if out.exists() and any(path.exists() and path.samefile(out) for path in given.inputs()):
-        raise DataError("is an input of this command and is not replaced", path=out)
-    for path in () if _is_left(given) else (out, given.record_file):
-        if path.exists() and not given.force:
-            raise DataError("exists; give --force to replace it", path=path)
-
-
-def _is_left(given: ProjectOptions) -> bool:
-    """Whether FILE is that of a run that was killed before its record was there."""
-    from tvcs_core.files.partial import left_texts
-
-    if given.record_file.exists() or not given.out.exists():
-        return False
-    return _identity(given.out) in left_texts(given.record_file)
-
-
-def _identity(path: Path) -> str:
-    """What a file keeps when it is renamed, and no other file shares."""
-    found = path.stat()
-    return f"{found.st_ino} {found.st_mtime_ns}"
-
-
 def _shape_of_blocks(given: ProjectOptions) -> tuple[int, int]:
-    """The shape of all blocks together; options that are of one file alone are refused."""
-    from tvcs_core.projection.blocks.holders import Crew
+    """Return the shape of all blocks together; raise for options of single files."""
+    from tvcs_core.projection.blocks.readers import BlockReaders
 
     if given.names or given.method != "exact":
         wrong = "--names" if given.names else "--method"
         raise ValueError(f"{wrong} cannot be given where MATRIX is a folder of blocks")
-    return Crew(given.matrix, threads=1, retries=0).shape
+    return BlockReaders(given.matrix, threads=1, retries=0).shape
 
 
 def _project(
     given: ProjectOptions, V: Any, constraint: Any
 ) -> tuple[Projection | BlockProjection, float]:
-    """The projection and its time, without that of compiling."""
+    """Return the projection and its time in seconds, without that of compilation."""
     from time import perf_counter
 
     from tvcs_core import DataError, project_blocks
@@ -258,38 +249,6 @@ def _project(
     except (ValueError, TypeError) as error:
         raise DataError(str(error), path=given.matrix) from None
     return projection, perf_counter() - start - compiling_seconds()
-
-
-def _write(projection: Projection | BlockProjection, given: ProjectOptions) -> None:
-    """The record goes first and comes last: where it stands, FILE is whole and its own."""
-    from functools import partial
-
-    from tvcs_core.files.folders import write_json, write_whole
-    from tvcs_core.files.partial import hold_file, remove_left_files
-    from tvcs_core.files.record import run_record
-
-    record = run_record(
-        "tvcs project",
-        recorded(given, RECORDED),
-        seed=None,
-        inputs=given.inputs(),
-        shape=list(projection.constraint.shape),
-        kept=projection.kept,
-        gap=projection.gap,
-    )
-
-    def save(path: Path) -> None:
-        projection.save(path)
-        left.path.write_text(_identity(path), encoding="utf-8")  # see `_is_left`
-
-    given.record_file.unlink(missing_ok=True)
-    remove_left_files(given.record_file)
-    left = hold_file(given.record_file)
-    try:
-        write_whole(given.out, save)
-        write_whole(given.record_file, partial(write_json, value=record))
-    finally:
-        left.release()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""TVCS: the three views of a set of variables and the cap on each group."""
+"""TVCS: three views of a set of variables, with a cap on every group."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Caps = int | ArrayLike | None
 
-# Groups that no variable is in, more than which are labels that were not counted from 0.
-MOST_EMPTY = 10_000_000
+# More empty groups than this (80 MB of caps) mean labels that were not counted from 0.
+MAX_EMPTY_GROUPS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,16 +30,16 @@ class TVCS:
     shape
         Shape of the variables.
     row_of, col_of
-        Group of every variable, of shape `shape`, -1 for none; None where the rows and
-        columns of a matrix are the groups.
+        Group of every variable, of shape `shape`, -1 for none; None if the rows and columns of a
+        matrix are the groups.
     row_caps, col_caps
-        One cap per group, int64, none larger than its group.
+        One cap per group, int64, at most the size of the group.
     total
         Cap on all variables, at most their number.
     allowed
-        Which variables may be nonzero, or None for all.
+        Mask of the variables that may be nonzero; None for all.
     bounds
-        Lower and upper bound of every variable, ``lower <= 0 <= upper``, or None.
+        Lower and upper bound of every variable, ``lower <= 0 <= upper``; None for no bounds.
     """
 
     shape: tuple[int, ...]
@@ -74,7 +74,7 @@ class TVCS:
         total
             Cap on the number of nonzeros in all, or None.
         allowed
-            Boolean matrix of `shape`: where False, the entry must be zero.
+            Boolean matrix of `shape`; entries with False must be zero.
         bounds
             Lower and upper bound, scalars or arrays that broadcast to `shape`, with
             ``lower <= 0 <= upper``; infinities mean no bound.
@@ -82,7 +82,7 @@ class TVCS:
         Raises
         ------
         ValueError, TypeError
-            If an argument does not hold what it must; the message names it.
+            If an argument is invalid; the message names it.
 
         Examples
         --------
@@ -125,22 +125,22 @@ class TVCS:
         allowed: ArrayLike | None = None,
         bounds: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> TVCS:
-        """Constrain variables by the group that each belongs to in two views.
+        """Constrain variables that belong to one group in each of two views.
 
         Parameters
         ----------
         row_of, col_of
-            Group of every variable in either view, counted from 0; -1 for no group. The
-            shape is that of the variables. None for a view without groups.
+            Group of every variable in either view, counted from 0; -1 for no group. The shape is
+            that of the variables. None for a view without groups.
         row_caps, col_caps
-            As in `matrix`; a vector has one cap per group and says how many groups there are.
+            As in `matrix`; a vector has one cap per group and fixes the number of groups.
         total, allowed, bounds
             As in `matrix`.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument does not hold what it must; the message names it.
+            If an argument is invalid; the message names it.
 
         Examples
         --------
@@ -159,12 +159,12 @@ class TVCS:
             raise ValueError("row_of and col_of: at least one must be given, found None for both")
         rows = None if row_of is None else _labels("row_of", row_of)
         cols = None if col_of is None else _labels("col_of", col_of)
-        known = rows if rows is not None else cols
-        assert known is not None
+        given = rows if rows is not None else cols
+        assert given is not None
         if rows is None:
-            rows = np.full(known.shape, -1, dtype=np.int64)
+            rows = np.full(given.shape, -1, dtype=np.int64)
         if cols is None:
-            cols = np.full(known.shape, -1, dtype=np.int64)
+            cols = np.full(given.shape, -1, dtype=np.int64)
         if rows.shape != cols.shape:
             raise ValueError(
                 f"row_of and col_of must have one shape, found {rows.shape} and {cols.shape}"
@@ -184,7 +184,7 @@ class TVCS:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """A copy is as read-only as what it was made from, though its arrays are new."""
+        """Restore a copy, with its arrays read-only like those of the original."""
         for value in state.values():
             for array in value if isinstance(value, tuple) else (value,):
                 if isinstance(array, np.ndarray):
@@ -200,10 +200,10 @@ class TVCS:
 
     @cached_property
     def doubled(self) -> TVCS:
-        """The constraint with every cap doubled, the total too, and without bounds.
+        """The constraint with all caps doubled, including the total, and without bounds.
 
-        GradMP projects the gradient onto it (Algorithm 2): only the support of the gradient
-        counts, so a box on the values says nothing there.
+        GradMP projects the gradient onto it (Algorithm 2). Only the support of the gradient counts,
+        so bounds on the values do not matter.
         """
         return TVCS(
             shape=self.shape,
@@ -226,15 +226,17 @@ class TVCS:
             _count(self.col_of, self.col_caps.size),
         )
 
-    def labels_at(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Row group and column group of the variables at flat `places`, in C order.
+    def labels_at(
+        self, positions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return row group and column group of the variables at flat `positions`, in C order.
 
-        Takes memory for them alone, however large the shape is.
+        The memory needed depends on the number of places only, not on the shape.
         """
         if self.row_of is None or self.col_of is None:
-            row, col = np.divmod(places, self.shape[1])
+            row, col = np.divmod(positions, self.shape[1])
             return row, col
-        return self.row_of.ravel()[places], self.col_of.ravel()[places]
+        return self.row_of.ravel()[positions], self.col_of.ravel()[positions]
 
     @cached_property
     def labels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -245,19 +247,19 @@ class TVCS:
         return self.row_of.ravel(), self.col_of.ravel()
 
     @cached_property
-    def places(self) -> NDArray[np.int64]:
-        """How many variables of the same pair of groups come before each one, flat."""
+    def pair_ranks(self) -> NDArray[np.int64]:
+        """Rank of every variable within its pair of groups: how many precede it; flat, int64."""
         row_of, col_of = self.labels
         if self.row_of is None:
             return np.zeros(row_of.size, dtype=np.int64)
-        order = np.lexsort((col_of, row_of))  # stable: within a pair in the order given
+        order = np.lexsort((col_of, row_of))  # stable, so that ranks follow the given order
         pairs = np.stack([row_of[order], col_of[order]])
         is_first = np.ones(order.size, dtype=np.bool_)
         is_first[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
         first = np.maximum.accumulate(np.where(is_first, np.arange(order.size), 0))
-        places = np.empty(order.size, dtype=np.int64)
-        places[order] = np.arange(order.size) - first
-        return places
+        ranks = np.empty(order.size, dtype=np.int64)
+        ranks[order] = np.arange(order.size) - first
+        return ranks
 
     @cached_property
     def caps(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -266,7 +268,7 @@ class TVCS:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether only the caps say what may be kept of a matrix, and each lets something in."""
+        """Whether it is a matrix without mask, bounds or caps of 0."""
         return (
             self.row_of is None
             and self.allowed is None
@@ -276,7 +278,7 @@ class TVCS:
         )
 
     def is_feasible(self, support: NDArray[np.bool_]) -> bool:
-        """Whether a boolean array of `shape` keeps every cap and what is allowed."""
+        """Return whether a boolean array of `shape` satisfies every cap and the mask."""
         kept = np.flatnonzero(support)
         row_of, col_of = self.labels_at(kept)
         return bool(
@@ -304,31 +306,31 @@ def _labels(name: str, labels: ArrayLike) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers >= -1, found {array.dtype}")
     if array.min() < -1:
-        where = np.unravel_index(int(array.argmin()), array.shape)
-        raise ValueError(f"{name} must be >= -1, but {name}{_at(where)} is {array.min()}")
+        at = np.unravel_index(int(array.argmin()), array.shape)
+        raise ValueError(f"{name} must be >= -1, but {name}{_at(at)} is {array.min()}")
     if array.max() > np.iinfo(np.int64).max:
-        where = np.unravel_index(int(array.argmax()), array.shape)
-        raise ValueError(f"{name} must be below 2**63, but {name}{_at(where)} is {array.max()}")
+        at = np.unravel_index(int(array.argmax()), array.shape)
+        raise ValueError(f"{name} must be below 2**63, but {name}{_at(at)} is {array.max()}")
     return array.astype(np.int64)
 
 
 def _group_sizes(view: str, labels: NDArray[np.int64], caps: Caps) -> NDArray[np.int64]:
-    """Size of every group; a vector of caps says how many there are, else the labels do."""
+    """Return the size of every group; the length of a vector of caps fixes the number of groups."""
     n_groups = int(labels.max()) + 1
-    given = np.ndim(caps) == 1 and np.size(caps)  # type: ignore[arg-type]
-    if caps is not None and given:
-        if n_groups > given:
-            where = np.unravel_index(int(labels.argmax()), labels.shape)
+    n_caps = np.ndim(caps) == 1 and np.size(caps)  # type: ignore[arg-type]
+    if caps is not None and n_caps:
+        if n_groups > n_caps:
+            at = np.unravel_index(int(labels.argmax()), labels.shape)
             raise ValueError(
-                f"{view}_of must be below the number of {view}_caps ({given}), "
-                f"but {view}_of{_at(where)} is {n_groups - 1}"
+                f"{view}_of must be below the number of {view}_caps ({n_caps}), "
+                f"but {view}_of{_at(at)} is {n_groups - 1}"
             )
-        n_groups = int(given)
-    elif n_groups > labels.size + MOST_EMPTY:
-        where = np.unravel_index(int(labels.argmax()), labels.shape)
+        n_groups = int(n_caps)
+    elif n_groups > labels.size + MAX_EMPTY_GROUPS:
+        at = np.unravel_index(int(labels.argmax()), labels.shape)
         raise ValueError(
-            f"{view}_of must be counted from 0, with at most {MOST_EMPTY:,} groups that hold no "
-            f"variable, but {view}_of{_at(where)} is {n_groups - 1} among {labels.size:,} variables"
+            f"{view}_of must be counted from 0, with at most {MAX_EMPTY_GROUPS:,} groups that hold "
+            f"no variable, but {view}_of{_at(at)} is {n_groups - 1} among {labels.size:,} variables"
         )
     return _count(labels, n_groups)
 
@@ -338,11 +340,11 @@ def _count(labels: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
 
 
 def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One int64 cap per group, none above the size of its group."""
+    """Return one int64 cap per group, at most the size of the group."""
     if caps is None:
         return _frozen(sizes.astype(np.int64))
     if isinstance(caps, int) and abs(caps) > 2**62:
-        caps = int(math.copysign(2**62, caps))  # beyond int64: no cap, or below 0 like any other
+        caps = int(math.copysign(2**62, caps))  # outside int64: no cap, or negative
     array = np.asarray(caps)
     if array.dtype.kind == "f" and array.size:
         whole = np.isfinite(array) & (array == np.floor(array))
@@ -360,13 +362,13 @@ def _caps(name: str, caps: Caps, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return _frozen(np.minimum(array, sizes).astype(np.int64))
 
 
-def _refuse_cap(name: str, caps: NDArray[Any], wrong: NDArray[np.bool_], what: str) -> None:
-    where = np.unravel_index(int(np.argmax(wrong)), caps.shape)
-    raise ValueError(f"{name} must be {what}, but {name}{_at(where)} is {caps[where]}")
+def _refuse_cap(name: str, caps: NDArray[Any], wrong: NDArray[np.bool_], expected: str) -> None:
+    at = np.unravel_index(int(np.argmax(wrong)), caps.shape)
+    raise ValueError(f"{name} must be {expected}, but {name}{_at(at)} is {caps[at]}")
 
 
-def _at(where: tuple[Any, ...]) -> str:
-    return f"[{', '.join(str(int(i)) for i in where)}]" if where else ""
+def _at(index: tuple[Any, ...]) -> str:
+    return f"[{', '.join(str(int(i)) for i in index)}]" if index else ""
 
 
 def _total(total: int | None, size: int) -> int:

@@ -1,17 +1,18 @@
-"""What `tvcs doctor` shows, warns of and tries."""
+"""The checks of `tvcs doctor`."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+NOT_KEPT = "no kernel can be kept: set TVCS_CACHE_DIR to a folder of your own"
+
 
 def facts() -> Iterator[tuple[str, str]]:
-    """What `tvcs doctor` shows."""
+    """Yield names and values of the facts that `tvcs doctor` prints."""
     import os
     import platform
     import sys
 
     from tvcs_core.files.record import PACKAGES, run_record
-    from tvcs_core.jit.built import NONE, why_not
     from tvcs_core.jit.folder import cache_folder, read_sealed
 
     versions = run_record("tvcs doctor", {}, seed=None)["versions"]
@@ -24,23 +25,21 @@ def facts() -> Iterator[tuple[str, str]]:
     folder = cache_folder()
     if folder is None:
         yield "cache", "none: kernels are compiled in every run"
-        if why_not() != NONE:
-            yield "kernels", _kernels(0)
         return
     files = list(folder.glob("*.kernel"))
     sealed = sum(read_sealed(path) is not None for path in files)
     yield "cache", f"{folder}{'' if os.access(folder, os.W_OK) else ' (cannot be written)'}"
-    yield "kernels", _kernels(sealed)
+    yield "kernels", f"{sealed} compiled and sealed" if sealed else "compiled at their first use"
     if sealed < len(files):
         yield "", f"{len(files) - sealed} were damaged and have been deleted"
 
 
 def surprises() -> Iterator[str]:
-    """What may surprise: slow starts, settings of numba, cache folders that are not used."""
+    """Yield warnings: slow starts, settings of numba, cache folders that cannot be used."""
     import os
     import sys
 
-    from tvcs_core.jit.folder import fingerprint
+    from tvcs_core.jit.folder import fingerprint, settings
 
     stamp = fingerprint("tvcs_core")
     if stamp is None:
@@ -51,9 +50,9 @@ def surprises() -> Iterator[str]:
         import tvcs_core.jit.linking  # noqa: F401
     except ImportError as error:
         yield f"{error}: the first use of kernels takes longer"
-    for name in sorted(os.environ):
-        if name.startswith("NUMBA_") or name == "TVCS_DEBUG":
-            yield f"{name}={os.environ[name]} is set"
+    debug = {name: value for name, value in os.environ.items() if name == "TVCS_DEBUG"}
+    for name, value in (settings() | debug).items():
+        yield f"{name}={value} is set"
     if sys.flags.dont_write_bytecode and not _has_bytecode():
         yield "Python may not write byte-code (PYTHONDONTWRITEBYTECODE): every start is slower"
     cores = _cores()
@@ -62,7 +61,7 @@ def surprises() -> Iterator[str]:
 
 
 def try_projection() -> tuple[str, list[str]]:
-    """What became of projecting a small table, and what is wrong with the installation."""
+    """Project a small table; describe the run, and list defects of the installation."""
     import os
     from time import perf_counter
 
@@ -70,38 +69,23 @@ def try_projection() -> tuple[str, list[str]]:
 
     from tvcs_core import TVCS, certify
     from tvcs_core import project as project_onto
-    from tvcs_core.jit import built, compiling_seconds
+    from tvcs_core.jit import compiling_seconds
     from tvcs_core.jit.folder import cache_folder
 
     V, trouble = np.add.outer(np.arange(20), np.arange(20)), []
     began, before = perf_counter(), compiling_seconds()
-    for _ in range(2):  # the first may be left to Python (`projection.first`)
+    for _ in range(2):  # Python may run the first projection (`projection.first`)
         projection = project_onto(V, TVCS.matrix(V.shape, row_caps=4, col_caps=5, total=70))
     seconds, compiling = perf_counter() - began, compiling_seconds() - before
     if projection.gap or not certify(projection).optimal:
         trouble.append("the projection of a table of 20 x 20 is not proved: trust no result")
     folder = cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
-        trouble.append("no kernel can be kept: set TVCS_CACHE_DIR to a folder of your own")
-    is_built = built.built_kernels() is not None and built.uses() > 0
-    how = "kernels of the wheel" if is_built else "kernels from the cache"
-    if compiling:
-        how = f"kernels compiled in {compiling:.1f} s"
+        trouble.append(NOT_KEPT)
+    how = f"kernels compiled in {compiling:.1f} s" if compiling else "kernels from the cache"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         how = "kernels not compiled"
     return f"a table of 20 x 20 in {seconds:.2f} s, {how}", trouble
-
-
-def _kernels(sealed: int) -> str:
-    """Which kernels are used: those of the wheel, or what was compiled here."""
-    from tvcs_core.jit.built import NONE, built_kernels, why_not
-
-    built, kept = built_kernels(), f"{sealed} compiled and sealed" if sealed else ""
-    if built:
-        return f"of the wheel, for {built.kind}" + (f"; {kept} here" if kept else "")
-    why = why_not()
-    unused = f"; those of the wheel are not used: {why}" if why != NONE else ""
-    return (kept or "compiled at their first use") + unused
 
 
 def _unused_places(stamp: str) -> Iterator[str]:
@@ -140,5 +124,5 @@ def _memory() -> str:
     except (AttributeError, OSError, ValueError):
         return "not known"
     left = available_memory()
-    said = "" if left is None else f", {left / 2**30:.1f} GiB available"
-    return f"{whole / 2**30:.1f} GiB{said}"
+    available = "" if left is None else f", {left / 2**30:.1f} GiB available"
+    return f"{whole / 2**30:.1f} GiB{available}"

@@ -1,7 +1,7 @@
-"""The solvers with scikit-learn's face: `TVCSRegressor` and `TVCSClassifier`.
+"""Estimators for scikit-learn: `TVCSRegressor` and `TVCSClassifier`.
 
-The only module of the core that imports scikit-learn; `tvcs_core.TVCSRegressor` loads it when
-it is asked for.
+This is the only module of the core that imports scikit-learn; `tvcs_core.TVCSRegressor` loads it
+at its first use.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CapsByLabel = Caps | Mapping[Any, int]
 
 
 class _Linear(BaseEstimator):
-    """What the two share: parameters, the constraint on the features, and the fit."""
+    """Shared part of both estimators: parameters, constraint on the features, and fit."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class _Linear(BaseEstimator):
         return tags
 
     def _constraint(self, n_features: int) -> TVCS:
-        """Rows, columns and caps of the features."""
+        """Return the constraint on the features."""
         if self.shape is not None:
             if self.row_groups is not None or self.col_groups is not None:
                 raise ValueError("give a shape or groups, found both")
@@ -88,7 +88,7 @@ class _Linear(BaseEstimator):
             cols = _checked_labels("col_groups", self.col_groups, n_features)
         row_of, row_caps = _numbered("row_caps", rows, self.row_caps)
         col_of, col_caps = _numbered("col_caps", cols, self.col_caps)
-        if row_of is None and col_of is None:  # the total alone
+        if row_of is None and col_of is None:  # only the total is capped
             row_of = np.full(n_features, -1)
         return TVCS.groups(
             row_of,
@@ -100,7 +100,7 @@ class _Linear(BaseEstimator):
         )
 
     def _solve(self, X: Any, y: Any, losses: dict[str, Any]) -> LinearLoss:
-        """Fit, and set what both estimators know afterwards; return the loss."""
+        """Fit and set the shared attributes of a fitted estimator; return the loss."""
         name = next(iter(losses)) if self.loss is None else self.loss
         if name not in losses:
             raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
@@ -130,14 +130,14 @@ class _Linear(BaseEstimator):
         return np.asarray(X @ self._coef + self._intercept)
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Which features have a coefficient other than 0, as a mask or as `indices`."""
+        """Return the features with a nonzero coefficient, as a mask or as `indices`."""
         check_is_fitted(self)
         support = self.solution_.support
         return np.flatnonzero(support) if indices else support
 
 
 class TVCSRegressor(RegressorMixin, _Linear):
-    """Linear regression on features chosen within three-view cardinality constraints.
+    """Linear regression on features selected under three-view cardinality constraints.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ class TVCSRegressor(RegressorMixin, _Linear):
     bounds
         Lower and upper bound of the coefficients, with 0 between them.
     loss
-        ``"squared"``, the default, or ``"huber"`` (errors above 1 count as large; scale y for
-        another size).
+        ``"squared"``, the default, or ``"huber"`` (errors above 1 count as large; rescale y for
+        another threshold).
     solver
         A method of `tvcs_core.solve`.
     solver_options
@@ -165,12 +165,11 @@ class TVCSRegressor(RegressorMixin, _Linear):
     ridge
         Weight of half the squared coefficients, which is added to the loss.
     fit_intercept
-        Whether to add a constant, which no cap and no ridge applies to. A sparse X is then
-        made dense.
+        Whether to add a constant, exempt from caps and ridge. A sparse X is then made dense.
     max_iter, tol
         As for `tvcs_core.solve`.
     random_state
-        Seed of the solvers that draw.
+        Seed of the stochastic solvers.
 
     Attributes
     ----------
@@ -179,7 +178,7 @@ class TVCSRegressor(RegressorMixin, _Linear):
     intercept_
         The constant.
     constraint_, solution_
-        What `tvcs_core.solve` was given and what it returned.
+        Constraint and result of `tvcs_core.solve`.
     n_iter_
         Iterations made, at least 1.
     n_features_in_, feature_names_in_
@@ -195,7 +194,7 @@ class TVCSRegressor(RegressorMixin, _Linear):
     """
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Choose features and fit their coefficients.
+        """Select features and fit their coefficients.
 
         Parameters
         ----------
@@ -207,7 +206,7 @@ class TVCSRegressor(RegressorMixin, _Linear):
         Raises
         ------
         ValueError, TypeError
-            If X or y cannot be used, or a parameter does not hold what it must.
+            If X or y cannot be used, or a parameter is invalid.
         """
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=1
@@ -217,12 +216,12 @@ class TVCSRegressor(RegressorMixin, _Linear):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predicted targets of the rows of X."""
+        """Return the predicted targets of the rows of X."""
         return self._predict(X)
 
 
 class TVCSClassifier(ClassifierMixin, _Linear):
-    """Linear classification in two classes within three-view cardinality constraints.
+    """Linear classification into two classes under three-view cardinality constraints.
 
     Parameters
     ----------
@@ -234,8 +233,8 @@ class TVCSClassifier(ClassifierMixin, _Linear):
     solver, solver_options, fit_intercept, max_iter, tol, random_state
         As for `TVCSRegressor`.
     ridge
-        As for `TVCSRegressor`. Where a plane separates the classes, a logistic loss without
-        one has no minimiser and the coefficients are large.
+        As for `TVCSRegressor`. If a plane separates the classes, a logistic loss without ridge
+        has no minimiser and the coefficients are large.
 
     Attributes
     ----------
@@ -263,7 +262,7 @@ class TVCSClassifier(ClassifierMixin, _Linear):
         return tags
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Choose features and fit their coefficients.
+        """Select features and fit their coefficients.
 
         Parameters
         ----------
@@ -275,8 +274,7 @@ class TVCSClassifier(ClassifierMixin, _Linear):
         Raises
         ------
         ValueError, TypeError
-            If X or y cannot be used, y does not hold two classes, or a parameter does not
-            hold what it must.
+            If X or y cannot be used, y does not hold two classes, or a parameter is invalid.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
@@ -294,17 +292,17 @@ class TVCSClassifier(ClassifierMixin, _Linear):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """``X @ coef_ + intercept_``: above 0 for the second class."""
+        """Return ``X @ coef_ + intercept_``: positive for the second class."""
         return self._predict(X)
 
     @available_if(lambda self: self.loss in (None, "logistic"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """``(n_samples, 2)`` probabilities of the classes; with the logistic loss only."""
+        """Return ``(n_samples, 2)`` class probabilities; only with the logistic loss."""
         positive = expit(self._predict(X))
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label of every row of X."""
+        """Return the predicted label of every row of X."""
         above = self._predict(X) > 0
         return np.asarray(self.classes_[above.astype(np.int64)])
 
@@ -327,14 +325,14 @@ def _numbered(name: str, labels: Any, caps: CapsByLabel) -> tuple[NDArray[np.int
             raise ValueError(f"{name} were given, but not the groups that they cap")
         return None, None
     named = np.array([label is not None and label == label for label in labels])
-    found = sorted(set(np.asarray(labels)[named].tolist()))
-    number = {label: i for i, label in enumerate(found)}
+    ordered = sorted(set(np.asarray(labels)[named].tolist()))
+    number = {label: i for i, label in enumerate(ordered)}
     group_of = np.array([number[x] if n else -1 for x, n in zip(labels, named, strict=True)])
     if isinstance(caps, Mapping):
         unknown = [label for label in caps if label not in number]
         if unknown:
             raise ValueError(f"{name} caps {unknown[0]!r}, which is no label of a feature")
-        caps = [caps.get(label, len(labels)) for label in found]
+        caps = [caps.get(label, len(labels)) for label in ordered]
     elif caps is not None and not isinstance(caps, Integral):
         caps = np.asarray(caps)
     return group_of, caps

@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first asked for."""
+"""Lazy loading: names of a package, and functions, that are imported at their first use."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A function with what is said of it; it is loaded when it is first called.
+class LazyFunction:
+    """A function with its name and a hint, imported when it is first called.
 
-    So a command can name all that there are in its help and load none of them. The function is
-    the one called `name`, in the module of `package` called so too; there - is written _.
+    A command can list all such functions in its help without importing any. The function called
+    ``a-b`` is ``package.a_b.a_b``.
 
     Attributes
     ----------
     name
-        What users call it, such as ``"tvcs-plain"``.
+        Name that users type, such as ``"tvcs-plain"``.
     hint
-        A few words for who has to choose; may be empty.
+        A few words that help to choose; may be empty.
     """
 
     package: ClassVar[str]
@@ -31,13 +31,13 @@ class Listed:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The function itself."""
+        """The function, imported at the first access."""
         name = self.name.replace("-", "_")
         return load(f"{self.package}.{name}", name)
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """The same, for `inspect.signature`."""
+        """The function, for `inspect.signature`."""
         return self.function
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -46,30 +46,30 @@ class Listed:
 
 
 def load(module: str, name: str) -> Callable[..., Any]:
-    """Return a function by the names of its module and itself, loaded when it is asked for."""
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
+    """Import a module and return one of its functions by name."""
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
-def choices(of: Iterable[Listed]) -> str:
-    """Name all with their hints: ``best (with a bound), fast or random``."""
+def choices(of: Iterable[LazyFunction]) -> str:
+    """Join names and hints for a help text: ``best (with a bound), fast or random``."""
     *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in of]
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def on_demand(
+def lazy_exports(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make `__getattr__` and `__dir__` of a package (PEP 562).
+    """Return `__getattr__` and `__dir__` of a package that imports its names lazily (PEP 562).
 
-    No name may be that of a module of the package: importing the module would hide it.
+    No name may equal that of a module of the package: importing the module would hide it.
 
     Parameters
     ----------
     package
-        Its ``__name__``.
+        ``__name__`` of the package.
     homes
-        Which names each of its modules holds, separated by spaces.
+        Maps each module of the package to its exported names, separated by spaces.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 

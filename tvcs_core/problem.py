@@ -1,4 +1,4 @@
-"""A problem: a loss to make small under a constraint."""
+"""A problem: a loss to minimise under a constraint."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tvcs_core.projection.projection import Projection, project
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Minimise `loss` over the arrays that `constraint` allows (paper, equation 1).
+    """Minimise `loss` over the arrays that satisfy `constraint` (paper, equation 1).
 
     Raises
     ------
     TypeError
-        If `loss` or `constraint` is something else.
+        If `loss` or `constraint` has the wrong type.
     ValueError
-        If they have different shapes.
+        If their shapes differ.
     """
 
     loss: Loss
@@ -41,17 +41,17 @@ class Problem:
             )
 
     def project(self, V: Any) -> Projection:
-        """Project V onto the constraint, starting from the prices of the last call."""
+        """Project V onto the constraint, with a warm start from the prices of the last call."""
         return self._project("caps", V, self.constraint)
 
     def project_doubled(self, V: Any) -> Projection:
-        """Project V onto the constraint with every cap doubled, as GradMP does the gradient."""
+        """Project V onto the constraint with all caps doubled, as GradMP does with the gradient."""
         return self._project("doubled", V, self.constraint.doubled)
 
     def minimize_on(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Minimise the loss over arrays that are zero outside `support` and within the bounds.
+        """Minimise the loss over the arrays that are zero outside `support` and within the bounds.
 
-        The loss's own `minimize_on`, where the bounds hold by themselves; else L-BFGS-B.
+        If the minimiser of the loss's own `minimize_on` violates the bounds, L-BFGS-B is used.
         """
         W = self.loss.minimize_on(support)
         if self._box is None:
@@ -62,7 +62,7 @@ class Problem:
         return minimize_in_box(self.loss, support, self._box, nearest)
 
     def inward(self, W: NDArray[np.float64], g: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The gradient g at W, and 0 where a step against it would leave the bounds."""
+        """Return the gradient g at W, set to 0 for entries whose step would leave the bounds."""
         if self._box is None:
             return g
         lower, upper = self._box

@@ -1,7 +1,7 @@
-"""Streams of random numbers, each named after what it is for.
+"""Random number streams: one per purpose, all derived from the user's seed.
 
-Two commands that are given the same seed must not draw the same numbers: a random plan for a
-crowd that was simulated with the same seed would prefer its worst workers.
+Two commands with the same seed must not draw the same numbers. For example, a random plan for a
+crowd simulated with the same seed would prefer its worst workers.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from tvcs_core.arguments import require_number
 
 
 def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Generator:
-    """Return the generator of the seed `rng` for the purpose that `words` name.
+    """Return the random generator of seed `rng` for the purpose named by `words`.
 
-    It depends on nothing that is drawn elsewhere, and no other words give the same numbers. The
-    first word belongs to one place in the code (`tests/test_streams.py`); further ones tell its
-    methods, genes or rounds apart. A generator is handed on as it is: whoever made it has named
-    it. None gives numbers that nobody can repeat.
+    Different words give independent streams. The first word belongs to one place in the code
+    (`tests/test_streams.py` checks it); further words separate methods, genes or rounds. A
+    generator is returned unchanged, since its maker has named it. None gives a fresh generator
+    whose numbers cannot be repeated.
     """
     require_seed(rng)
     if rng is None or isinstance(rng, np.random.Generator):
@@ -29,12 +29,12 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
 
 
 def seed_of(rng: int | np.random.Generator | None) -> int:
-    """Draw a seed, for a function that needs several streams, from what its caller gave."""
+    """Draw one seed from `rng`, for a function that needs several streams."""
     require_seed(rng)
     return int(np.random.default_rng(rng).integers(2**63))
 
 
 def require_seed(rng: object) -> None:
-    """Refuse what is no integer >= 0, no generator and not None."""
+    """Raise unless `rng` is an integer >= 0, a generator or None."""
     if not (rng is None or isinstance(rng, np.random.Generator)):
         require_number("rng", rng, whole=True, least=0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs import Plan, Quality, assign, sampled_accuracy, simulate
+from crowd_tvcs.routing.replay import NO_LIMIT
 
 SIZES = {"100x1000": (100, 1000), "200x10000": (200, 10000)}
 FAMILIES = ("iid", "worker", "skilldiff", "topic")
@@ -91,3 +92,118 @@ def compute(
         np.nan if found.bound is None else 1.0 - found.bound,
         round(seconds, 2),
     )
+
+
+# Of `benchmarks.crowd.confidence`.
+GOLD = (0.2, 0.05, 0.01)
+LABELS = (1, 2, 3, 5, NO_LIMIT)
+MODELS = ("dependent", "independent")
+LEFT_OUT = "left out"  # of the sets that the usual numbers are from
+RIVALS = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene")
+SLOW = ("GLAD",)  # computed last; MACE takes minutes
+ASKED = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed of the labels of one set and what is reached, the mean over the splits.
+
+    Attributes
+    ----------
+    data, gold, order, model, labels
+        The set, the share of gold, whose labels, the model, and labels per task (0: all).
+    splits
+        How many.
+    claimed, reached, log_score
+        Mean confidence, share of right labels, and mean logarithm of the chance of the true one.
+    reached_error, gap_error
+        Standard errors of `reached` and of claimed - reached: of the draw of gold, not of the data.
+    sure, sure_wrong
+        Share of the tasks called .95 sure or surer, and share of wrong labels among all of those;
+        None where there are none.
+    """
+
+    data: str
+    gold: float
+    order: str
+    model: str
+    labels: int
+    splits: int
+    claimed: float
+    reached: float
+    log_score: float
+    reached_error: float
+    gap_error: float
+    sure: float
+    sure_wrong: float | None
+
+    @property
+    def key(self) -> tuple[str, float, str, str, int, int]:
+        return self.data, self.gold, self.order, self.model, self.labels, self.splits
+
+    @property
+    def gap(self) -> float:
+        """How much too much is claimed."""
+        return self.claimed - self.reached
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Right labels of one set by one method, the mean over the splits and its standard error."""
+
+    data: str
+    method: str
+    labels: int
+    splits: int
+    accuracy: float
+    error: float
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.data, self.method, self.splits
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What one policy reaches with so many labels per task on average, the mean over the splits.
+
+    Attributes
+    ----------
+    data, model, policy, labels, splits
+        As in `Claim` and `crowd_tvcs.routing.replay.Outcome`.
+    claimed, reached, reached_error
+        As in `Claim`.
+    ahead, ahead_error
+        How many more labels are right than of balanced ones on the same split, and its standard
+        error.
+    """
+
+    data: str
+    model: str
+    policy: str
+    labels: int
+    splits: int
+    claimed: float
+    reached: float
+    reached_error: float
+    ahead: float
+    ahead_error: float
+
+    @property
+    def key(self) -> tuple[str, str, str, int, int]:
+        return self.data, self.model, self.policy, self.labels, self.splits
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Gold tasks, answers to them, classes, and seconds of processor time: the middle one."""
+
+    data: str
+    tasks: int
+    answers: int
+    classes: int
+    seconds: float
+
+    @property
+    def key(self) -> str:
+        return self.data

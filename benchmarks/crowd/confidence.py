@@ -15,14 +15,28 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.crowd.cases import (
+    ASKED,
+    GOLD,
+    LABELS,
+    LEFT_OUT,
+    MODELS,
+    RIVALS,
+    SLOW,
+    Claim,
+    Cost,
+    Labels,
+    Policy,
+)
 from benchmarks.crowd.class_shares import bought
+from benchmarks.crowd.confidence_page import write_docs
 from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import standard_error
 from benchmarks.study import complete, first_answers, load, options, run
@@ -34,126 +48,14 @@ from crowd_tvcs.skills.vote import vote, vote_shares
 from tvcs_core.streams import stream
 
 SPLITS = 20
-GOLD = (0.2, 0.05, 0.01)
-LABELS = (1, 2, 3, 5, NO_LIMIT)
 ORDERS = ("best", "random")
-MODELS = ("dependent", "independent")
-LEFT_OUT = "left out"  # of the sets that the usual numbers are from
-RIVALS = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene")
-SLOW = ("GLAD",)  # computed last; MACE takes minutes
 OURS = ("majority of all", *MODELS)
 VOTED = 3  # labels per task that the rivals get
-ASKED = (1, 2, 3)
 TIMED = 3  # splits
 SLOW_PART = 4  # they get every so many-th of the splits
 POLICIES = ("balanced", "adaptive")
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What is claimed of the labels of one set and what is reached, the mean over the splits.
-
-    Attributes
-    ----------
-    data, gold, order, model, labels
-        The set, the share of gold, whose labels, the model, and labels per task (0: all).
-    splits
-        How many.
-    claimed, reached, log_score
-        Mean confidence, share of right labels, and mean logarithm of the chance of the true one.
-    reached_error, gap_error
-        Standard errors of `reached` and of claimed - reached: of the draw of gold, not of the data.
-    sure, sure_wrong
-        Share of the tasks called .95 sure or surer, and share of wrong labels among all of those;
-        None where there are none.
-    """
-
-    data: str
-    gold: float
-    order: str
-    model: str
-    labels: int
-    splits: int
-    claimed: float
-    reached: float
-    log_score: float
-    reached_error: float
-    gap_error: float
-    sure: float
-    sure_wrong: float | None
-
-    @property
-    def key(self) -> tuple[str, float, str, str, int, int]:
-        return self.data, self.gold, self.order, self.model, self.labels, self.splits
-
-    @property
-    def gap(self) -> float:
-        """How much too much is claimed."""
-        return self.claimed - self.reached
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Right labels of one set by one method, the mean over the splits and its standard error."""
-
-    data: str
-    method: str
-    labels: int
-    splits: int
-    accuracy: float
-    error: float
-
-    @property
-    def key(self) -> tuple[str, str, int]:
-        return self.data, self.method, self.splits
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What one policy reaches with so many labels per task on average, the mean over the splits.
-
-    Attributes
-    ----------
-    data, model, policy, labels, splits
-        As in `Claim` and `crowd_tvcs.routing.replay.Outcome`.
-    claimed, reached, reached_error
-        As in `Claim`.
-    ahead, ahead_error
-        How many more labels are right than of balanced ones on the same split, and its standard
-        error.
-    """
-
-    data: str
-    model: str
-    policy: str
-    labels: int
-    splits: int
-    claimed: float
-    reached: float
-    reached_error: float
-    ahead: float
-    ahead_error: float
-
-    @property
-    def key(self) -> tuple[str, str, str, int, int]:
-        return self.data, self.model, self.policy, self.labels, self.splits
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Gold tasks, answers to them, classes, and seconds of processor time: the middle one."""
-
-    data: str
-    tasks: int
-    answers: int
-    classes: int
-    seconds: float
-
-    @property
-    def key(self) -> str:
-        return self.data
 
 
 def main() -> int:
@@ -168,8 +70,6 @@ def main() -> int:
 
 
 def write_page(out: Path, docs: Path) -> None:
-    from benchmarks.crowd.confidence_page import write_docs
-
     write_docs(
         load(out / "claims.csv", Claim),
         load(out / "labels.csv", Labels),

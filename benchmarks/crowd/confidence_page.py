@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.crowd.confidence import (
+from benchmarks.crowd.cases import (
     ASKED,
     GOLD,
     LABELS,

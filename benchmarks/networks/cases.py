@@ -14,7 +14,6 @@ from grn_tvcs import (
     Network,
     Rules,
     SteadyStates,
-    read_expression,
     read_reference,
     read_steady_states,
     score,
@@ -97,7 +96,7 @@ def names(design: str, repeats: int) -> list[tuple[str, int]]:
 
 def read(folder: Path) -> tuple[Expression, Network]:
     """The series of a folder and the true edges."""
-    expression = read_expression(folder / "timeseries.tsv")
+    expression = Expression.of(folder / "timeseries.tsv")
     return expression, read_truth(folder, expression.genes)
 
 

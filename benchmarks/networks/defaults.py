@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.networks.cases import number, read, read_steady, read_truth
 from benchmarks.pages import in_one_cell, table
-from grn_tvcs import infer, read_expression, score
+from grn_tvcs import Expression, infer, score
 
 PERTURBED_UNTIL = 500.0
 VARIANTS = {
@@ -79,7 +79,7 @@ def stability_table(networks, seed):
     edges = np.linspace(0, 1, 11)
     chosen, true = np.zeros((2, 10), int), np.zeros((2, 10), int)
     for folder in networks:
-        network = infer(read_expression(folder / "timeseries.tsv"), "tvcs", rng=seed)
+        network = infer(Expression.of(folder / "timeseries.tsv"), "tvcs", rng=seed)
         reference = read_truth(folder, network.genes)
         is_pair = ~np.eye(len(network.genes), dtype=bool)
         at = np.minimum(np.searchsorted(edges, network.stability[is_pair], side="right") - 1, 9)

@@ -54,7 +54,7 @@ from benchmarks.networks.kinds_data import (  # noqa: E402
 from grn_tvcs import METHODS, Expression, Network, SteadyStates, infer  # noqa: E402
 from grn_tvcs.evidence import extra_trees  # noqa: E402
 from grn_tvcs.evidence.hubs import concentration  # noqa: E402
-from grn_tvcs.methods import Method  # noqa: E402
+from grn_tvcs.methods.table import Method  # noqa: E402
 from grn_tvcs.network.confidence import BINS, LIKELY, calibration_error  # noqa: E402
 from grn_tvcs.network.scores import area_under_roc, average_precision  # noqa: E402
 from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402

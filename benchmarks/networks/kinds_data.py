@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.networks.cases import names, read, read_steady
 from benchmarks.study import ROOT
-from grn_tvcs import Expression, Network, SteadyStates, read_layout, read_reference
+from grn_tvcs import Expression, Network, SteadyStates, read_reference
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.simulation.designs import CELL_INTERVAL, RANDOM, Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
@@ -271,7 +271,7 @@ def _of_candidates(expression: Expression, regulators: set[str], is_edge: np.nda
 def carried_part(folder: Path) -> Table:
     """The part of the compendium that comes with the project."""
     samples = folder / "samples.tsv"
-    expression = read_layout(folder / "expression.tsv", samples=samples, genes_in_rows=True)
+    expression = Expression.of(folder / "expression.tsv", samples=samples, genes_in_rows=True)
     expression = replace(expression, scale="log").in_name_order()
     reference = read_reference(folder / "known_edges.tsv", expression.genes)
     regulators = set((folder / "regulators.tsv").read_text(encoding="utf-8").split()[1:])

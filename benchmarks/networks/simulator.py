@@ -9,7 +9,6 @@ docs/simulator.md. About a second per run of 100 genes and core.
 """
 
 import argparse
-import csv
 import sys
 import time
 from collections.abc import Iterator
@@ -23,8 +22,7 @@ from benchmarks.pages import fill, table
 from benchmarks.study import DOCS
 from grn_tvcs import Network, Simulation, simulate
 from grn_tvcs.simulation.topology import grow
-from tvcs_core.files.folders import output_folder, write_json
-from tvcs_core.files.record import run_record
+from tvcs_core.command.results import results
 
 PAGE = DOCS / "simulator.md"
 BANDS = ((0.02, 0.05), (0.05, 0.15), (0.15, 0.3), (0.3, 0.5), (0.5, 0.7))
@@ -62,18 +60,12 @@ def main() -> None:
         rows += [(Path(folder).name, *row) for row in found]
         tables.append(statistics_table(Path(folder).name, noise, found))
     page = "\n\n".join([summary(rows), *tables])
-    with output_folder(options.out, force=options.force) as out:
-        with (out / "statistics.csv").open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("folder", "statistic", "theirs", "ours", "deviation"))
-            writer.writerows(rows)
-        (out / "tables.md").write_text(f"{page}\n", encoding="utf-8")
-        names = [Path(word).name for word in options.folders]
-        parameters = {"folders": names, "seeds": options.seeds}
-        write_json(
-            out / "run.json",
-            run_record("python -m benchmarks.networks.simulator", parameters, seed=0),
-        )
+    names = [Path(word).name for word in options.folders]
+    parameters = {"folders": names, "seeds": options.seeds}
+    with results("python -m benchmarks.networks.simulator", options, parameters, seed=0) as out:
+        header = ("folder", "statistic", "theirs", "ours", "deviation")
+        out.table("statistics.csv", header, rows)
+        out.text("tables.md", f"{page}\n")
     print(page)
     if options.write_docs:
         PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "measured", page), encoding="utf-8")

@@ -22,7 +22,7 @@ from grn_tvcs import Expression, infer
 from grn_tvcs.expression import in_bins
 from grn_tvcs.expression.bins import AUTO, OFF
 from grn_tvcs.network.scores import score
-from grn_tvcs.simulation.kernels import wander
+from grn_tvcs.simulation.kernels import integrate_sde
 from grn_tvcs.simulation.kinetics import draw_kinetics
 from grn_tvcs.simulation.simulation import SDE, _Laboratory
 from grn_tvcs.simulation.topology import grow
@@ -70,7 +70,7 @@ def cells_of(
             if steps:
                 normals = rng.standard_normal((steps, 2, n_genes))
                 alphas = kinetics.shifted(shifts[stage])
-                wander(state, alphas, np.ones(n_genes), kinetics.arrays(), SDE, normals)
+                integrate_sde(state, alphas, np.ones(n_genes), kinetics.arrays(), SDE, normals)
         levels[c] = state[0]
     levels *= 10 ** (NOISE * rng.standard_normal(levels.shape))
     low = levels < np.median(levels, axis=0)

@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.pages import table
 from grn_tvcs import infer, simulate
-from grn_tvcs.stability.stability import SURE, untold
+from grn_tvcs.stability.stability import STABLE, why_no_stability
 
 DESIGNS = ((1, 12), (2, 12), (1, 40), (4, 12), (10, 6), (10, 21))
 GENES = (10, 30, 100)
-RANGES = ((0.1, 0.3), (0.3, SURE), (SURE, 1.01))
+RANGES = ((0.1, 0.3), (0.3, STABLE), (STABLE, 1.01))
 COLUMNS = ("series x points", "genes", "networks", ".1 to .3", ".3 to .5", "sure: .5 and more")
 
 
@@ -28,7 +28,7 @@ def measure(n_genes, design, regulators, seed):
     kind = {} if regulators is None else {"min_regulators": regulators}
     rng = np.random.default_rng(seed)
     made = simulate(n_genes, *design, noise="normal", noise_level=0.1, rng=rng, **kind)
-    if untold(made.expression) is not None:
+    if why_no_stability(made.expression) is not None:
         return None
     network = infer(made.expression, "tvcs", scale="levels", rng=0)
     order = [made.network.genes.index(gene) for gene in network.genes]

@@ -56,7 +56,7 @@ def measure(paths, side, cap, share):
     print(
         f"{side} x {side}, {found.facts['blocks']} blocks, caps {cap}, total {constraint.total}\n"
         f"  {clock:.1f} s, {processor:.1f} s of processor; {peak_memory() / 2**30:.2f} GiB\n"
-        f"  kept {found.kept!r} in {found.rows.size} entries, gap {found.gap:.3g}, "
+        f"  kept {found.objective!r} in {found.rows.size} entries, gap {found.gap:.3g}, "
         f"{found.relative_gap:.2g} of it\n"
         f"  sent {facts['sent'] / facts['size']:.4f} of V's bytes; "
         f"core {facts['core'] / side**2:.5f} of V; {facts['questions']} questions, "

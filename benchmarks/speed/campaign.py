@@ -3,11 +3,11 @@
     python -m benchmarks.speed.campaign                     16 processes, SQLite and PostgreSQL
     python -m benchmarks.speed.campaign --seconds 60 --kills 20
     python -m benchmarks.speed.campaign --processes 4 --kinds sqlite
-    python -m benchmarks.speed.campaign --kinds postgresql statements
+    python -m benchmarks.speed.campaign --kinds postgresql
     python -m benchmarks.speed.campaign --together          answer and next task in one call
 
 The kinds take turns, a campaign of its own each, so that what else the machine does hits all of
-them; `statements` is PostgreSQL without its functions, as a store that an older program made.
+them.
 
 Every process is a crowd of its own: it asks for a worker's next task and submits an answer, but for
 one task in twenty, which it leaves. With `--together` an answer asks for the next task of its
@@ -285,7 +285,7 @@ def postgresql_programs():
     return next((f for f in folders if (f / "initdb").exists() and (f / "pg_ctl").exists()), None)
 
 
-KINDS = ("sqlite", "postgresql", "statements")
+KINDS = ("sqlite", "postgresql")
 
 
 def main():
@@ -294,7 +294,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10.0, help="of each turn")
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--kills", type=int, default=0, help="in each turn")
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS[:2]))
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--together", action="store_true", help="answer and ask in one call")
     parser.add_argument("--quick", action="store_true", help="4 processes, 5 seconds, one kill")
     given = parser.parse_args()
@@ -331,8 +331,6 @@ def place_of(kind, folder, server, name, seconds):
     if kind != "sqlite":
         place = new_database(server, f"{kind}_{name}")
     make(place, tasks=tasks, workers=people(seconds), budget=5 * tasks).close()
-    if kind == "statements":
-        drop_functions(place)
     return place
 
 
@@ -341,16 +339,6 @@ def new_database(server, name):
     with psycopg_of(server) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return server.replace("/postgres?", f"/{name}?")
-
-
-def drop_functions(place):
-    """Make a store on PostgreSQL what it was before there were functions."""
-    with psycopg_of(place) as connection:
-        names = connection.execute(
-            "SELECT oid::regprocedure FROM pg_proc WHERE proname ~ '^tvcs_[a-z]+_[0-9]'"
-        ).fetchall()
-        for (name,) in names:
-            connection.execute(f"DROP ROUTINE {name}")
 
 
 def psycopg_of(place):

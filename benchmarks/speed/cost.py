@@ -44,9 +44,9 @@ from grn_tvcs.cli.resources import (  # noqa: E402
     estimate_of_parts,
     memory_of_ranking,
 )
-from grn_tvcs.combine.features import features_of  # noqa: E402
-from grn_tvcs.combine.parts import gather_parts, halves_of, trees_of  # noqa: E402
-from grn_tvcs.combine.universal import universal  # noqa: E402
+from grn_tvcs.combine.evidence_scores import compute_evidence, n_halves, n_trees  # noqa: E402
+from grn_tvcs.combine.features import pair_features  # noqa: E402
+from grn_tvcs.combine.pretrained import load_pretrained  # noqa: E402
 from grn_tvcs.methods.combined import TREES  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
 from grn_tvcs.simulation.examples import draw_example  # noqa: E402
@@ -163,8 +163,8 @@ def command_of(size: Size, folder: Path) -> list[object]:
 def of_default() -> int:
     """Print time and memory of the default method beside the estimate of both."""
     made = draw_example(Design(100, 100, 4, 11), "hub", 3)
-    parts = gather_parts(made.expression, made.rules, np.random.default_rng(0), resamples=4)
-    features, combiner = features_of(parts), universal().combiner
+    parts = compute_evidence(made.expression, made.rules, np.random.default_rng(0), resamples=4)
+    features, combiner = pair_features(parts), load_pretrained().combiner
     combiner.logits(features, parts.inputs)
     start = time.thread_time()
     combiner.logits(features, parts.inputs)
@@ -177,8 +177,8 @@ def of_default() -> int:
             words = [*command_of(size, folder), "--calibrate", "off"]
             _, seconds, peak = taken(words)
             n_pairs = size.genes * size.regulators
-            work = size.work(halves_of(HALVES, n_pairs))
-            both = trees_of(size.genes) + TREES // 2  # of two forests
+            work = size.work(n_halves(HALVES, n_pairs))
+            both = n_trees(size.genes) + TREES // 2  # of two forests
             said = estimate_of_parts(work, both)
             said = said._replace(seconds=said.seconds - SECONDS_PER_PAIR_OF_PARTS * n_pairs)
             off = [said.seconds / seconds, said.memory / peak]

@@ -22,7 +22,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -33,10 +33,16 @@ one_thread()
 import numpy as np  # noqa: E402
 from scipy.optimize import linear_sum_assignment  # noqa: E402
 
+from benchmarks.speed.families_page import write_docs  # noqa: E402
 from benchmarks.speed.matrices import (  # noqa: E402
     CROWD,
     FAMILIES,
+    HUGE,
+    ONES,
     SEEDS,
+    TOTALS,
+    Cell,
+    What,
     draw_caps,
     qualities,
     scaled,
@@ -58,29 +64,8 @@ SIZES = (
 )
 RATIOS = (0.05, 0.2, 0.5)
 UNEVEN = {(937, 1043): (0.005, 0.02, 0.183)}  # of small caps, and of what no round share is whole
-TOTALS = {0.8: "binding", None: "loose"}
-HUGE = 5_000_000  # entries: from here on one ratio and uniform caps only
 WARM = 320  # lines of tables that load kernels: above 100,000 entries others are needed than below
-ONES = "ones"  # caps of 1, whatever the ratio
 SAME = 1e-9  # by how much of it kept gains may differ: OR-Tools rounds costs to 46 bits
-
-
-@dataclass(frozen=True)
-class What:
-    """The table that a row is about: its cell and its seed."""
-
-    family: str
-    rows: int
-    cols: int
-    caps: str
-    total: str
-    ratio: float
-    seed: int
-
-    @property
-    def key(self) -> tuple[str | int | float, ...]:
-        """What is measured, apart from the code that measured it."""
-        return tuple(getattr(self, field.name) for field in fields(What))
 
 
 @dataclass(frozen=True)
@@ -89,25 +74,6 @@ class Task(What):
 
     crowd: Path = CROWD
     quick: bool = False
-
-
-@dataclass(frozen=True)
-class Cell(What):
-    """A row: seconds of every method; None where one does not take part."""
-
-    code: str
-    ours: float
-    moved: float
-    warm: float
-    ortools: float
-    build: float
-    scipy: float | None
-    highs: float | None
-
-    @property
-    def entries(self) -> int:
-        """How large the table is."""
-        return self.rows * self.cols
 
 
 def measure(task: Task) -> list[Cell]:
@@ -146,11 +112,11 @@ def turn(values, moved, tvcs, task):
     gains, caps = values * values, caps_of(tvcs)
     ours, answer = compiled(partial(project, values, tvcs))
     build, ortools, kept = flow_of_matrix(gains, *caps)
-    agree(answer.kept, kept, "OR-Tools", task)
+    agree(answer.objective, kept, "OR-Tools", task)
     scipy = np.nan
     if task.caps == ONES:
         scipy, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
-        agree(answer.kept, gains[row, col].sum(), "linear_sum_assignment", task)
+        agree(answer.objective, gains[row, col].sum(), "linear_sum_assignment", task)
     again, cold = compiled(partial(project, moved, tvcs))
     warm, second = compiled(partial(project, moved, tvcs, warm=answer))
     if not np.array_equal(cold.support, second.support):
@@ -251,12 +217,6 @@ def in_short(cells: list[Cell]) -> list[str]:
     ]
 
 
-def write_page(out: Path, docs: Path) -> None:
-    from benchmarks.speed.families_page import write_docs
-
-    write_docs(out, docs)
-
-
 def main() -> int:
     parser = options(__doc__, results="projection", page="projection-families.md")
     parser.add_argument("--sizes", type=size, nargs="+", help="such as 300 or 200x10000")
@@ -270,14 +230,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small, two seeds, nothing kept")
     arguments = parser.parse_args()
     if not arguments.quick:
-        return run(arguments, compute, write_page)
+        return run(arguments, compute, write_docs)
     arguments.sizes = arguments.sizes or SIZES[:4]
     arguments.ratios = arguments.ratios or RATIOS[1:2]
     arguments.seeds = arguments.seeds or SEEDS[:2]
     arguments.caps, arguments.write_docs = arguments.caps or ["uniform"], False
     with tempfile.TemporaryDirectory() as folder:
         arguments.out = Path(folder)
-        return run(arguments, compute, write_page)
+        return run(arguments, compute, write_docs)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.pages import table
-from benchmarks.speed.families import FAMILIES, HUGE, ONES, SEEDS, TOTALS, Cell
+from benchmarks.speed.matrices import FAMILIES, HUGE, ONES, SEEDS, TOTALS, Cell
 from benchmarks.study import load
 
 SMALL = 10_000  # entries: below it a ratio of .9 is not yet said to lose

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -105,3 +106,46 @@ def draw_caps(rng, n, m, per_row, per_col, kind, total):
 def named(kind, total):
     """A case of `CASES` in words."""
     return f"{kind}, {'loose' if total is None else total}"
+
+
+# Rows of `benchmarks.speed.families`.
+TOTALS = {0.8: "binding", None: "loose"}
+HUGE = 5_000_000  # entries: from here on one ratio and uniform caps only
+ONES = "ones"  # caps of 1, whatever the ratio
+
+
+@dataclass(frozen=True)
+class What:
+    """The table that a row is about: its cell and its seed."""
+
+    family: str
+    rows: int
+    cols: int
+    caps: str
+    total: str
+    ratio: float
+    seed: int
+
+    @property
+    def key(self) -> tuple[str | int | float, ...]:
+        """What is measured, apart from the code that measured it."""
+        return tuple(getattr(self, field.name) for field in fields(What))
+
+
+@dataclass(frozen=True)
+class Cell(What):
+    """A row: seconds of every method; None where one does not take part."""
+
+    code: str
+    ours: float
+    moved: float
+    warm: float
+    ortools: float
+    build: float
+    scipy: float | None
+    highs: float | None
+
+    @property
+    def entries(self) -> int:
+        """How large the table is."""
+        return self.rows * self.cols

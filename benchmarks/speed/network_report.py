@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 
 from grn_tvcs import Expression, Network, Rules
-from grn_tvcs.network.verdict import judged
 from grn_tvcs.report.report import render
 
 SERIES, POINTS = 10, 21
@@ -68,7 +67,7 @@ def made(
         genes, scores, np.sign(weights).astype(np.int8), evidence=evidence,
         stability=np.clip(scores * 1.2, 0, 1), confidence=np.clip(0.9 * scores, 0, 1),
     )  # fmt: skip
-    return judged(network).top(n_edges), expression, Network(genes, true.astype(float))
+    return network.judged().top(n_edges), expression, Network(genes, true.astype(float))
 
 
 def report(n_genes: int, n_edges: int) -> str:

@@ -44,12 +44,12 @@ def turn(rng, values, a, b, total, turns):
     for _ in range(turns):
         cold, ours = clock(lambda: solve_dense(values, a, b, total, squared=True))
         build, solve, kept = flow_of_matrix(gains, a, b, total)
-        check(gains[ours.keep].sum(), kept)
+        check(gains[ours.mask].sum(), kept)
         cold_moved, first = clock(lambda: solve_dense(moved, a, b, total, squared=True))
         warm, second = clock(
             lambda w=ours.warm: solve_dense(moved, a, b, total, squared=True, warm=w)
         )
-        if not np.array_equal(first.keep, second.keep):
+        if not np.array_equal(first.mask, second.mask):
             raise AssertionError("warm and cold differ")
         floor, _ = clock(lambda: np.partition(gains, gains.size // 5, axis=None))
         rows.append((cold, cold_moved, warm, solve, build, floor))
@@ -124,7 +124,7 @@ def closed_forms(out, sizes):
             for _ in range(7 if n * m < 1e6 else 3):
                 ours, answer = clock(partial(solve_dense, values, *caps, squared=True))
                 solve, kept = flow_of_matrix(gains, *caps)[1:]
-                check(gains[answer.keep].sum(), kept)
+                check(gains[answer.mask].sum(), kept)
                 floor, _ = clock(partial(np.partition, gains, gains.size // 5, axis=None))
                 found.append((1e3 * ours, solve / ours, ours / floor))
             rows.append([f"{n} x {m}", name, *(f"{x:.3g}" for x in np.median(found, axis=0))])
@@ -147,7 +147,7 @@ def lists(out, n, m, p):
                 partial(solve_edges, row, col, key, values, n, m, a, b, k, squared=True)
             )
             build, solve, kept = flow(row, col, values**2, a, b, k)
-            check((values[answer.keep] ** 2).sum(), kept)
+            check((values[answer.mask] ** 2).sum(), kept)
             if i:
                 found.append((1e3 * ours, solve / ours, build / solve))
         cells = [f"{x:.3g}" for x in np.median(found, axis=0)]

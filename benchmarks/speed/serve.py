@@ -32,7 +32,7 @@ from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.serve.client import DeskClient, DeskError
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 SETTLES = 5.0  # seconds after which latencies count
 TURN = 10.0  # seconds of quiet, then of an attack, and so on
@@ -64,7 +64,7 @@ class Desk:
                 self.processor -= self.used()  # to start is no part of a label
                 threading.Thread(target=self._count, args=(self.process,), daemon=True).start()
                 return
-        raise WorkError("the desk did not start")
+        raise RunError("the desk did not start")
 
     def _count(self, process: subprocess.Popen) -> None:
         for _ in process.stderr:

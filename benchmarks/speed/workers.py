@@ -52,15 +52,15 @@ from distributed import LocalCluster  # noqa: E402
 
 from benchmarks.pages import table  # noqa: E402
 from grn_tvcs import Rules, infer, simulate  # noqa: E402
-from grn_tvcs.edge_count import choice_of  # noqa: E402
-from grn_tvcs.evidence.lagged_regression import USUAL  # noqa: E402
+from grn_tvcs.edge_count import prepare_search  # noqa: E402
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN  # noqa: E402
 from grn_tvcs.stability.model import transitions  # noqa: E402
 from grn_tvcs.stability.stability import Draws  # noqa: E402
 from grn_tvcs.stability.units import solve_pairs  # noqa: E402
 from tvcs_core.engines import (  # noqa: E402
-    Beside,
     Engine,
     Job,
+    PiggybackEngine,
     Serial,
     Task,
     one_blas_thread,
@@ -90,7 +90,7 @@ def halves(seconds: float, n_units: int) -> Job:
     steps = transitions(expression, 0.2)
 
     def drawn(n_pairs: int) -> Draws:
-        plan = replace(USUAL, resamples=2 * n_pairs)
+        plan = replace(DEFAULT_PLAN, resamples=2 * n_pairs)
         draws = Draws(steps, inputs, allowed, Rules(), genes, plan)
         return draws.with_pairs(np.random.default_rng(0))
 
@@ -176,8 +176,8 @@ def idle(genes: int, n_series: int, n_workers: int = 4) -> Iterator[list[str]]:
     """Cells of each way to infer."""
     expression = simulate(genes, n_series, 21, n_edges=2 * genes, rng=0).expression
     for method, has_folds in (("tvcs", True), ("combined", False)):
-        engine, choice = Noted(), choice_of(expression, method, rng=0) if has_folds else None
-        both = engine if choice is None else Beside(engine, choice.job, choice.take)
+        engine, choice = Noted(), prepare_search(expression, method, rng=0) if has_folds else None
+        both = engine if choice is None else PiggybackEngine(engine, choice.job, choice.take)
         more: dict[str, Any] = {} if has_folds else {"calibrate": 0}
         start = time.thread_time()
         infer(expression, method, rng=0, engine=both, **more)

@@ -106,10 +106,6 @@ class Case:
         """Whether the projected answer has exactly the true support."""
         return self.projected_hits == self.projected_size == self.nonzeros
 
-    @property
-    def is_recovered_raw(self) -> bool:
-        return self.hits == self.size == self.nonzeros
-
 
 def stream(seed: int, repeat: int, purpose: int) -> np.random.Generator:
     return np.random.default_rng([seed, repeat, purpose])

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.synthetic.cases import HINDSIGHT, Case, Instance, loss_of
+from benchmarks.synthetic.convex import column_wise, exclusive_lasso, overall, row_wise
 from tvcs_core import TVCS, Problem, project, solve
-from tvcs_core.convex import column_wise, exclusive_lasso, overall, row_wise
 
 Answer = tuple[str, np.ndarray, float | None, float]
 Path = Callable[[Instance, np.ndarray, np.ndarray], Iterator[tuple[float, np.ndarray]]]

@@ -21,8 +21,7 @@ from scipy.optimize import nnls
 from benchmarks.pages import fill, table
 from benchmarks.study import DOCS
 from tvcs_core import TVCS, project
-from tvcs_core.files.folders import output_folder, write_json
-from tvcs_core.files.record import run_record
+from tvcs_core.command.results import results
 from tvcs_core.projection.relaxations import (
     Program,
     gradient_step,
@@ -56,7 +55,8 @@ def main() -> None:
     seeds = range(options.seed, options.seed + (2 if options.quick else 5))
     reach_sizes = [(REACH[0][0], 5_000)] if options.quick else REACH
     rate_sizes = [(RATE[0][0], 5_000)] if options.quick else RATE
-    with output_folder(options.out, force=options.force) as folder:
+    name, parameters = "python -m benchmarks.synthetic.route", {"quick": options.quick}
+    with results(name, options, parameters, seed=options.seed) as out:
         reached = [row for shape, limit in reach_sizes for row in reach(shape, limit, seeds)]
         rates, summaries = [], []
         for shape, limit in rate_sizes:
@@ -65,14 +65,11 @@ def main() -> None:
                 rates += rows
                 summaries.append(summary)
         costs = [cost(shape, options.seed) for shape in (COST[:2] if options.quick else COST)]
-        write_csv(folder / "reach.csv", reached)
-        write_csv(folder / "rate.csv", rates)
-        write_csv(folder / "cost.csv", costs)
+        write_csv(out.folder / "reach.csv", reached)
+        write_csv(out.folder / "rate.csv", rates)
+        write_csv(out.folder / "cost.csv", costs)
         page = "\n\n".join([reach_table(reached), rate_table(summaries), cost_table(costs)])
-        (folder / "tables.md").write_text(f"{page}\n", encoding="utf-8")
-        parameters = {"quick": options.quick}
-        record = run_record("python -m benchmarks.synthetic.route", parameters, seed=options.seed)
-        write_json(folder / "run.json", record)
+        out.text("tables.md", f"{page}\n")
     print(page)
     if options.write_docs:
         PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), "measured", page), encoding="utf-8")

@@ -196,28 +196,6 @@ def count_chances(matrix: Floats, times: int) -> Floats:
     return out
 
 
-def gains_of_classes(
-    voters: Integers, candidates: Integers, model: AnswerModel, prior: Floats
-) -> Floats:
-    """Return the increase of the expected accuracy of one task by each candidate alone.
-
-    One table of the outcomes of the task's voters serves all candidates. Voters and candidates are
-    kinds of `model`. Exact up to `TABLE_OUTCOMES` outcomes of the voters; beyond, similar outcomes
-    are merged.
-    """
-    k = model.n_classes
-    limit = table_size(k)
-    t = np.empty((2, k, limit * k))
-    root = kernels.Root(prior, np.empty(0, dtype=np.int64))
-    at = np.arange(voters.size)
-    size = kernels.tabulate(root, voters, at, voters.size, model.matrices, limit, t)
-    n = candidates.size
-    out = np.zeros(n)
-    scratch = kernels.GainScratch(np.empty(n), np.empty(n), np.empty(limit))
-    kernels.fill_gains(t[0], size, model.matrices, model.is_even, candidates, scratch, out)
-    return out
-
-
 def exact_voters(n_classes: int) -> int:
     """Return the number of voters whose outcomes are tabulated without merging, at least 1."""
     most = min(TABLE_OUTCOMES, MAX_TABLE_NUMBERS // n_classes**2)

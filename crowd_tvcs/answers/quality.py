@@ -109,6 +109,33 @@ class Quality:
         """Numbers of workers and tasks."""
         return len(self.workers), len(self.tasks)
 
+    def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count the tasks that every worker may do, and the workers that every task may get."""
+        n_workers, n_tasks = self.shape
+        if self.allowed is None:
+            return np.full(n_workers, n_tasks), np.full(n_tasks, n_workers)
+        return self.allowed.sum(axis=1), self.allowed.sum(axis=0)
+
+    def columns(self, tasks: NDArray[np.int64]) -> Quality:
+        """Return the table of these tasks, which are named by their places; one may be twice."""
+        allowed = None if self.allowed is None else self.allowed[:, tasks]
+        names = list(map(str, range(tasks.size)))
+        return Quality(self.values[:, tasks], self.workers, names, allowed)
+
+    def of_pairs(
+        self, workers: NDArray[np.integer], tasks: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Return the quality of pairs."""
+        values: NDArray[np.float64] = self.values[workers, tasks]
+        return values
+
+    def allows(self, workers: NDArray[np.integer], tasks: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Whether pairs may be assigned."""
+        if self.allowed is None:
+            return np.ones(np.broadcast_shapes(workers.shape, tasks.shape), dtype=bool)
+        out: NDArray[np.bool_] = self.allowed[workers, tasks]
+        return out
+
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Quality:
         """Return the table with the workers ordered by `rows` and the tasks by `columns`."""
         at, out = np.ix_(rows, columns), object.__new__(Quality)  # checked already

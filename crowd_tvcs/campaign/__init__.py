@@ -7,7 +7,7 @@ labels are worth buying (`routing`): a campaign asks them.
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.campaign import Campaign
@@ -35,7 +35,7 @@ __all__ = [
     "upgrade",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "campaign": "Campaign",

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
-from tvcs_core.arguments import found, items_of, require_kind, require_number
+from tvcs_core.arguments import describe_value, items_of, require_kind, require_number
 from tvcs_core.files.shown import flaw_of, shown
 
 if TYPE_CHECKING:
@@ -171,7 +171,9 @@ def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Li
     out, pairs = [], set()
     for one in items_of(name, given, "answers"):
         if not (isinstance(one, Line) or (isinstance(one, tuple | list) and len(one) == 3)):
-            raise TypeError(f"{name} must be lines or (task, worker, label), found {found(one)}")
+            raise TypeError(
+                f"{name} must be lines or (task, worker, label), found {describe_value(one)}"
+            )
         line = one if isinstance(one, Line) else Line(*one)
         if (line.worker, line.task) in pairs:
             raise line.error(f"worker {line.worker!r} answers task {line.task!r} twice")

@@ -14,6 +14,7 @@ from crowd_tvcs.answers.class_prevalence import (
     read_prior,
     warn_single_class,
 )
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.label_typos import review_labels
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.entries import Task, Worker
@@ -24,7 +25,6 @@ from crowd_tvcs.campaign.tables import (
     read_tasks,
     read_workers,
 )
-from crowd_tvcs.factors.plan import Factors
 from crowd_tvcs.factors.tables import read_factors
 from tvcs_core.command.shell import say
 from tvcs_core.files.errors import DataError

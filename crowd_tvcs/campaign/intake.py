@@ -39,7 +39,7 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
-from tvcs_core.arguments import found, require_kind
+from tvcs_core.arguments import describe_value, require_kind
 
 
 def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:
@@ -178,7 +178,7 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
     if not isinstance(qualities, Quality | Mapping):
         raise TypeError(
             f"qualities must be a mapping of workers to numbers or a Quality, found "
-            f"{found(qualities)}"
+            f"{describe_value(qualities)}"
         )
     is_per_pair = isinstance(qualities, Quality)
     if is_per_pair != bool(settings.per_pair):

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from crowd_tvcs.campaign.belief import LOOK_AHEAD, affinity
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
-from crowd_tvcs.campaign.store.statements import Call, together
+from crowd_tvcs.campaign.store.statements import Call, later, together
 from crowd_tvcs.campaign.tasks import (
     before_first,
     count,
@@ -100,9 +100,17 @@ class Given(NamedTuple):
         )
 
 
-def before_offer(name: str, now: float) -> tuple[Call, Call]:
-    """Return the statements an offer begins with: leases that lapse, and the worker."""
-    return queries.EXPIRE.with_(now=now), queries.WORKER.with_(called=name)
+def before_offer(name: str, now: float, per_pair: bool) -> tuple[Call, Call, Call]:
+    """Return the statements an offer begins with: leases that lapse, the worker, their best task.
+
+    The last is of no use where something else comes first; asked ahead it costs no message.
+    """
+    best = queries.SEARCHES[per_pair, False]
+    return (
+        queries.EXPIRE.with_(now=now),
+        queries.WORKER.with_(called=name),
+        best.with_(called=name),
+    )
 
 
 def offer(
@@ -118,20 +126,20 @@ def offer(
     In place of such a share of these they get gold. The caller holds the lock on the campaign;
     `found` answers `before_offer`.
     """
-    lapsed, workers = found
+    lapsed, workers, best = found
     if lapsed:
         free(connection, settings, lapsed)
-        settings = queries.SETTINGS.first(connection)
-        workers = queries.WORKER(connection, called=name)
+        again = before_offer(name, now, bool(settings.per_pair))[1:]
+        (settings,), workers, best = together(connection, queries.SETTINGS.with_(), *again)
     who = the_worker(workers, name)
     expires = now + settings.lease_seconds
     if who.lease is not None:
-        queries.RENEW(connection, of_task=who.lease, who=who.id, until=expires)
+        later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))
         return Offer(who.lease_name, RENEWED, expires)
     refusals = _is_held_up, _no_room, _below_gate
     if reason := next(filter(None, (refusal(settings, who) for refusal in refusals)), ""):
         return Offer(None, reason)
-    chosen = _best_task(connection, settings, who)
+    chosen = _best_task(connection, settings, who, best[0] if best else None)
     if chosen is None:
         return Offer(None, NOTHING_LEFT)
     if gold_share and _is_for_gold(settings, who, gold_share):
@@ -190,7 +198,7 @@ def submit(
     code = classes.index(label)
     values = with_answer(settings, row, pairs, who.id, code)
     given = Given(row.id, who.id, code, now, seconds_of(slot, now))
-    together(
+    later(
         connection,
         given.written(settings.answers + 1),
         queries.SETTLE.with_(**values),
@@ -243,19 +251,19 @@ def judge(
 
 def take_again(connection: Connection, settings: Any, who: Any, row: Any) -> None:
     """Return its slot to a pair whose slot had lapsed."""
-    queries.RENEW(connection, of_task=row.id, who=who.id, until=0.0)
+    later(connection, queries.RENEW.with_(of_task=row.id, who=who.id, until=0.0))
     missing = settle(connection, settings, row)
-    queries.ONE_SLOT_MORE(connection, who=who.id)
+    later(connection, queries.ONE_SLOT_MORE.with_(who=who.id))
     count(connection, slots=1, committed=who.cost, missing=missing)
 
 
 def write_answers(connection: Connection, settings: Any, answers: Sequence[Given]) -> None:
     """Write answers into open slots, and settle their tasks."""
     for place, one in enumerate(answers, start=settings.answers + 1):
-        together(connection, one.written(place))
+        later(connection, one.written(place))
     settle_each(connection, settings, [one.task for one in answers])
     for i, more in sorted(Counter(one.worker for one in answers).items()):
-        queries.MORE_ANSWERS(connection, who=i, more=more)
+        later(connection, queries.MORE_ANSWERS.with_(who=i, more=more))
     count(connection, answers=len(answers))
 
 
@@ -318,26 +326,26 @@ def _below_gate(settings: Any, who: Any) -> str:
     return ""
 
 
-def _best_task(connection: Connection, settings: Any, who: Any) -> Any:
+def _best_task(connection: Connection, settings: Any, who: Any, found: Any) -> Any:
     """Find the open task of largest uncertainty x skill that the worker has not had.
 
-    Where labels must add something, tasks to which nobody who is left adds that are set aside until
-    a worker has room again, or anything of the task changes.
+    `found` is it by itself. If only tasks that lack workers may be given, it is another. Where
+    labels must add something, tasks to which nobody who is left adds that are set aside until a
+    worker has room again, or anything of the task changes.
     """
-    found = _best_of(connection, settings, who, only_needy := is_reserved(settings))
-    is_free = found is None and only_needy and not is_needed(connection, settings)
-    return _best_of(connection, settings, who, False) if is_free else found
+    if is_reserved(settings):
+        needy = _search(connection, settings, who, only_needy=True)
+        if needy is not None or is_needed(connection, settings):
+            return needy
+    while found is not None and not _is_worth(connection, settings, found):
+        later(connection, queries.SET_ASIDE.with_(of_task=found.id))
+        found = _search(connection, settings, who, only_needy=False)
+    return found
 
 
-def _best_of(connection: Connection, settings: Any, who: Any, only_needy: bool) -> Any:
-    kind = (bool(settings.per_pair), only_needy, who.team is not None)
-    values = {"who": who.id} | ({"gate": settings.gate} if settings.per_pair else {})
-    values |= {} if who.team is None else {"of_team": who.team}
-    while True:
-        found = queries.SEARCHES[kind].first(connection, **values)
-        if found is None or _is_worth(connection, settings, found):
-            return found
-        queries.SET_ASIDE(connection, of_task=found.id)
+def _search(connection: Connection, settings: Any, who: Any, *, only_needy: bool) -> Any:
+    search = queries.SEARCHES[bool(settings.per_pair), only_needy]
+    return search.first(connection, called=who.name)
 
 
 def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
@@ -374,10 +382,7 @@ def _is_for_gold(settings: Any, who: Any, share: float) -> bool:
 
 def _gold_task(connection: Connection, who: Any) -> Any:
     """Find gold that the worker has not had, or None."""
-    values: dict[str, Any] = {"who": who.id, "called": who.name}
-    if who.team is not None:
-        values["of_team"] = who.team
-    return gold.SEARCHES[who.team is not None].first(connection, **values)
+    return gold.SEARCH.first(connection, called=who.name)
 
 
 def _take(connection: Connection, settings: Any, who: Any, chosen: Any, now: float) -> None:
@@ -387,7 +392,7 @@ def _take(connection: Connection, settings: Any, who: Any, chosen: Any, now: flo
     slots = chosen.slots + 1
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     lease = queries.NEW_LEASE if chosen.before is None else queries.LEASE
-    together(
+    later(
         connection,
         lease.with_(of_task=chosen.id, who=who.id, until=now + settings.lease_seconds, now=now),
         queries.TAKE.with_(
@@ -404,12 +409,11 @@ def free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
     """Take slots that were given up off their workers and the campaign; settle their tasks."""
     if lapsed:
         missing = settle_each(connection, settings, [row.task_id for row in lapsed])
-        freed = [
-            queries.ONE_SLOT_LESS.first(connection, who=row.worker_id)
-            for row in sorted(lapsed, key=lambda row: row.worker_id)
-        ]
+        workers = sorted(row.worker_id for row in lapsed)
+        less = [queries.ONE_SLOT_LESS.with_(who=i) for i in workers]
+        freed = [row for (row,) in together(connection, *less)]
         if settings.least_gain is not None and any(row.was_full for row in freed):
-            queries.RECALL(connection)
+            later(connection, queries.RECALL.with_())
         cost = sum(row.cost for row in freed)
         count(connection, slots=-len(lapsed), committed=-cost, missing=missing)
 

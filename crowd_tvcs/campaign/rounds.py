@@ -25,6 +25,7 @@ from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import METHODS, assign, methods_for
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
@@ -137,7 +138,7 @@ def propose(
     least = least_of_round(state, least_gain)
     chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
-    kept = Assignment(plan, chosen | state.pending, found.method, found.reason)
+    kept = Assignment(plan, Assigned.of_support(chosen | state.pending), found.method, found.reason)
     return Proposal(
         np.argwhere(chosen),
         found.method,

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import known_damage, unmarked
 from crowd_tvcs.campaign.entries import MILLION
@@ -23,7 +24,6 @@ from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.tasks import has_label, is_done, prior_of, prior_weight
 from crowd_tvcs.factors import tables
-from crowd_tvcs.factors.plan import Factors
 from crowd_tvcs.skills.dependence import (
     AnswerLikelihoods,
     Dependence,

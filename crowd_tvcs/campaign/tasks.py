@@ -16,14 +16,16 @@ from crowd_tvcs.campaign.belief import (
     habits_of,
     joint_of,
     posterior,
-    together,
     uncertainty,
 )
+from crowd_tvcs.campaign.belief import together as believed
 from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
-from crowd_tvcs.campaign.store.statements import Call
+from crowd_tvcs.campaign.store.statements import Call, later, together
 
 MOST_MONEY = 2**62
+AT_ONCE = 100
+"""Tasks that are read in one message."""
 Pair = tuple[int, int, float | None, str | None]  # state, label, quality and habits of the worker
 
 
@@ -65,7 +67,7 @@ def judged(settings: Any, row: Any, pairs: Iterable[Pair]) -> Judged:
     if joint is None:
         return Judged(prior, answers, _alone(prior, answers))
     weight = prior_weight(settings, row, joint.shares)
-    return Judged(prior, answers, together(joint, prior, answers, weight))
+    return Judged(prior, answers, believed(joint, prior, answers, weight))
 
 
 def _alone(prior: list[float], answers: list[Given]) -> list[float]:
@@ -152,17 +154,28 @@ def is_needed(connection: Connection, settings: Any) -> bool:
 
 def settle(connection: Connection, settings: Any, row: Any) -> int:
     """Write down what follows from the pairs of a task; see `missing_more`."""
-    pairs = [(p.state, p.label, p.quality, p.habits) for p in PAIRS(connection, of_task=row.id)]
-    values = settled(settings, row, pairs)
-    SETTLE(connection, **values)
-    return missing_more(row, values["slots"])
+    return _settle(connection, settings, row, PAIRS(connection, of_task=row.id))
 
 
 def settle_each(connection: Connection, settings: Any, tasks: Iterable[int]) -> int:
     """Settle tasks by their ids, in order; the change of the slots that are missing."""
-    return sum(
-        settle(connection, settings, TASK.first(connection, of_task=j)) for j in sorted(set(tasks))
-    )
+    ids, missing = sorted(set(tasks)), 0
+    for start in range(0, len(ids), AT_ONCE):
+        these = ids[start : start + AT_ONCE]
+        found = together(
+            connection,
+            *(TASK.with_(of_task=j) for j in these),
+            *(PAIRS.with_(of_task=j) for j in these),
+        )
+        for (row,), pairs in zip(found[: len(these)], found[len(these) :], strict=True):
+            missing += _settle(connection, settings, row, pairs)
+    return missing
+
+
+def _settle(connection: Connection, settings: Any, row: Any, pairs: Sequence[Any]) -> int:
+    values = settled(settings, row, [(p.state, p.label, p.quality, p.habits) for p in pairs])
+    later(connection, SETTLE.with_(**values))
+    return missing_more(row, values["slots"])
 
 
 def counted(**changes: int) -> Call:
@@ -172,5 +185,4 @@ def counted(**changes: int) -> Call:
 
 def count(connection: Connection, **changes: int) -> None:
     """Add to the counters of the campaign."""
-    statement, values = counted(**changes)
-    statement(connection, **values)
+    later(connection, counted(**changes))

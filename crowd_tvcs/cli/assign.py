@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,16 +22,15 @@ from crowd_tvcs.cli.options import (
     read_crowd,
 )
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
+from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
-    from crowd_tvcs.factors.assignment import FactoredAssignment
-    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import CalibrationBin
 
-MAX_COMPARED_TASKS = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
+MOST_COMPARED = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
@@ -82,7 +83,7 @@ class AssignOptions:
         """The table that says how good workers are."""
         return one_crowd(self.quality, self.kinds, self.demands.tasks)
 
-    def read(self) -> tuple[Plan | FactoredPlan, str]:
+    def read(self) -> tuple[Plan, str]:
         """Read the plan, and say how its tables were understood."""
         if self.kinds is not None:
             return read_crowd(self.crowd, self.asked, self.caps, self.budget)
@@ -127,19 +128,16 @@ def assign(given: AssignOptions) -> None:
     The method best also writes prices.csv: what one more task of each worker would be worth, and
     for small plans branches.json where these prices alone do not prove the bound.
     """
-    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
     from crowd_tvcs.skills.plan_deviation import with_deviation, with_forecast
-    from tvcs_core.files.folders import output_folder
 
     search = given.search
     refuse_negative_seed(search.seed)
     plan, layout = given.read()
     given.asked.say_dependence(plan)
-    if isinstance(plan, FactoredPlan):
-        _assign_factors(plan, given, layout)
-        return
+    if given.skills is not None and not plan.is_table:
+        raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
         what = "two classes and qualities, not for more or --confusion; --dependence is for all"
         raise ValueError(f"--skills is for {what}")
@@ -149,13 +147,13 @@ def assign(given: AssignOptions) -> None:
     method_for(plan, search.method)
     model, foresight = given.asked.dependence_model, given.asked.foresight
     measured = () if model is None else model.measured
-    with output_folder(given.out, force=given.force) as folder:
+    with _results(given, layout) as out:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
-        if foresight is not None:
+        if foresight is not None and plan.is_table:
             found = with_forecast(found, foresight)
-        _write(found, given, folder, layout, measured)
+        _write(found, given, out, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
     _say_better(found, search.seed)
 
@@ -168,7 +166,7 @@ def _say_better(found: Assignment, seed: int) -> None:
 
     plan, cheap = found.plan, "random" if found.method == "fast" else "fast"
     is_able = METHODS[cheap].honours.issuperset(plan.demands)
-    if found.method == "best" or not is_able or plan.quality.values.size > MAX_COMPARED_TASKS:
+    if found.method == "best" or not is_able or plan.table.values.size > MOST_COMPARED:
         return
     other = assign_plan(plan, cheap, rng=seed).expected_accuracy
     if other > found.expected_accuracy + CLOSED:
@@ -178,90 +176,54 @@ def _say_better(found: Assignment, seed: int) -> None:
         )
 
 
-def _assign_factors(plan: FactoredPlan, given: AssignOptions, layout: str) -> None:
-    """Plan a crowd too large for a table of workers x tasks."""
-    from crowd_tvcs.factors.assign import assign_factors
-    from tvcs_core.files.folders import output_folder
-
-    search = given.search
-    if given.skills is not None:
-        raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
-    with output_folder(given.out, force=given.force) as folder:
-        limit = search.time_limit
-        found = assign_factors(plan, search.method, rng=search.seed, time_limit=limit)
-        options, names = given.recorded(), [str(k) for k in range(plan.n_classes)]
-        shown = {"source": given.crowd.name, "command": _command(given), "caps": options}
-        _write_factors(found, folder, names, shown)
-        _write_record(given, folder, layout)
-    _say_result(found, given.out, "money")
-
-
-def _write_factors(
-    found: FactoredAssignment, folder: Path, names: list[str], shown: dict[str, Any]
-) -> None:
-    """Write all files of a plan in factors but run.json; `shown` is what the report says of it."""
-    from crowd_tvcs.report.factors import render
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.tables import write_table
-
-    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
-    heads = ["task", "answers", "expected_accuracy"]
-    write_table(folder / "accuracy.csv", heads, found.task_rows(), ",")
-    write_json(folder / "summary.json", found.summary() | {"classes": names})
-    if found.certificate is not None:
-        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
-    (folder / "report.html").write_text(render(found, **shown), encoding="utf-8")
-
-
-def _write(
-    found: Assignment,
-    given: AssignOptions,
-    folder: Path,
-    layout: str,
-    measured: tuple[CalibrationBin, ...],
-) -> None:
-    """Write the plan, its proof, its report and last the record of them all."""
-    from crowd_tvcs.report.assignment import render
-    from crowd_tvcs.what_if import around
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.tables import write_table
-
-    write_table(folder / "assignment.csv", ["worker", "task"], found.rows(), ",")
-    names = given.demands.class_names(found.plan)
-    write_json(folder / "summary.json", found.summary() | {"classes": names})
-    if found.certificate is not None:
-        write_table(folder / "prices.csv", ["worker", "price"], found.price_rows(), ",")
-    if branches := found.branches():
-        write_json(folder / "branches.json", {"leaves": branches})
-    page = render(
-        found,
-        source=given.crowd.name,
-        command=_command(given),
-        caps=given.recorded(),
-        curve=around(found, rng=given.search.seed),
-        measured=measured,
-    )
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    _write_record(given, folder, layout)
-
-
-def _write_record(given: AssignOptions, folder: Path, layout: str) -> None:
-    """Write run.json, with the hashes of all other files."""
+@contextmanager
+def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
+    """Yield the results to fill; run.json has the hashes of all files, and where inputs lay."""
     from crowd_tvcs.verification.tables import path_from
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.record import digests, run_record
+    from tvcs_core.files.record import digests
 
-    record = run_record(
+    with results(
         "crowd-tvcs assign",
+        given,
         given.recorded(),
         seed=given.search.seed,
         inputs=given.inputs(),
         layout=layout,
-        outputs=digests(sorted(folder.iterdir())),
-    )
-    for entry, path in zip(record["inputs"], given.inputs(), strict=True):
-        entry["path"] = path_from(given.out, path)
-    write_json(folder / "run.json", record)
+    ) as out:
+        for entry, path in zip(out.record["inputs"], given.inputs(), strict=True):
+            entry["path"] = path_from(given.out, path)
+        yield out
+        out.record["outputs"] = digests(sorted(out.folder.iterdir()))
+
+
+def _write(
+    found: Assignment, given: AssignOptions, out: Results, measured: tuple[CalibrationBin, ...]
+) -> None:
+    """Write the plan, its proof and its report."""
+    from crowd_tvcs.report import assignment, factors
+    from crowd_tvcs.what_if import around
+
+    out.table("assignment.csv", ["worker", "task"], found.rows())
+    if not found.plan.is_table:
+        heads = ["task", "answers", "expected_accuracy"]
+        out.table("accuracy.csv", heads, found.task_rows())
+    names = given.demands.class_names(found.plan)
+    out.json("summary.json", found.summary() | {"classes": names})
+    if found.certificate is not None:
+        out.table("prices.csv", ["worker", "price"], found.price_rows())
+    if branches := found.branches():
+        out.json("branches.json", {"leaves": branches})
+    shown: dict[str, Any] = {
+        "source": given.crowd.name,
+        "command": _command(given),
+        "caps": given.recorded(),
+    }
+    if found.plan.is_table:
+        curve = around(found, rng=given.search.seed)
+        page = assignment.render(found, **shown, curve=curve, measured=measured)
+    else:
+        page = factors.render(found, **shown)
+    out.text("report.html", page)
 
 
 def _command(given: AssignOptions) -> str:
@@ -272,7 +234,7 @@ def _command(given: AssignOptions) -> str:
     return command_line(words, options | {"seed": given.search.seed})
 
 
-def _say_result(found: Assignment | FactoredAssignment, out: Path, limited: str) -> None:
+def _say_result(found: Assignment, out: Path, limited: str) -> None:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()

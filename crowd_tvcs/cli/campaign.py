@@ -28,16 +28,16 @@ from crowd_tvcs.cli.campaign_options import (
     said_of_interval,
     say_model,
     stored,
-    write_rows,
 )
 from crowd_tvcs.cli.desk import turns
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
+from tvcs_core.command.results import print_json, print_table, write_rows
 from tvcs_core.command.shell import say, tell
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import json_text, listed, plain, shown, visible
+from tvcs_core.files.shown import listed, plain, shown, visible
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, Standing
@@ -204,7 +204,7 @@ def status(
     told, gold = summary(state, standings), on_gold(state)
     if as_json:
         each = [_standing(one) for one in standings]
-        print(json_text({**told, "gold": as_dict(gold), "task": each}, indent=2))
+        print_json({**told, "gold": as_dict(gold), "task": each})
         return
     for name, value in told.items():
         if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
@@ -254,7 +254,7 @@ def stop(
     with open_campaign(store) as campaign:
         found = campaign.stop(least_gain=least_gain, value=value, target=target, close=close)
     if as_json:
-        print(json_text([_standing(one) for one in found], indent=2))
+        print_json([_standing(one) for one in found])
         return
     _print_standings(found)
     ended = sum(one.stops for one in found)
@@ -294,10 +294,7 @@ def export_labels(store: StoreName, out: OutFile = None) -> None:
 
     with open_campaign(store, out) as campaign:
         found = stand(campaign.state())
-    rows: list[list[object]] = [
-        [s.task, "" if s.label is None else s.label, _or_empty(s.confidence), s.answers]
-        for s in found
-    ]
+    rows = [[one.task, one.label, one.confidence, one.answers] for one in found]
     write_rows(out, ["task", "label", "confidence", "answers"], rows)
     _say_unlabelled(sum(one.label is None for one in found), len(found))
 
@@ -373,21 +370,17 @@ def _standing(one: Standing) -> dict[str, Any]:
 
 
 def _print_standings(found: list[Standing]) -> None:
-    print(f"\n{'label':<12}{'sure':>8}{'answers':>9}{'out':>5}{'gain':>9}  {'verdict':<14}task")
+    columns = {
+        "label": "<12", "sure": ">8.4f", "answers": ">9", "out": ">5", "gain": ">9.5f", " ": "<2",
+        "verdict": "<14", "task": "<",
+    }  # fmt: skip
+    rows = []
     for one in found:
-        tell(
-            f"{visible(one.label or '-')[:11]:<12}{_four_digits(one.confidence):>8}{one.answers:>9}"
-            f"{one.pending:>5}"
-            f"{one.gain:>9.5f}  {one.verdict:<14}{plain(one.task)}"
-        )
-
-
-def _four_digits(number: float | None) -> str:
-    return "-" if number is None else f"{number:.4f}"
-
-
-def _or_empty(number: float | None) -> float | str:
-    return "" if number is None else number
+        confidence = "-" if one.confidence is None else one.confidence
+        counts = [one.answers, one.pending, one.gain, "", one.verdict]
+        rows.append([visible(one.label or "-")[:11], confidence, *counts, plain(one.task)])
+    print()
+    print_table(columns, rows)
 
 
 def _say_unlabelled(number: int, tasks: int) -> None:

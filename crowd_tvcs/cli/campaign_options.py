@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from crowd_tvcs.cli.answers import say_dependence
-from tvcs_core.command.shell import FAILED, emit, guarded, say, stop, tell
+from tvcs_core.command.results import print_table
+from tvcs_core.command.shell import FAILED, guarded, say, stop, tell
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
 
@@ -104,28 +105,6 @@ def open_campaign(store: str, out: Path | None = None) -> Campaign:
     return Campaign(store)
 
 
-def write_rows(
-    out: Path | None, header: list[str], rows: list[list[object]], *, is_secret: bool = False
-) -> None:
-    """Write a CSV table to a file, whole or not at all, or to standard output."""
-    import csv
-    import io
-
-    from tvcs_core.files.folders import write_whole
-    from tvcs_core.files.spreadsheet import shield
-    from tvcs_core.files.tables import write_table
-
-    shown = [[shield(x) if isinstance(x, str) else x for x in row] for row in rows]
-    if out is None:
-        page = io.StringIO()
-        writer = csv.writer(page, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(shown)
-        emit(page.getvalue().removesuffix("\n"))
-    else:
-        write_whole(out, lambda path: write_table(path, header, shown, ","), is_secret=is_secret)
-
-
 def say_model(campaign: Campaign) -> None:
     """Say what answers are worth together, where claims part, and from where a task is sure."""
     state = campaign.state()
@@ -188,10 +167,13 @@ def print_on_gold(state: State, gold: OnGold | None) -> None:
             tell(line)
     if gold is None:
         return
-    tell(f"\n{'on gold':<20}{'claimed':>9}{'reached':>9}{'from':>8}{'to':>8}{'tasks':>7}")
+    columns = {
+        "on gold": "<20", "claimed": ">9.3f", "reached": ">9.3f", "from": ">8.3f", "to": ">8.3f",
+        "tasks": ">7",
+    }  # fmt: skip
     parts = [(f"{'all' if c.labels is None else c.labels} labels", c) for c in gold.by_labels]
     parts += [("by confidence", c) for c in gold.by_confidence]
-    for name, c in parts:
-        tell(f"{name:<20}{c.claimed:>9.3f}{c.reached:>9.3f}{c.low:>8.3f}{c.high:>8.3f}{c.tasks:>7}")
+    tell()
+    print_table(columns, [(s, c.claimed, c.reached, c.low, c.high, c.tasks) for s, c in parts])
     for line in gold.warnings:
         tell(line)

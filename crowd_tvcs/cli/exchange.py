@@ -12,6 +12,7 @@ import typer
 
 from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, say_labels, say_names
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ def export(given: ExportOptions) -> None:
     """Write an assignment as a file that an annotation tool reads, and run.json."""
     from crowd_tvcs.exchange import FORMATS, read_assignment, read_tasks
     from crowd_tvcs.exchange import export as export_pairs
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
 
     plan, tasks, tool, out = given.plan, given.tasks, given.format, given.out
     pairs = read_assignment(plan)
@@ -89,12 +88,10 @@ def export(given: ExportOptions) -> None:
     if tool not in FORMATS:
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}, found {tool!r}")
     chosen = FORMATS[tool]
-    with output_folder(out, force=given.force) as folder:
-        works = export_pairs(pairs, tool, folder / chosen.file_name, tasks=listed)
-        inputs = [plan / "assignment.csv" if plan.is_dir() else plan, *([tasks] if tasks else [])]
-        options = recorded(given, ("format", "tasks"))
-        record = run_record("crowd-tvcs export", options, seed=None, inputs=inputs)
-        write_json(folder / "run.json", record)
+    inputs = [plan / "assignment.csv" if plan.is_dir() else plan, tasks]
+    parameters = recorded(given, ("format", "tasks"))
+    with results("crowd-tvcs export", given, parameters, inputs=inputs) as written:
+        works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
     workers = {worker for work in works for worker in work.workers}
     say(
         f"{len(pairs)} pairs of {len(works)} tasks and {len(workers)} workers written for "
@@ -115,9 +112,6 @@ def import_answers(given: ImportOptions) -> None:
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
 
     files, accounts, out = given.files, given.accounts, given.out
     found = import_files(
@@ -130,19 +124,17 @@ def import_answers(given: ImportOptions) -> None:
         classes=class_names(given.classes),
         **vars(given.cleaning),
     )
-    with output_folder(out, force=given.force) as folder:
-        write_table(folder / "answers.csv", *_table(found), ",")
-        record = run_record(
-            "crowd-tvcs import",
-            recorded(given, ("format", "question", "task_field", "accounts"))
-            | ({} if given.classes is None else {"classes": given.classes})
-            | given.cleaning.recorded
-            | ({"times": True} if given.times else {}),
-            seed=None,
-            inputs=[*files, *([accounts] if accounts else [])],
-            left_out=found.left_out,
-        )
-        write_json(folder / "run.json", record)
+    with results(
+        "crowd-tvcs import",
+        given,
+        recorded(given, ("format", "question", "task_field", "accounts"))
+        | ({} if given.classes is None else {"classes": given.classes})
+        | given.cleaning.recorded
+        | ({"times": True} if given.times else {}),
+        inputs=[*files, accounts],
+        left_out=found.left_out,
+    ) as written:
+        written.table("answers.csv", *_table(found))
     tasks, workers, labels = (len(set(column)) for column in zip(*found.rows, strict=True))
     say(
         f"{len(found.rows)} answers of {workers} workers to {tasks} tasks, {labels} different "

@@ -15,7 +15,6 @@ from tvcs_core.command.shell import say
 from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
-    from crowd_tvcs.factors.plan import FactoredPlan
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.accuracy_forecast import ForecastModel
     from crowd_tvcs.skills.dependence import Dependence
@@ -191,16 +190,14 @@ class Demands:
         model = self.dependence_model
         return None if model is None or model.plan_error != self.error else model.foresight
 
-    def say_dependence(self, plan: Plan | FactoredPlan) -> None:
+    def say_dependence(self, plan: Plan) -> None:
         """Say which common error the file brings, and where gold foresees nothing of such plans."""
-        from crowd_tvcs.plan.plan import Plan
-
         path, model = self.dependence_path, self.dependence_model
         if model is None:
             return
         if model.plan_error == self.error:
             say(f"{path}: the common error of the crowd is {self.error:.3f}")
-            if model.foresight is not None and not isinstance(plan, Plan):
+            if model.foresight is not None and not plan.is_table:
                 say(f"{path}: what gold foresees is not told of crowds that are planned in factors")
         elif model.foresight is not None:
             own = f"its own common error only, {model.plan_error:.3f}"
@@ -306,9 +303,7 @@ def one_crowd(quality: Path | None, kinds: Path | None, tasks: Path | None) -> P
     return kinds
 
 
-def read_crowd(
-    kinds: Path, demands: Demands, caps: Caps, budget: int | None
-) -> tuple[Plan | FactoredPlan, str]:
+def read_crowd(kinds: Path, demands: Demands, caps: Caps, budget: int | None) -> tuple[Plan, str]:
     """Read a plan in factors: as a table of workers x tasks where that is small enough.
 
     Returns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +20,7 @@ from crowd_tvcs.cli.answers import (
     say_skill,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.skill import Skill
 
 ASK = ("task", "answers", "tells")
+CONFUSION = ("worker", "label", "answer", "chance")
 RECORDED = (
     *("gold", "tasks", "wide", "classes", "per_class"),
     *("prior", "interval", "refresh", "force_refresh", "model", "ask"),
@@ -99,9 +100,7 @@ def quality(given: QualityOptions) -> None:
     """
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.answers.columns import read_task_names
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
+    from crowd_tvcs.skills.skill import COLUMNS
 
     if given.ask is not None and given.ask < 1:
         raise ValueError(f"--ask must be >= 1, found {given.ask}")
@@ -115,20 +114,27 @@ def quality(given: QualityOptions) -> None:
     shares = dict(zip(skill.classes, skill.class_prevalence.tolist(), strict=True))
     of_class = class_prevalence.class_counts(known.labels, skill.classes)
     dependence = None if skill.dependence is None else skill.dependence.as_json()
-    with output_folder(given.out, force=given.force) as folder:
+    with results(
+        "crowd-tvcs quality",
+        given,
+        recorded(given, RECORDED)
+        | given.cleaning.recorded
+        | {"class_shares": shares, "dependence": dependence},
+        inputs=[given.answers, given.gold, given.tasks],
+        layout=table.layout,
+    ) as out:
         if given.ask is not None:
-            write_table(folder / "ask.csv", ASK, _asked(table, known, skill, given.ask), ",")
-        _write_tables(folder, skill, class_prevalence.rows(skill.classes, of_class), names, given)
-        record = run_record(
-            "crowd-tvcs quality",
-            recorded(given, RECORDED)
-            | given.cleaning.recorded
-            | {"class_shares": shares, "dependence": dependence},
-            seed=None,
-            inputs=[given.answers, given.gold, *([] if given.tasks is None else [given.tasks])],
-            layout=table.layout,
+            out.table("ask.csv", ASK, _asked(table, known, skill, given.ask))
+        out.table("skills.csv", COLUMNS, skill.rows())
+        out.table(
+            "classes.csv", class_prevalence.COLUMNS, class_prevalence.rows(skill.classes, of_class)
         )
-        write_json(folder / "run.json", record)
+        if dependence is not None:
+            out.json("dependence.json", dependence)
+        if names:
+            out.table("quality.csv", *_quality_rows(skill, names, wide=given.wide))
+        if given.per_class:
+            out.table("confusion.csv", CONFUSION, _confusion_rows(skill))
     say_skill(skill)
     say(class_prevalence.describe_prevalence(skill.classes, of_class))
     if not names:
@@ -180,30 +186,6 @@ def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple
     if len(found) < count:
         say(f"only {len(found)} tasks have answers and no known label, {count} were asked for")
     return [(shield(task), n, tells) for task, n, tells in found]
-
-
-def _write_tables(
-    folder: Path,
-    skill: Skill,
-    shares: Sequence[Sequence[object]],
-    tasks: list[str],
-    given: QualityOptions,
-) -> None:
-    from crowd_tvcs.answers import class_prevalence
-    from crowd_tvcs.skills.skill import COLUMNS
-    from tvcs_core.files.folders import write_json
-    from tvcs_core.files.tables import write_table
-
-    write_table(folder / "skills.csv", COLUMNS, skill.rows(), ",")
-    write_table(folder / "classes.csv", class_prevalence.COLUMNS, shares, ",")
-    if skill.dependence is not None:
-        write_json(folder / "dependence.json", skill.dependence.as_json())
-    if tasks:
-        header, rows = _quality_rows(skill, tasks, wide=given.wide)
-        write_table(folder / "quality.csv", header, rows, ",")
-    if given.per_class:
-        header = ["worker", "label", "answer", "chance"]
-        write_table(folder / "confusion.csv", header, _confusion_rows(skill), ",")
 
 
 def _quality_rows(

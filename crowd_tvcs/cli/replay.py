@@ -19,6 +19,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
 )
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
@@ -74,9 +75,6 @@ def replay(given: ReplayOptions) -> None:
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.routing.replay import Outcome, averages
     from crowd_tvcs.routing.replay import replay as replay_answers
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
 
     refuse_negative_seed(given.seed)
     wanted = given.wanted
@@ -84,7 +82,14 @@ def replay(given: ReplayOptions) -> None:
     chances = class_prevalence.read_prior(given.prior, table.classes)
     if given.prior is None:
         _say_shares(table, known, given.gold_share)
-    with output_folder(given.out, force=given.force) as folder:
+    with results(
+        "crowd-tvcs replay",
+        given,
+        _parameters(given),
+        seed=given.seed,
+        inputs=[given.answers, given.truth],
+        layout=table.layout,
+    ) as out:
         found = replay_answers(
             table,
             known,
@@ -97,20 +102,10 @@ def replay(given: ReplayOptions) -> None:
             model=given.model,
         )
         rows = averages(found)
-        header = list(rows[0])
-        cells = [["" if row[k] is None else row[k] for k in header] for row in rows]
-        write_table(folder / "replay.csv", header, cells, ",")
+        out.table("replay.csv", list(rows[0]), [list(row.values()) for row in rows])
         names = [field.name for field in fields(Outcome)]
         splits = [["" if cell != cell else cell for cell in astuple(one)] for one in found]
-        write_table(folder / "splits.csv", names, splits, ",")
-        record = run_record(
-            "crowd-tvcs replay",
-            _parameters(given),
-            seed=given.seed,
-            inputs=[given.answers, given.truth],
-            layout=table.layout,
-        )
-        write_json(folder / "run.json", record)
+        out.table("splits.csv", names, splits)
     _print_rows(rows, given.splits)
 
 
@@ -138,17 +133,17 @@ def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]], splits: int) -> None:
-    print(
-        f"{'policy':<10}{'vote':<10}{'labels':>8}{'bought':>8}{'accuracy':>10}{'error':>9}"
-        f"{'claimed':>9}"
-    )
+    columns = {
+        "policy": "<10", "vote": "<10", "labels": ">8", "bought": ">8.2f", "accuracy": ">10.4f",
+        "error": ">9.4f", "claimed": ">9.4f", "": "<",
+    }  # fmt: skip
+    cells = []
     for row in rows:
-        claimed = "-" if row["claimed"] is None else f"{row['claimed']:.4f}"
-        error = "" if row["standard_error"] is None else f"{row['standard_error']:.4f}"
-        print(
-            f"{row['policy']:<10}{row['vote']:<10}{row['labels']:>8}{row['bought']:>8.2f}"
-            f"{row['accuracy']:>10.4f}{error:>9}{claimed:>9}{_refused(row, splits)}"
-        )
+        claimed = "-" if row["claimed"] is None else row["claimed"]
+        measured = [row["accuracy"], row["standard_error"], claimed]
+        numbers = [row["labels"], row["bought"], *measured]
+        cells.append([row["policy"], row["vote"], *numbers, _refused(row, splits)])
+    print_table(columns, cells)
 
 
 def _refused(row: dict[str, Any], splits: int) -> str:

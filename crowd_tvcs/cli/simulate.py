@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
+NAME = "crowd-tvcs simulate"
 RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "recorded")
 OF_MODELS = ("models", "within", "between", "hardness")
 
@@ -79,8 +81,6 @@ def simulate(given: SimulateOptions) -> None:
     """
     from crowd_tvcs.simulation import simulate as simulate_crowd
     from crowd_tvcs.simulation import write_crowd
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
 
     refuse_negative_seed(given.seed)
     if given.family == "models":
@@ -98,10 +98,8 @@ def simulate(given: SimulateOptions) -> None:
         n_gold=given.gold,
         rng=given.seed,
     )
-    with output_folder(given.out, force=given.force) as folder:
-        write_crowd(crowd, folder, recorded=given.recorded)
-        options = recorded(given, RECORDED)
-        write_json(folder / "run.json", run_record("crowd-tvcs simulate", options, seed=given.seed))
+    with results(NAME, given, recorded(given, RECORDED), seed=given.seed) as out:
+        write_crowd(crowd, out.folder, recorded=given.recorded)
     say(
         f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "
         f"{given.out}"
@@ -110,8 +108,6 @@ def simulate(given: SimulateOptions) -> None:
 
 def _simulate_models(given: SimulateOptions) -> None:
     from crowd_tvcs.models.simulation import simulate_models, write_models
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
 
     if not (given.low is None and given.high is None):
         raise ValueError("--low and --high are for iid and worker, not for models")
@@ -125,10 +121,9 @@ def _simulate_models(given: SimulateOptions) -> None:
         rng=given.seed,
         **{name: value for name, value in asked.items() if value is not None},
     )
-    with output_folder(given.out, force=given.force) as folder:
-        write_models(crowd, folder, recorded=given.recorded)
-        options = recorded(given, (*RECORDED, *OF_MODELS))
-        write_json(folder / "run.json", run_record("crowd-tvcs simulate", options, seed=given.seed))
+    parameters = recorded(given, (*RECORDED, *OF_MODELS))
+    with results(NAME, given, parameters, seed=given.seed) as out:
+        write_models(crowd, out.folder, recorded=given.recorded)
     say(
         f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "
         f"{given.gold} gold tasks written to {given.out}"

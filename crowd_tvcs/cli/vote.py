@@ -23,6 +23,7 @@ from crowd_tvcs.cli.answers import (
     say_skill,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -81,9 +82,6 @@ def vote(given: VoteOptions) -> None:
     """
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.skills.vote import vote as vote_on
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
 
     if given.quality is not None and given.gold is not None:
         raise ValueError("give --quality or --gold, not both")
@@ -93,19 +91,17 @@ def vote(given: VoteOptions) -> None:
     chances = class_prevalence.read_prior(given.prior, table.classes)
     votes = vote_on(table, used, skill=skill, prior=chances, dependence=dependence)
     known = {} if labelled is None else labelled.labels
-    with output_folder(given.out, force=given.force) as folder:
-        write_table(folder / "labels.csv", votes.columns, _rows(table, votes, known), ",")
-        record = run_record(
-            "crowd-tvcs vote",
-            recorded(given, RECORDED)
-            | given.cleaning.recorded
-            | {"method": used, "class_shares": shares}
-            | {"dependence": None if dependence is None else dependence.as_json()},
-            seed=None,
-            inputs=[p for p in (given.answers, given.quality, given.gold) if p is not None],
-            layout=table.layout,
-        )
-        write_json(folder / "run.json", record)
+    with results(
+        "crowd-tvcs vote",
+        given,
+        recorded(given, RECORDED)
+        | given.cleaning.recorded
+        | {"method": used, "class_shares": shares}
+        | {"dependence": None if dependence is None else dependence.as_json()},
+        inputs=[given.answers, given.quality, given.gold],
+        layout=table.layout,
+    ) as out:
+        out.table("labels.csv", votes.columns, _rows(table, votes, known))
     say(f"{_counted(votes, known, dependence)}; written to {given.out}")
 
 

@@ -19,6 +19,7 @@ from crowd_tvcs.cli.options import (
     read_crowd,
 )
 from tvcs_core.command.options import with_options
+from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 
@@ -48,8 +49,6 @@ def what_if(given: WhatIfOptions) -> None:
     labels gold foresees to be right, and where that lies with chance .95. The time limit is for all
     budgets together.
     """
-    import json
-
     from crowd_tvcs.what_if import steps
     from crowd_tvcs.what_if import what_if as what_if_budget
 
@@ -68,7 +67,7 @@ def what_if(given: WhatIfOptions) -> None:
     how: dict[str, Any] = {"rng": seed, "time_limit": given.search.time_limit}
     rows = steps(what_if_budget(plan, wanted, method, foresight=given.demands.foresight, **how))
     if given.as_json:
-        print(json.dumps({"method": method, "seed": seed, "budgets": rows}, indent=2))
+        print_json({"method": method, "seed": seed, "budgets": rows})
         return
     _print_rows(rows)
     kept = [str(row["budget"]) for row in rows if row["found_at"] < row["budget"]]
@@ -77,19 +76,18 @@ def what_if(given: WhatIfOptions) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
-    heads = [("budget", 10), ("answers", 10), ("accuracy", 10), ("per answer", 14)]
-    heads += [("at most", 10), ("certified", 11)]
+    columns = {
+        "budget": ">10", "answers": ">10", "accuracy": ">10.4f", "per answer": ">+14.6f",
+        "at most": ">10.4f", "certified": ">11",
+    }  # fmt: skip
     if rows[0]["foreseen"] is not None:
-        heads += [("foreseen", 10), ("from", 8), ("to", 8)]
-    print("".join(f"{head:>{width}}" for head, width in heads))
-    for row in rows:
-        gain = "" if row["per_answer"] is None else f"{row['per_answer']:+.6f}"
-        bound = "" if row["bound"] is None else f"{row['bound']:.4f}"
-        foreseen = ""
-        if (told := row["foreseen"]) is not None:
-            foreseen = f"{told['accuracy']:>10.4f}{told['low']:>8.4f}{told['high']:>8.4f}"
-        print(
-            f"{row['budget']:>10}{row['answers']:>10}{row['expected_accuracy']:>10.4f}"
-            f"{gain:>14}{bound:>10}{'yes' if row['certified'] else 'no':>11}"
-            f"{foreseen}"
-        )
+        columns |= {"foreseen": ">10.4f", "from": ">8.4f", "to": ">8.4f"}
+    cells = [
+        [
+            *(row["budget"], row["answers"], row["expected_accuracy"], row["per_answer"]),
+            *(row["bound"], "yes" if row["certified"] else "no"),
+            *(row["foreseen"][name] for name in ("accuracy", "low", "high") if row["foreseen"]),
+        ]
+        for row in rows
+    ]
+    print_table(columns, cells)

@@ -11,7 +11,8 @@ import typer
 
 from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
-from tvcs_core.command.shell import guarded, say, tell
+from tvcs_core.command.results import print_table, results
+from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.behaviour.worker_review import WorkerReview
@@ -61,9 +62,6 @@ def workers(given: WorkersOptions) -> None:
     --times writes them.
     """
     from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS, review_workers
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
 
     table, known = read_with_gold(
         given.answers, given.gold, given.classes, given.cleaning, times=True
@@ -76,19 +74,17 @@ def workers(given: WorkersOptions) -> None:
         level=given.level,
         interval=given.interval,
     )
-    with output_folder(given.out, force=given.force) as folder:
-        write_table(folder / "workers.csv", COLUMNS, found.rows(), ",")
-        write_table(folder / "flags.csv", FLAG_COLUMNS, found.flag_rows(), ",")
+    with results(
+        "crowd-tvcs workers",
+        given,
+        recorded(given, RECORDED) | given.cleaning.recorded,
+        inputs=[given.answers, given.gold, given.workers],
+        layout=table.layout,
+    ) as out:
+        out.table("workers.csv", COLUMNS, found.rows())
+        out.table("flags.csv", FLAG_COLUMNS, found.flag_rows())
         if minutes := found.minutes():
-            write_table(folder / "minutes.csv", ["worker", "minutes"], minutes, ",")
-        record = run_record(
-            "crowd-tvcs workers",
-            recorded(given, RECORDED) | given.cleaning.recorded,
-            seed=None,
-            inputs=[p for p in (given.answers, given.gold, given.workers) if p is not None],
-            layout=table.layout,
-        )
-        write_json(folder / "run.json", record)
+            out.table("minutes.csv", ["worker", "minutes"], minutes)
     _say(found)
     _print(found, given.rows)
     say(f"written to {given.out}")
@@ -117,16 +113,16 @@ def _print(found: WorkerReview, rows: int) -> None:
 
     count = Counter(one.verdict for one in found.workers)
     print(", ".join(f"{count[verdict]} {verdict}" for verdict in ORDER))
-    print(
-        f"\n{'verdict':<10}{'answers':>8}{'gold':>6}{'right':>6}{'quality':>9}{'low':>6}{'high':>6}"
-        f"{'seconds':>9}{'per hour':>10}  {'worker':<16}flags"
-    )
+    columns = {
+        "verdict": "<10", "answers": ">8", "gold": ">6", "right": ">6", "quality": ">9.3f",
+        "low": ">6.2f", "high": ">6.2f", "seconds": ">9.1f", "per hour": ">10.2f", " ": "<2",
+        "worker": "<16", "flags": "<",
+    }  # fmt: skip
     order = sorted(found.workers, key=lambda s: (ORDER.index(s.verdict), -s.answers, s.worker))
+    cells = []
     for s in order[: max(rows, 0)]:
-        seconds = "" if s.seconds != s.seconds else f"{s.seconds:.1f}"
-        pay = "" if s.pay_per_hour != s.pay_per_hour else f"{s.pay_per_hour:.2f}"
+        measured = [s.gold, s.right, s.quality, s.low, s.high, s.seconds, s.pay_per_hour]
         kinds = ", ".join(dict.fromkeys(flag.kind for flag in s.flags))
-        tell(
-            f"{s.verdict:<10}{s.answers:>8}{s.gold:>6}{s.right:>6}{s.quality:>9.3f}{s.low:>6.2f}"
-            f"{s.high:>6.2f}{seconds:>9}{pay:>10}  {plain(s.worker):<16}{kinds}".rstrip()
-        )
+        cells.append([s.verdict, s.answers, *measured, "", plain(s.worker), kinds])
+    print()
+    print_table(columns, cells)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.accuracy import accuracies
-from crowd_tvcs.factors.assignment import FactoredAssignment
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
 from crowd_tvcs.factors.rounding import add_what_is_left, assign_by, take_whole_parts
 from crowd_tvcs.factors.start import starts
 from crowd_tvcs.factors.teams import Teams
-from crowd_tvcs.plan.assignment import PlanProof
+from crowd_tvcs.plan.accuracy_of_pairs import accuracies
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.certificate import PlanProof
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
 from crowd_tvcs.search.deadline import Deadline
-from tvcs_core.streams import stream
 
 MOST_WORKERS = 24  # of a task, but for minimums; larger sets are not searched
 SHARE_OF_PRICES = 0.7  # of a time limit
@@ -37,13 +37,7 @@ NO_MORE = "no step found more"
 STILL_GAINED = "the last of {} passes over all tasks still gained {:.2g}"
 
 
-def assign_factors(
-    plan: FactoredPlan,
-    method: str = "best",
-    *,
-    rng: int | np.random.Generator | None = None,
-    time_limit: float | None = None,
-) -> FactoredAssignment:
+def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
     """Choose who labels which task by the method `best`, of groups of tasks that are alike.
 
     1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
@@ -58,24 +52,17 @@ def assign_factors(
        start is kept.
     5. While the gap is above 1e-4 of the error, all tasks once more in random order, in blocks.
 
-    Workers and tasks are sorted by name before any arithmetic, and the assignment is of the plan
-    so sorted. Sets of more than 12 workers are not searched.
+    Sets of more than 12 workers are not searched.
 
     Raises
     ------
     ValueError
-        If the method is another, the minimums cannot be met, or the time limit is not a number of
-        seconds above 0.
+        If the minimums cannot be met.
     """
-    require_best(method)
-    if time_limit is not None and not 0 < time_limit < math.inf:
-        raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
-    plan = plan.by_name()
     teams = least_teams(plan, _most_workers(plan))
     relaxed = GroupRelaxation.of(Groups.of(plan))
-    rng = stream(rng, "plan in factors")
-    share = None if time_limit is None else SHARE_OF_PRICES * time_limit
-    with _one_blas_thread(), Deadline.after(time_limit) as deadline:
+    share = None if deadline.left == math.inf else SHARE_OF_PRICES * deadline.left
+    with _one_blas_thread():
         with Deadline.after(share) as first:
             best = _begin(relaxed, teams)
             search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
@@ -87,10 +74,10 @@ def assign_factors(
     return _told(plan, state, reason)
 
 
-def _most_workers(plan: FactoredPlan) -> int:
+def _most_workers(plan: Plan) -> int:
     """Return how many workers a task may get: more than are searched where there is budget."""
-    least, labels = int(plan.min_workers_per_task.max(initial=0)), plan.budget / len(plan.tasks)
-    most = max(MOST_WORKERS, least, math.ceil(2.0 * labels))
+    least, m = int(plan.min_workers_per_task.max(initial=0)), len(plan.quality.tasks)
+    most = max(MOST_WORKERS, least, math.ceil(2.0 * plan.budget / m))
     return max(1, min(most, int(plan.max_workers_per_task.max(initial=1))))
 
 
@@ -98,7 +85,7 @@ def _begin(relaxed: GroupRelaxation, least: Teams) -> Teams:
     """Return the best of the plans that need no prices."""
     best, plan = least.copy(), relaxed.groups.plan
     if best.sizes.any():
-        best.accuracy[:] = accuracies(plan, *best.pairs())
+        best.accuracy[:] = accuracies(plan, best.pairs())
     for teams in starts(relaxed.groups, least):
         add_what_is_left(relaxed, teams)
         best = _better(relaxed, best, teams)
@@ -127,12 +114,6 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
     from tvcs_core.engines import one_blas_thread
 
     return one_blas_thread()
-
-
-def require_best(method: str) -> None:
-    """Refuse another method than the one for crowds in factors."""
-    if method != "best":
-        raise ValueError(f"a crowd in factors is planned by the method best, found {method!r}")
 
 
 @dataclass(eq=False)
@@ -213,18 +194,17 @@ class _State:
         return self.rng.permutation(tasks)
 
 
-def _told(plan: FactoredPlan, state: _State, reason: str) -> FactoredAssignment:
+def _told(plan: Plan, state: _State, reason: str) -> Assignment:
     """Return the assignment with what its prices prove."""
     teams, dual = state.teams, state.search.proved
-    tasks, workers = teams.pairs()
-    order = np.lexsort((workers, tasks))
-    m, n = len(plan.tasks), len(plan.workers)
+    m, n = len(plan.quality.tasks), len(plan.quality.workers)
     proof = None
     if dual is not None and (bound := usable(dual.bound / m)) is not None:
         prices = dual.prices / m
         proof = PlanProof(bound, prices[:n], float(prices[n]))
     facts = {"groups": state.relaxed.groups.size, "rounds": state.search.rounds}
-    found = FactoredAssignment(plan, tasks[order], workers[order], "best", reason, facts, proof)
-    if is_largest(found.expected_accuracy, found.bound):
-        return FactoredAssignment(plan, found.tasks, found.workers, "best", LARGEST, facts, proof)
-    return found
+    pairs = teams.pairs()
+    pairs = Assigned.of(pairs.tasks, pairs.workers, pairs.shape)
+    found = Assignment(plan, pairs, "best", reason, facts=facts, certificate=proof)
+    is_best = is_largest(found.expected_accuracy, found.bound)
+    return replace(found, reason=LARGEST) if is_best else found

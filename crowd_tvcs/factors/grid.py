@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.plan.plan import Plan
 
 MOST_GROUPS = 20_000  # of kind, limits and prior; beyond, one LP over sets takes too long
@@ -48,7 +47,7 @@ class Groups:
         Which part of the task counts for the next group, in [0, 1).
     """
 
-    plan: FactoredPlan
+    plan: Plan
     line: Integers
     member: Integers
     prior: Floats
@@ -58,7 +57,7 @@ class Groups:
     share: Floats
 
     @classmethod
-    def of(cls, plan: FactoredPlan) -> Groups:
+    def of(cls, plan: Plan) -> Groups:
         """Group the tasks of a plan.
 
         Raises
@@ -100,7 +99,7 @@ class Groups:
         return self.plan.part(tasks, chances=self.plan.class_prior[rows])
 
 
-def lines_of(plan: FactoredPlan) -> tuple[Integers, Integers]:
+def lines_of(plan: Plan) -> tuple[Integers, Integers]:
     """Line of every task, by kind, minimum and cap; and the first task of every line."""
     columns = [plan.factors.kind, plan.min_workers_per_task, plan.max_workers_per_task]
     _, member, line = np.unique(
@@ -109,7 +108,7 @@ def lines_of(plan: FactoredPlan) -> tuple[Integers, Integers]:
     return line.reshape(-1).astype(np.int64), member.astype(np.int64)
 
 
-def priors_of(plan: FactoredPlan, line: Integers) -> tuple[Floats, Integers, Floats]:
+def priors_of(plan: Plan, line: Integers) -> tuple[Floats, Integers, Floats]:
     """Prior of every task, folded, and line and prior of every group; see `Groups`."""
     if plan.class_prior is None:
         prior = np.maximum(plan.prior, 1.0 - plan.prior)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.teams import Teams
+from crowd_tvcs.plan.plan import Plan
 
 Integers = NDArray[np.int64]
 
 
-def least_teams(plan: FactoredPlan, most: int) -> Teams:
+def least_teams(plan: Plan, most: int) -> Teams:
     """Give every task as many workers as it must have, and no more; accuracies are not computed.
 
     Tasks that the same workers may label and that need as many are of one class. A flow from
@@ -40,7 +40,7 @@ def least_teams(plan: FactoredPlan, most: int) -> Teams:
     return teams
 
 
-def _classes(plan: FactoredPlan) -> tuple[Integers, NDArray[np.bool_], Integers]:
+def _classes(plan: Plan) -> tuple[Integers, NDArray[np.bool_], Integers]:
     """Minimum and workers of every class with a minimum, and the class of every task, else -1."""
     table = plan.factors.table
     allowed = np.ones(table.shape, dtype=bool) if table.allowed is None else table.allowed
@@ -53,7 +53,7 @@ def _classes(plan: FactoredPlan) -> tuple[Integers, NDArray[np.bool_], Integers]
     return known[has_need, 1], allowed[:, first[known[has_need, 0]]], number[inverse.reshape(-1)]
 
 
-def _flow(plan: FactoredPlan, need: Integers, may: NDArray[np.bool_], count: Integers) -> Integers:
+def _flow(plan: Plan, need: Integers, may: NDArray[np.bool_], count: Integers) -> Integers:
     """How many tasks of every class each worker labels, of shape (workers, classes)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow

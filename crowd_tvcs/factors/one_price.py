@@ -32,7 +32,7 @@ def bound_at_one_price(groups: Groups, relaxation: Relaxation) -> DualBound | No
     tell what no stronger one does.
     """
     plan, members = groups.plan, groups.members
-    values = members.quality.values
+    values = members.table.values
     if plan.n_classes > 2 and (values < 1.0 / plan.n_classes).any():
         return None
     sizes, accuracy = _accuracy_by_size(members)
@@ -46,7 +46,7 @@ def bound_at_one_price(groups: Groups, relaxation: Relaxation) -> DualBound | No
         return float(price * labels + groups.weight @ value(price))
 
     price = _least(bound, 1.0)
-    n = len(plan.workers)
+    n = len(plan.quality.workers)
     prices = np.zeros(n + 1)
     if caps < plan.budget:
         prices[:n] = price
@@ -63,7 +63,7 @@ def _accuracy_by_size(members: Plan) -> tuple[Floats, Floats]:
     """
     k, cap = members.n_classes, members.max_workers_per_task
     most = MOST_SIZE if k == 2 else int(np.log(MOST_OUTCOMES) / np.log(k))
-    allowed = members.quality.allowed
+    allowed = members.table.allowed
     may = np.ones(members.quality.shape, bool) if allowed is None else allowed
     strength = np.where(may, members.told, -1.0)
     rank = np.argsort(np.argsort(-strength, axis=0, kind="stable"), axis=0, kind="stable")

@@ -16,15 +16,14 @@ from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import relax
 from crowd_tvcs.search.kernels import pairs
 from crowd_tvcs.search.kernels.records import Limit, Prices, Room, TaskSets, TaskValues
-from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation
+from crowd_tvcs.search.relaxation import THREADS, DualBound, Relaxation, price_everything
+from crowd_tvcs.search.search import EPOCHS, FIRST_STEP, LAST_STEP
+from crowd_tvcs.search.voters import folded_scratch
 from tvcs_core.engines import in_threads
 
-EPOCHS = 30
 EPOCHS_OF_PAIRS = 8  # each of which asks more of a visit
-FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price, as for a plan that is a table
 VISITS_PER_WORKER = 5  # in an epoch
 LEAST_VISITS, MOST_VISITS = 2_000, 20_000  # in an epoch
 ROUNDS = 50  # of column generation
@@ -35,8 +34,7 @@ MOST_OF_PAIRS = 6  # workers of a set where pairs of them are exchanged
 MANY_WORKERS = 150  # from whom on central prices take fewer rounds than those of a vertex
 ROUGH_NODES = 2_000  # of branch and bound per group, as long as that finds better prices
 PROOF_NODES = 200_000
-SLACK = 2e-5  # of the error, by which a proof may be off; WIDENED so often where nodes run out
-WIDER, WIDENED = 5, 8.0
+SLACK = 2e-5  # of the error, by which a proof may be off
 MOST_COLUMNS = 400_000
 CLOSE = 2e-5  # of bound and linear program, as a part of the error, at which to stop
 CLOSE_OF_MANY = 3e-4  # the same where there are `MANY_PAIRS` of workers and groups
@@ -69,13 +67,13 @@ class GroupRelaxation:
         plan = groups.plan
         caps = np.append(plan.max_tasks_per_worker, plan.budget).astype(np.int64)
         each = np.arange(groups.size)
-        relaxation = replace(relax(groups.members), caps=caps, kind=each, first=each)
+        relaxation = replace(Relaxation.of(groups.members), caps=caps, kind=each, first=each)
         return cls(groups, relaxation)
 
     @property
     def n_tasks(self) -> int:
         """Number of tasks of the whole plan."""
-        return len(self.groups.plan.tasks)
+        return len(self.groups.plan.quality.tasks)
 
     def visit(self, order: Integers, prices: Floats, step: float, deadline: Deadline) -> TaskSets:
         """Let groups, drawn like tasks, take their best sets in turn, each moving the prices."""
@@ -105,54 +103,30 @@ class GroupRelaxation:
     ) -> None:
         """Ask tasks of this or another relaxation for their best sets, without a proof."""
         if self.by_pairs:
-            scratch = relaxation.scratch()
+            scratch = folded_scratch(relaxation.candidates)
             pairs.visit(order, relaxation.candidates, prices, room, sets, found, limit, *scratch)
         else:
-            relaxation._visit(order, prices, room, sets, found, Limit(0, limit.stop))
+            candidates, unproved = relaxation.candidates, Limit(0, limit.stop)
+            relaxation.voters.visit(order, candidates, prices, room, sets, found, unproved)
 
     def price(
         self, prices: Floats, start: TaskSets, deadline: Deadline, nodes: int, slack: float = 0.0
     ) -> DualBound | None:
         """Price every group; the bound is in units of the sum over all tasks.
 
-        With a `slack`, in accuracy of a task, what is worth at most so much more than the set in
-        `start` is not looked for, and the value of the group is that much larger: a bound all the
-        same, which takes a fraction of the nodes where many sets are worth nearly the same. Where
-        the nodes do not do, the slack grows. None if the deadline struck.
+        See `crowd_tvcs.search.relaxation.price_everything`. None if the deadline struck.
         """
-        relaxation, plan = self.relaxation, self.groups.plan
+        relaxation, plan, weight = self.relaxation, self.groups.plan, self.groups.weight
         prices = relaxation.rations.priced_out(prices, relaxation.caps, 1.0 - 1.0 / plan.n_classes)
-        sets, every = start.copy(), np.arange(self.groups.size)
-        value, proved = np.empty(every.size), np.zeros(every.size, dtype=bool)
+        sets = start.copy()
         if self.by_pairs:
             value = self._value_by_pairs(prices, sets, deadline)
-        if self.by_pairs and nodes == 0:
-            return None if deadline.has_passed else self._bound(prices, value, proved, sets)
-
-        def part(tasks: Integers) -> None:
-            found = relaxation.visit(tasks, prices, sets, deadline, node_limit=nodes)
-            value[tasks], proved[tasks] = found.value[tasks], found.proved[tasks]
-
-        left = every
-        for _ in range(WIDER if slack > 0.0 else 1):
-            true = sets.accuracy.copy()
-            sets.accuracy[left] += slack
-            raised = sets.accuracy.copy()
-            in_threads(part, np.array_split(left, 2 * THREADS), THREADS)
-            # A set that was found has its own accuracy; the others get theirs back.
-            sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
-            if deadline.has_passed:
-                return None
-            left, slack = np.flatnonzero(~proved), slack * WIDENED
-            if not left.size:
-                break
-        return self._bound(prices, value, proved, sets)
-
-    def _bound(
-        self, prices: Floats, value: Floats, proved: NDArray[np.bool_], sets: TaskSets
-    ) -> DualBound:
-        bound = float(prices @ self.relaxation.caps + self.groups.weight @ value)
-        return DualBound(prices, bound, bool(proved.all()), sets, value)
+            if nodes == 0:
+                bound = float(prices @ relaxation.caps + weight @ value)
+                return None if deadline.has_passed else DualBound(prices, bound, False, sets, value)
+        return price_everything(
+            relaxation, prices, sets, deadline, nodes, slack=slack, weight=weight
+        )
 
     def _value_by_pairs(self, prices: Floats, sets: TaskSets, deadline: Deadline) -> Floats:
         """Exchange pairs in the sets of all groups, in place; return what these are worth."""

@@ -8,15 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.accuracy import accuracies
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.prices import GroupRelaxation
 from crowd_tvcs.factors.teams import Teams
+from crowd_tvcs.plan.accuracy_of_pairs import accuracies
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import Candidates, Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import Relaxation
-from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
 
 AT_ONCE = 2_000_000  # workers x tasks of a block
 CLIMBED = 200_000  # workers x tasks that get what is left; a climb over them takes .1 s
@@ -64,26 +63,28 @@ def take_whole_parts(
             begin = int(np.ceil(ends[group] - groups.weight[group] - ROUNDING))
             left = order[first + max(times, 0) : first + wanted]
             _change_sets(groups.plan, teams, order[begin:first], left, workers)
-    teams.accuracy[:] = accuracies(groups.plan, *teams.pairs())
+    teams.accuracy[:] = accuracies(groups.plan, teams.pairs())
 
 
-def _bring_forward(plan: FactoredPlan, tasks: Integers, workers: Integers) -> int:
+def _bring_forward(plan: Plan, tasks: Integers, workers: Integers) -> int:
     """Put tasks that all of the workers may label first, in place; return how many they are."""
-    if not plan.excluded.size:
+    if not plan.factors.excluded.size:
         return tasks.size
-    is_kept = ~plan.excludes(tasks[:, None], workers).any(axis=1)
+    is_kept = ~plan.factors.excludes(tasks[:, None], workers).any(axis=1)
     tasks[:] = np.concatenate([tasks[is_kept], tasks[~is_kept]])
     return int(is_kept.sum())
 
 
 def _change_sets(
-    plan: FactoredPlan, teams: Teams, done: Integers, left: Integers, workers: Integers
+    plan: Plan, teams: Teams, done: Integers, left: Integers, workers: Integers
 ) -> None:
     """Give tasks that exclude one of these workers the set of another, which takes these."""
-    able = done[~plan.excludes(done[:, None], workers).any(axis=1) & (teams.sizes[done] > 0)]
+    able = done[
+        ~plan.factors.excludes(done[:, None], workers).any(axis=1) & (teams.sizes[done] > 0)
+    ]
     for task in left.tolist():
         place = np.arange(teams.workers.shape[1]) < teams.sizes[able, None]
-        is_barred = plan.excludes(np.array(task), teams.workers[able]) & place
+        is_barred = plan.factors.excludes(np.array(task), teams.workers[able]) & place
         fits = np.flatnonzero(~is_barred.any(axis=1))
         if not fits.size:
             continue
@@ -116,20 +117,17 @@ def relaxation_of(relaxed: GroupRelaxation, tasks: Integers) -> Relaxation:
     )  # fmt: skip
     _exclude(plan, tasks, candidates)
     each = np.arange(tasks.size)
-    out = replace(whole, candidates=candidates, kind=each, first=each)
-    if isinstance(out, ManyClassRelaxation):
-        model = out.model._replace(kind=out.model.kind[at], prior=out.model.prior[at])
-        return replace(out, model=model)
-    return out
+    voters = whole.voters.part(at)
+    return replace(whole, candidates=candidates, kind=each, first=each, voters=voters)
 
 
-def _exclude(plan: FactoredPlan, tasks: Integers, candidates: Candidates) -> None:
+def _exclude(plan: Plan, tasks: Integers, candidates: Candidates) -> None:
     """Take excluded pairs off the candidates of some tasks; the others keep their order."""
-    if not plan.excluded.size:
+    if not plan.factors.excluded.size:
         return
-    rows = np.flatnonzero(np.isin(tasks, plan.excluded // len(plan.workers)))
+    rows = np.flatnonzero(np.isin(tasks, plan.factors.excluded // len(plan.quality.workers)))
     worker, size = candidates.worker[rows], candidates.size[rows]
-    goes = plan.excludes(tasks[rows, None], worker)
+    goes = plan.factors.excludes(tasks[rows, None], worker)
     is_one = np.arange(worker.shape[1]) < size[:, None]
     order = np.argsort(goes | ~is_one, axis=1, kind="stable")
     candidates.worker[rows] = np.take_along_axis(worker, order, axis=1)
@@ -177,7 +175,7 @@ def _keep_better(teams: Teams, tasks: Integers, sets: TaskSets, need: Integers) 
 def add_what_is_left(relaxed: GroupRelaxation, teams: Teams) -> None:
     """Give the labels that nobody has to the tasks that are least sure, pair after pair."""
     plan, most = relaxed.groups.plan, teams.workers.shape[1]
-    size = max(1, CLIMBED // len(plan.workers))
+    size = max(1, CLIMBED // len(plan.quality.workers))
     able = np.flatnonzero(teams.sizes < np.minimum(plan.max_workers_per_task, most))
     # Two more labels may gain where one does not.
     labels = min(int(teams.room[-1]), int(teams.room[:-1].sum()))
@@ -199,7 +197,7 @@ def add_what_is_left(relaxed: GroupRelaxation, teams: Teams) -> None:
         sets.workers[:, : rows.shape[1]], sets.sizes[:] = rows, sizes
         relaxation.climb(sets, exact=False, sharp=True)
         teams.put(tasks, sets.workers, sets.sizes, accuracy)
-        chosen = teams.pairs_of(tasks)
-        teams.accuracy[tasks] = accuracies(plan, *chosen)[tasks]
+        chosen = teams.pairs(tasks)
+        teams.accuracy[tasks] = accuracies(plan, chosen)[tasks]
         if teams.accuracy[tasks].sum() < accuracy.sum():
             teams.put(tasks, *before)

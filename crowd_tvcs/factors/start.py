@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.factors.accuracy import accuracies
 from crowd_tvcs.factors.grid import Groups, lines_of
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.teams import Teams
+from crowd_tvcs.plan.accuracy_of_pairs import accuracies
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.initial import quick, relax
+from crowd_tvcs.search.initial import quick
+from crowd_tvcs.search.relaxation import Relaxation
 
 # Workers x columns of a table: `fast` takes .2 s for the first number, 1 s for the second
 # (two cores of 2023), which are tried in this order.
@@ -58,14 +58,14 @@ def scaled_teams(groups: Groups, least: Teams) -> Teams | None:
         table = _table(plan, order[first + count // 2], _barred(plan, order, column), scale)
     except ValueError:  # divided caps leave no room for the minimums
         return None
-    sets = quick(relax(table))[1]
+    sets = quick(Relaxation.of(table))[1]
     teams = _nobody(least)
     sizes = np.minimum(sets.sizes, teams.workers.shape[1])
     teams.put(order, sets.workers[column], sizes[column], teams.accuracy[order])
     return _rated(plan, teams)
 
 
-def _scale(plan: FactoredPlan, count: Integers) -> int | None:
+def _scale(plan: Plan, count: Integers) -> int | None:
     """Return the smallest B by which division loses little of the labels of the best workers.
 
     Among those whose table is not too large; the one that loses the least if there is none such.
@@ -117,10 +117,10 @@ def _columns(groups: Groups, scale: int) -> tuple[Integers, Integers]:
     return order, np.cumsum(is_first) - 1
 
 
-def _barred(plan: FactoredPlan, order: Integers, column: Integers) -> NDArray[np.bool_]:
+def _barred(plan: Plan, order: Integers, column: Integers) -> NDArray[np.bool_]:
     """Return who is excluded from at least half of the tasks of a column: (workers, columns)."""
-    n, size = len(plan.workers), int(column[-1]) + 1
-    of_task, worker = np.divmod(plan.excluded, n)
+    n, size = len(plan.quality.workers), int(column[-1]) + 1
+    of_task, worker = np.divmod(plan.factors.excluded, n)
     place = np.empty(order.size, dtype=np.int64)
     place[order] = column
     times = np.bincount(worker * size + place[of_task], minlength=n * size).reshape(n, size)
@@ -128,11 +128,12 @@ def _barred(plan: FactoredPlan, order: Integers, column: Integers) -> NDArray[np
     return out
 
 
-def _table(plan: FactoredPlan, tasks: Integers, barred: NDArray[np.bool_], scale: int) -> Plan:
+def _table(plan: Plan, tasks: Integers, barred: NDArray[np.bool_], scale: int) -> Plan:
     """Return the plan of these tasks with caps and budget divided."""
     part = plan.part(tasks)
-    may = ~barred if part.quality.allowed is None else part.quality.allowed & ~barred
-    quality = Quality(part.quality.values, part.quality.workers, part.quality.tasks, may)
+    given = part.table
+    may = ~barred if given.allowed is None else given.allowed & ~barred
+    quality = Quality(given.values, given.workers, given.tasks, may)
     return Plan(
         quality,
         max_workers_per_task=part.max_workers_per_task,
@@ -145,7 +146,7 @@ def _table(plan: FactoredPlan, tasks: Integers, barred: NDArray[np.bool_], scale
     )
 
 
-def even_teams(plan: FactoredPlan, least: Teams) -> Teams | None:
+def even_teams(plan: Plan, least: Teams) -> Teams | None:
     """Give tasks nearly equal, odd numbers of labels, of the best workers of their lines.
 
     Workers of every line and number are dealt in turn (the wrap-around rule of McNaughton 1959),
@@ -157,7 +158,7 @@ def even_teams(plan: FactoredPlan, least: Teams) -> Teams | None:
     known, member, of_task, count = np.unique(
         keys, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    if known.shape[0] * len(plan.workers) > MOST_CELLS:
+    if known.shape[0] * len(plan.quality.workers) > MOST_CELLS:
         return None
     kind = plan.factors.kind[member]
     strength = np.abs(plan.factors.table.values[:, kind] - 1.0 / plan.n_classes)
@@ -174,7 +175,7 @@ def even_teams(plan: FactoredPlan, least: Teams) -> Teams | None:
     return _rated(plan, teams)
 
 
-def _even_sizes(plan: FactoredPlan, most: int) -> Integers:
+def _even_sizes(plan: Plan, most: int) -> Integers:
     """Return how many labels each task gets: odd numbers where caps and minimums allow them.
 
     The tasks of which the least is known get two more, as far as labels go.
@@ -196,10 +197,10 @@ def _even_sizes(plan: FactoredPlan, most: int) -> Integers:
 
 
 def _strongest(
-    plan: FactoredPlan, kind: Integers, strength: Floats, sizes: Integers, count: Integers
+    plan: Plan, kind: Integers, strength: Floats, sizes: Integers, count: Integers
 ) -> Integers:
     """Return how many tasks of every class each worker gets, the strongest pairs first."""
-    n, room = len(plan.workers), plan.max_tasks_per_worker.copy()
+    n, room = len(plan.quality.workers), plan.max_tasks_per_worker.copy()
     need, out = sizes * count, np.zeros(strength.shape, dtype=np.int64)
     allowed = plan.factors.table.allowed
     may = np.ones(strength.shape, dtype=bool) if allowed is None else allowed[:, kind]
@@ -235,16 +236,16 @@ def _nobody(least: Teams) -> Teams:
     return out
 
 
-def _rated(plan: FactoredPlan, teams: Teams) -> Teams:
+def _rated(plan: Plan, teams: Teams) -> Teams:
     """Take excluded pairs off teams, in place, and compute their accuracies."""
-    tasks = np.unique(plan.excluded // len(plan.workers))
+    tasks = np.unique(plan.factors.excluded // len(plan.quality.workers))
     if tasks.size:
         rows, sizes = teams.workers[tasks].astype(np.int64), teams.sizes[tasks]
         is_one = np.arange(rows.shape[1]) < sizes[:, None]
-        goes = plan.excludes(tasks[:, None], rows) & is_one
+        goes = plan.factors.excludes(tasks[:, None], rows) & is_one
         order = np.argsort(goes | ~is_one, axis=1, kind="stable")
         left = sizes - goes.sum(axis=1)
         rows = np.take_along_axis(rows, order, axis=1)
         teams.put(tasks, rows, left, teams.accuracy[tasks])
-    teams.accuracy[:] = accuracies(plan, *teams.pairs())
+    teams.accuracy[:] = accuracies(plan, teams.pairs())
     return teams

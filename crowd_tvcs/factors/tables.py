@@ -25,8 +25,9 @@ from crowd_tvcs.answers.columns import (
     refuse_others,
     require_rows,
 )
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import NO_CAP, chance_of_the_second, columns_of_classes
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
@@ -114,7 +115,7 @@ def read_factored_plan(
     prior: float = 0.5,
     classes: int | None = None,
     class_prior: Sequence[float] | None = None,
-) -> FactoredPlan:
+) -> Plan:
     """Make a plan of factors and of tables; see `crowd_tvcs.plan.tables.read_plan`.
 
     The table of tasks may have the columns `prior` (or `prior=CLASS` for each of more than two
@@ -147,7 +148,7 @@ def read_factored_plan(
             (at,) = find(table, [Column(name)])
             value = usual[name]
             given[name] = _column(table, at, reader, NO_CAP if value is None else value)
-    return FactoredPlan(
+    return Plan(
         factors,
         max_workers_per_task=given["max_workers"],
         max_tasks_per_worker=_caps(workers, factors, max_tasks_per_worker),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.assigned import Assigned
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -63,14 +65,10 @@ class Teams:
         rows = self.workers[tasks].astype(np.int64)
         return rows, self.sizes[tasks], self.accuracy[tasks]
 
-    def pairs_of(self, tasks: Integers) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return task and worker of every pair of some tasks, task by task."""
+    def pairs(self, tasks: Integers | None = None) -> Assigned:
+        """Return the pairs of some tasks, or of all, task by task."""
+        tasks = np.arange(self.sizes.size) if tasks is None else tasks
         sizes = self.sizes[tasks]
         place = np.arange(self.workers.shape[1]) < sizes[:, None]
-        return np.repeat(tasks.astype(np.int32), sizes), self.workers[tasks][place]
-
-    def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return task and worker of every pair, task by task."""
-        place = np.arange(self.workers.shape[1]) < self.sizes[:, None]
-        tasks = np.repeat(np.arange(self.sizes.size, dtype=np.int32), self.sizes)
-        return tasks, self.workers[place]
+        shape = (self.room.size - 1, self.sizes.size)
+        return Assigned(np.repeat(tasks.astype(np.int32), sizes), self.workers[tasks][place], shape)

@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tvcs_core.arguments import require_kind, require_number, require_one_of
-from tvcs_core.lazy import Listed
+from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Listed):
+class Method(LazyFunction):
     """A method and all that is said of it: in help, errors, reports and docs.
 
     Attributes
@@ -60,7 +59,7 @@ METHODS: dict[str, Method] = {
             hint="with a bound on what any plan can reach",
             about="prices, column generation and exchanges, with a bound on what any plan can "
             "reach",
-            honours=SETTLED | {"money", "group"},
+            honours=SETTLED | {"money", "group", "kinds"},
             proves_bound=True,
         ),
         Method(
@@ -147,7 +146,7 @@ def assign(
     """
     import numpy as np
 
-    from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.plan.plan import Plan, by_name
     from crowd_tvcs.search.common_error import plan_of_a_vote, told_of
     from crowd_tvcs.search.deadline import Deadline
     from tvcs_core.streams import stream
@@ -158,8 +157,8 @@ def assign(
         require_number("time_limit", time_limit)
         if not 0 < time_limit < math.inf:
             raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
-    rng = stream(rng, "assign", method)
-    rows, columns = _by_name(plan.quality.workers), _by_name(plan.quality.tasks)
+    rng = stream(rng, "assign", method) if plan.is_table else stream(rng, "plan in factors")
+    rows, columns = by_name(plan.quality.workers), by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:
         ordered = plan.reorder(rows, columns)
         if plan.common_error > 0.0 and chosen.weighs_votes:
@@ -168,7 +167,7 @@ def assign(
         else:
             found = chosen(ordered, rng=rng, deadline=deadline)
     found = found.reorder(plan, np.argsort(rows), np.argsort(columns))
-    if broken := plan.unmet(found.support):
+    if broken := plan.unmet_by(found.assigned):
         raise RuntimeError(f"the method {method} did not meet {', '.join(broken)}")
     return found
 
@@ -180,23 +179,22 @@ def methods_for(plan: Plan) -> list[str]:
 
 def method_for(plan: Plan, method: str) -> Method:
     """Return a method, loaded; refuse an unknown one, and one that does not honour the demands."""
+    require_honoured(method, plan.demands)
+    chosen = METHODS[method]
+    _ = chosen.function  # loaded before a clock runs, or a folder is there
+    return chosen
+
+
+def require_honoured(method: str, demands: Sequence[str]) -> None:
+    """Refuse an unknown method, and one that does not honour some demands."""
     require_one_of("method", method, METHODS)
-    for demand in plan.demands:
+    for demand in demands:
         if demand not in METHODS[method].honours:
             able = [name for name, other in METHODS.items() if demand in other.honours]
             raise ValueError(
                 f"the method {method} does not honour {demand}; these do: {', '.join(able)} "
                 f"(on the command line: --method {able[0]})"
             )
-    chosen = METHODS[method]
-    _ = chosen.function  # loaded before a clock runs, or a folder is there
-    return chosen
-
-
-def _by_name(names: Sequence[str]) -> NDArray[np.intp]:
-    import numpy as np
-
-    return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
 
 
 __all__ = ["HONOURS", "METHODS", "Method", "assign", "method_for", "methods_for"]

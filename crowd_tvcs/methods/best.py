@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.plan.assignment import Assignment, PlanProof
+from crowd_tvcs.factors.assign import assign_in_factors
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
@@ -57,7 +60,12 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
 
     What then is left of the gap of a plan of at most 20 tasks and 10 workers is branched on, all
     sets of all tasks being looked at (see `crowd_tvcs.search.branching`), until it is closed.
+
+    A crowd in factors is planned by groups of tasks that are alike, see
+    `crowd_tvcs.factors.assign.assign_in_factors`.
     """
+    if not plan.is_table:
+        return assign_in_factors(plan, rng=rng, deadline=deadline)
     search = Search(plan, rng, deadline)
     if not is_rationed(plan):
         search.offer(climb(search.relaxation, exact=True))
@@ -70,7 +78,14 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
         support, certificate = _to_the_end(plan, support, search.dual, deadline)
         late = f"the time limit of {deadline}; this is the best so far"
         reason = late if deadline.has_passed else NO_MORE
-    found = Assignment(plan, support, "best", reason, facts=search.facts, certificate=certificate)
+    found = Assignment(
+        plan,
+        Assigned.of_support(support),
+        "best",
+        reason,
+        facts=search.facts,
+        certificate=certificate,
+    )
     if is_largest(found.expected_accuracy, found.bound, found.standard_error):
         return replace(found, reason=LARGEST)
     if reason.startswith("proved") and not found.certified:  # the accuracy is sampled

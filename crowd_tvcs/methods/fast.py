@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import quick, relax
+from crowd_tvcs.search.initial import quick
+from crowd_tvcs.search.relaxation import Relaxation
 
 
 def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -25,6 +27,6 @@ def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     With more than two classes there is one greedy, equal sizes of any kind are tried as well, and
     nobody changes places. It draws no random number and does not look at the deadline.
     """
-    relaxation = relax(plan)
+    relaxation = Relaxation.of(plan)
     how, sets = quick(relaxation)
-    return Assignment(plan, relaxation.support_of(sets), "fast", how)
+    return Assignment(plan, Assigned.of_support(relaxation.support_of(sets)), "fast", how)

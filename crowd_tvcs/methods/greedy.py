@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
-from crowd_tvcs.search.initial import climb, relax
+from crowd_tvcs.search.initial import climb
+from crowd_tvcs.search.relaxation import Relaxation
 
 
 def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
@@ -23,5 +25,5 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     per cost goes first; that is tried again with roots of the cost and with the gain alone, and
     the best is taken (`crowd_tvcs.search.greedy_with_costs`).
     """
-    support = bargain(plan) if is_rationed(plan) else climb(relax(plan), exact=True)
-    return Assignment(plan, support, "greedy", "no pair with a gain has room")
+    support = bargain(plan) if is_rationed(plan) else climb(Relaxation.of(plan), exact=True)
+    return Assignment(plan, Assigned.of_support(support), "greedy", "no pair with a gain has room")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.plan.assignment import Assignment, Duals
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.certificate import Duals
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from tvcs_core import project
@@ -21,11 +23,13 @@ def qlp(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignme
     Forced pairs are taken first, then the best pairs that meet the minimums, then the rest; with
     minimums the sum is the largest in each of these steps, not in all.
     """
-    scores = np.sqrt(plan.quality.values)
+    scores = np.sqrt(plan.table.values)
     fixed = plan.settle(scores)
     projection = project(scores, plan.rest(fixed))
     duals = Duals.of(projection, "sum of qualities", is_price=True)
-    total = projection.kept + float(plan.quality.values[fixed].sum())
+    total = projection.objective + float(plan.table.values[fixed].sum())
     facts = {"sum_of_qualities": total, "projection_gap": projection.gap}
     support = fixed | projection.support
-    return Assignment(plan, support, "qlp", "one exact projection", duals, facts)
+    return Assignment(
+        plan, Assigned.of_support(support), "qlp", "one exact projection", duals, facts
+    )

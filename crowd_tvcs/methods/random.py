@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
@@ -19,4 +20,6 @@ def random(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     scores = 1.0 - rng.random(plan.quality.shape)
     fixed = plan.settle(scores)
     support = fixed | project(scores, plan.rest(fixed)).support
-    return Assignment(plan, support, "random", "one projection of random scores")
+    return Assignment(
+        plan, Assigned.of_support(support), "random", "one projection of random scores"
+    )

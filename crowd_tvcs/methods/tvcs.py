@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.gradient import ClassGradient
-from crowd_tvcs.plan.assignment import Assignment, Duals
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.certificate import Duals
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from tvcs_core import project
@@ -73,7 +75,7 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
             break
     assert best is not None
     facts = {"iterations": iteration, "best_iteration": best_at}
-    return Assignment(plan, best[0], "tvcs", reason, best[1], facts)
+    return Assignment(plan, Assigned.of_support(best[0]), "tvcs", reason, best[1], facts)
 
 
 class _TwoClasses:
@@ -86,7 +88,7 @@ class _TwoClasses:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._quality = np.clip(plan.quality.values, SUREST, 1.0 - SUREST)
+        self._quality = np.clip(plan.table.values, SUREST, 1.0 - SUREST)
         self._log_odds = np.log(self._quality) - np.log1p(-self._quality)
         self._prior = plan.prior
         self.strength = np.abs(self._log_odds)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,27 +14,30 @@ from crowd_tvcs.accuracy.common_error import (
 from crowd_tvcs.accuracy.many_classes import accuracy_under
 from crowd_tvcs.accuracy.model import AnswerModel, answer_model
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
-
-if TYPE_CHECKING:
-    from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.plan.terms import Terms
 
 Floats = NDArray[np.float64]
 
 
-def answers_of(plan: Plan) -> AnswerModel | None:
+def answers_of(plan: Terms) -> AnswerModel | None:
     """Make the model of the answers to what a task seems to be, see `Plan.model`."""
     if plan.n_classes == 2 and plan.confusion is None and _has_equal_shares(plan):
         return None
     prior, error = _priors(plan), plan.common_error
     if error > 0.0:
         shares = shares_of(plan, prior)
-        return seeming_model(plan.quality.values, prior, plan.confusion, error, shares)
-    return answer_model(plan.quality.values, prior, plan.confusion)
+        return seeming_model(plan.table.values, prior, plan.confusion, error, shares)
+    return answer_model(plan.table.values, prior, plan.confusion)
 
 
-def accuracy_and_error(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Expected accuracy of every task, and standard errors: 0 unless large teams were sampled."""
-    error, values, model = plan.common_error, plan.quality.values, plan.model
+def accuracy_and_error(
+    plan: Terms, model: AnswerModel | None, support: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return the expected accuracy of every task by `Plan.model`, and standard errors.
+
+    The latter are 0 unless large teams were sampled.
+    """
+    error, values = plan.common_error, plan.table.values
     if model is not None and error > 0.0:
         return accuracy_with(model, support, error, shares_of(plan, _priors(plan)))
     if model is not None:
@@ -48,25 +49,25 @@ def accuracy_and_error(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, 
     return out, np.zeros(out.size)
 
 
-def constant_and_weights(plan: Plan, model: AnswerModel) -> tuple[Floats, Floats]:
+def constant_and_weights(plan: Terms, model: AnswerModel) -> tuple[Floats, Floats]:
     """Return what bounds the accuracies of a plan with a common error, see `ceiling`."""
     return ceiling(model.prior, shares_of(plan, _priors(plan)), plan.common_error)
 
 
-def shares_of(plan: Plan, prior: Floats) -> Floats:
+def shares_of(plan: Terms, prior: Floats) -> Floats:
     """What tasks seem to be in error, one row per task: `prior` itself unless shares are given."""
     if plan.error_shares is None:
         return prior
     return np.array(np.broadcast_to(plan.error_shares, prior.shape))
 
 
-def _priors(plan: Plan) -> Floats:
+def _priors(plan: Terms) -> Floats:
     if plan.class_prior is not None:
         return plan.class_prior
     return np.column_stack([1.0 - plan.prior, plan.prior])
 
 
-def _has_equal_shares(plan: Plan) -> bool:
+def _has_equal_shares(plan: Terms) -> bool:
     """Whether misled workers of a plan of two classes take either label as often, if any are."""
     shares = plan.prior if plan.error_shares is None else plan.error_shares
     return plan.common_error == 0.0 or bool((shares == 0.5).all())

@@ -1,111 +1,38 @@
-"""Assignment: which worker labels which task, and what can be expected of it."""
+"""Assignment: the pairs of workers and tasks, and what can be expected of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.plan.accuracy import accuracy_and_error
+from crowd_tvcs.plan.accuracy_of_pairs import accuracies_and_errors
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.certificate import Duals, PlanProof
 from crowd_tvcs.plan.costs import spent
-from crowd_tvcs.plan.leaves import Leaf, as_json
-from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.planned import Planned
-from tvcs_core import Projection
+from crowd_tvcs.plan.leaves import as_json
+from crowd_tvcs.plan.plan import Plan, by_name
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Duals:
-    """What one more unit of each cap is worth to the score that a method projects.
-
-    Attributes
-    ----------
-    workers, tasks, budget
-        Dual of every worker's cap, of every task's cap and of the budget, all >= 0. One more
-        unit of a cap adds at most this much to the score.
-    unit
-        What the score is. It is the expected accuracy for no method so far.
-    is_price
-        Whether the score means something to an operator.
-    """
-
-    workers: NDArray[np.float64]
-    tasks: NDArray[np.float64]
-    budget: float
-    unit: str
-    is_price: bool = False
-
-    @classmethod
-    def of(cls, projection: Projection, unit: str, *, is_price: bool = False) -> Duals:
-        """Take the duals of a projection."""
-        return cls(
-            projection.row_duals, projection.col_duals, projection.total_dual, unit, is_price
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class PlanProof:
-    """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
-
-    For any prices >= 0 and with m tasks, no assignment has a larger mean than
-
-        budget_price * budget + sum over workers i of prices[i] * max_tasks_per_worker[i]
-        + money_price * money
-        + mean over tasks of [max over sets S of at most max_workers_per_task allowed workers of
-          (accuracy(S) - m * sum over i in S of (prices[i] + budget_price
-          + money_price * cost[i]))],
-
-    where S has at most one worker of a group.
-
-    Attributes
-    ----------
-    bound
-        That number, every task having been priced exactly.
-    prices
-        Price of one more task for every worker, >= 0.
-    budget_price
-        Price of one more label in the budget, >= 0. All are per label and in units of the mean
-        expected accuracy: one more unit of a cap adds at most its price to the bound.
-    leaves
-        Parts that all assignments fall into, each with prices and a bound of its own. If there
-        are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
-    bound_by_prices
-        The same as `bound` without leaves.
-    money_price
-        Price of one more unit of money, >= 0; None for a plan without money.
-    """
-
-    bound: float
-    prices: NDArray[np.float64]
-    budget_price: float
-    leaves: tuple[Leaf, ...] = ()
-    bound_by_prices: float | None = None
-    money_price: float | None = None
-
-    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
-        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
-        leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
-        return replace(self, prices=self.prices[rows], leaves=leaves)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Assignment(Planned):
+class Assignment:
     """Which worker labels which task.
 
     Attributes
     ----------
     plan
-        The plan that it answers; rows and columns are in its order.
-    support
-        Boolean, of shape (workers, tasks).
+        The plan that it answers; workers and tasks are in its order.
+    assigned
+        The pairs.
     method
         Name of the method that made it.
     reason
@@ -119,7 +46,7 @@ class Assignment(Planned):
     """
 
     plan: Plan
-    support: NDArray[np.bool_]
+    assigned: Assigned
     method: str
     reason: str
     duals: Duals | None = None
@@ -127,8 +54,23 @@ class Assignment(Planned):
     certificate: PlanProof | None = None
 
     def __post_init__(self) -> None:
-        if not self.plan.constraint.is_feasible(self.support):
-            raise ValueError("support must keep every cap of the plan and assign allowed pairs")
+        plan, pairs = self.plan, self.assigned
+        is_kept = (
+            pairs.shape == plan.quality.shape
+            and (self.loads <= plan.max_tasks_per_worker).all()
+            and (self.answers <= plan.max_workers_per_task).all()
+            and self.size <= plan.budget
+            and not pairs.has_twice
+            and plan.quality.allows(pairs.workers, pairs.tasks).all()
+        )
+        if not is_kept:
+            raise ValueError("pairs must keep every cap of the plan and be allowed")
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.size} answers by {self.method}, "
+            f"expected accuracy {self.expected_accuracy:.4f})"
+        )
 
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -138,43 +80,101 @@ class Assignment(Planned):
     @property
     def size(self) -> int:
         """Number of pairs, which is the number of answers to be paid."""
-        return int(self.support.sum())
+        return self.assigned.size
+
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """The pairs as a Boolean matrix of shape (workers, tasks)."""
+        return self.assigned.support
+
+    @property
+    def loads(self) -> NDArray[np.int64]:
+        """Number of tasks of every worker."""
+        return self.assigned.loads
+
+    @property
+    def answers(self) -> NDArray[np.int64]:
+        """Number of workers of every task."""
+        return self.assigned.answers
 
     @cached_property
+    def _accuracies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return accuracies_and_errors(self.plan, self.assigned)
+
+    @property
     def task_accuracy(self) -> NDArray[np.float64]:
         """Expected accuracy of the Bayes-weighted vote on every task."""
-        return self.plan.accuracy(self.support)
+        return self._accuracies[0]
 
-    @cached_property
+    @property
     def standard_error(self) -> float:
         """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
 
         All tasks use the same random numbers, so it is the mean of theirs.
         """
-        if self.plan.model is None:
-            return 0.0
-        return float(accuracy_and_error(self.plan, self.support)[1].mean())
+        return float(self._accuracies[1].mean())
+
+    @property
+    def expected_accuracy(self) -> float:
+        """Mean expected accuracy over the tasks."""
+        return float(self.task_accuracy.mean())
+
+    @property
+    def bound(self) -> float | None:
+        """No assignment within the caps has a larger expected accuracy; None if none is proved."""
+        return None if self.certificate is None else self.certificate.bound
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus expected accuracy, >= 0; None without a bound."""
+        return gap_between(self.expected_accuracy, self.bound)
+
+    @property
+    def certified(self) -> bool:
+        """Whether `gap` is proved to be at most `proof.CERTIFIED_WITHIN`; see there."""
+        return is_certified(self.expected_accuracy, self.bound, self.standard_error)
+
+    @property
+    def statement(self) -> str:
+        """What is proved, in one sentence."""
+        return statement(self.expected_accuracy, self.bound, self.standard_error)
+
+    @property
+    def prices(self) -> NDArray[np.float64] | None:
+        """Price of one more task for every worker, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.prices
+
+    @property
+    def budget_price(self) -> float | None:
+        """Price of one more label in the budget, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.budget_price
+
+    @property
+    def money_price(self) -> float | None:
+        """Price of one more unit of money, in mean expected accuracy, or None."""
+        return None if self.certificate is None else self.certificate.money_price
 
     @property
     def spent(self) -> float | None:
         """Money that the answers cost; None if the plan has no costs."""
         return None if self.plan.cost is None else spent(self.plan.cost, self.support)
 
-    @property
-    def loads(self) -> NDArray[np.int64]:
-        """Number of tasks of every worker."""
-        return self.support.sum(axis=1)
-
-    @property
-    def answers(self) -> NDArray[np.int64]:
-        """Number of workers of every task."""
-        return self.support.sum(axis=0)
+    def binding(self) -> dict[str, Any]:
+        """Count the caps that bind: those that are used up and lie below what is possible."""
+        plan = self.plan
+        per_worker, per_task = plan.room
+        most_tasks, most_workers = plan.max_tasks_per_worker, plan.max_workers_per_task
+        workers = (self.loads == most_tasks) & (most_tasks < per_worker)
+        tasks = (self.answers == most_workers) & (most_workers < per_task)
+        return {
+            "max_workers_per_task": int(tasks.sum()),
+            "max_tasks_per_worker": int(workers.sum()),
+            "budget": self.size == plan.budget < int(per_task.sum()),
+        }
 
     def pairs(self) -> list[tuple[str, str]]:
         """List the (worker, task) pairs, sorted by worker and then by task."""
-        workers, tasks = self.plan.quality.workers, self.plan.quality.tasks
-        rows, columns = self.support.nonzero()
-        return sorted((workers[i], tasks[j]) for i, j in zip(rows, columns, strict=True))
+        return list(self._named(*self.names))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the pairs as a pandas table of `worker` and `task`, names as they are."""
@@ -182,9 +182,46 @@ class Assignment(Planned):
 
         return pd.DataFrame(self.pairs(), columns=["worker", "task"])
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the pairs for a file: names that look like formulas get an apostrophe."""
-        return [(shield(worker), shield(task)) for worker, task in self.pairs()]
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs for a file: names that look like formulas get an apostrophe."""
+        workers, tasks = (tuple(map(shield, names)) for names in self.names)
+        return self._named(workers, tasks)
+
+    def _named(self, workers: tuple[str, ...], tasks: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        """Yield the pairs by these names, sorted by the names of the plan."""
+        rank, place = (np.argsort(by_name(names)) for names in self.names)
+        of_task, of_worker = self.assigned.tasks, self.assigned.workers
+        order = np.lexsort((place[of_task], rank[of_worker]))
+        for i, j in zip(of_worker[order].tolist(), of_task[order].tolist(), strict=True):
+            yield workers[i], tasks[j]
+
+    def task_rows(self) -> Iterator[tuple[str, int, float]]:
+        """Yield name, answers and expected accuracy of every task for a file, sorted by name."""
+        for j in by_name(self.names[1]):
+            name = shield(self.names[1][j])
+            yield name, int(self.answers[j]), float(self.task_accuracy[j])
+
+    def kinds(self) -> dict[str, dict[str, float]]:
+        """Return tasks, answers and mean expected accuracy of every kind that has tasks."""
+        kind, names = self.plan.factors.kind, self.plan.factors.table.tasks
+        count = np.bincount(kind, minlength=len(names))
+        answers = np.bincount(kind, self.answers, len(names))
+        accuracy = np.bincount(kind, self.task_accuracy, len(names))
+        return {
+            names[k]: {
+                "tasks": int(count[k]),
+                "answers": int(answers[k]),
+                "expected_accuracy": float(accuracy[k] / count[k]),
+            }
+            for k in sorted(np.flatnonzero(count).tolist(), key=names.__getitem__)
+        }
+
+    def price_rows(self) -> list[tuple[str, float]]:
+        """Return the prices for a file, sorted by worker; empty without a bound."""
+        if self.prices is None:
+            return []
+        priced = zip(self.names[0], self.prices.tolist(), strict=True)
+        return [(shield(worker), price) for worker, price in sorted(priced)]
 
     def branches(self) -> list[dict[str, Any]]:
         """Return the parts of the proof for `branches.json`; empty if the prices prove it alone."""
@@ -193,22 +230,41 @@ class Assignment(Planned):
         return as_json(leaves, quality.workers, quality.tasks)
 
     def summary(self) -> dict[str, Any]:
-        """Everything about the assignment that `summary.json` holds, sorted by name."""
-        workers, tasks = self.names
-        out = self._told() | {
-            "loads": _by_name(workers, self.loads),
-            "answers_per_task": _by_name(tasks, self.answers),
-            "task_accuracy": _by_name(tasks, self.task_accuracy),
+        """Return everything about the assignment that `summary.json` holds.
+
+        Of a crowd in factors it has kinds of tasks, no single ones.
+        """
+        (workers, tasks), plan = self.names, self.plan
+        out: dict[str, Any] = {
+            "method": self.method,
+            "reason": self.reason,
+            "expected_accuracy": self.expected_accuracy,
+            "bound": self.bound,
+            "gap": self.gap,
+            "certified": self.certified,
+            "certified_within": CERTIFIED_WITHIN,
+            "budget_price": self.budget_price,
+            "assignments": self.size,
+            "budget": plan.budget,
+            "binding": self.binding(),
+            **self.facts,
         }
+        of_classes = {"n_classes": plan.n_classes, "standard_error": self.standard_error}
+        loads = {"loads": _by_name(workers, self.loads)}
+        if plan.is_table:
+            out |= loads
+            out["answers_per_task"] = _by_name(tasks, self.answers)
+            out["task_accuracy"] = _by_name(tasks, self.task_accuracy)
+        else:
+            out |= of_classes | {"n_tasks": len(tasks)} | loads | {"kinds": self.kinds()}
         if self.certificate is not None and self.certificate.leaves:
             out["bound_by_prices"] = self.certificate.bound_by_prices
-        if self.plan.model is not None:
-            out["n_classes"] = self.plan.n_classes
-            out["standard_error"] = self.standard_error
-        if self.plan.common_error > 0.0:
-            out["common_error"] = self.plan.common_error
+        if plan.model is not None:
+            out |= of_classes
+        if plan.common_error > 0.0:
+            out["common_error"] = plan.common_error
         if self.spent is not None:
-            out |= {"money": self.plan.money, "money_spent": self.spent}
+            out |= {"money": plan.money, "money_spent": self.spent}
         if self.money_price is not None:
             out["money_price"] = self.money_price
         if self.duals is not None:
@@ -228,8 +284,8 @@ class Assignment(Planned):
                 duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
             )
         proof = None if self.certificate is None else self.certificate.reorder(rows, columns)
-        support = self.support[np.ix_(rows, columns)]
-        return Assignment(plan, support, self.method, self.reason, duals, self.facts, proof)
+        pairs = self.assigned.reorder(rows, columns)
+        return Assignment(plan, pairs, self.method, self.reason, duals, self.facts, proof)
 
 
 def _by_name(names: tuple[str, ...], values: NDArray[Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from crowd_tvcs.accuracy.model import (
     checked_confusion,
     checked_prior,
 )
+from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.quality import Quality
 from tvcs_core.arguments import array_of
 
@@ -134,7 +135,7 @@ def class_settings(
     prior: ArrayLike,
     class_prior: ArrayLike | None,
     confusion: ArrayLike | None,
-    quality: Quality,
+    quality: CrowdQuality,
 ) -> tuple[tuple[str, object], ...]:
     """The number of classes, what is known before the answers, and how workers confuse them."""
     k = checked_classes(n_classes)

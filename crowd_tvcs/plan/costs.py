@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.plan.terms import Terms
 from tvcs_core.arguments import array_of, items_of, require_number
 from tvcs_core.files.shown import shown
-
-if TYPE_CHECKING:
-    from crowd_tvcs.plan.plan import Plan
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
 
@@ -71,7 +68,7 @@ def _checked_group(
     return tuple(group) if len(set(named)) < len(named) else None
 
 
-def group_codes(plan: Plan) -> NDArray[np.int64]:
+def group_codes(plan: Terms) -> NDArray[np.int64]:
     """Number of the group of every worker, from 0; a worker of none has one of their own."""
     workers = plan.quality.workers
     names = [None] * len(workers) if plan.group is None else plan.group
@@ -80,7 +77,7 @@ def group_codes(plan: Plan) -> NDArray[np.int64]:
     return np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.int64)
 
 
-def is_rationed(plan: Plan) -> bool:
+def is_rationed(plan: Terms) -> bool:
     """Whether money or groups limit a plan."""
     return plan.money is not None or plan.group is not None
 
@@ -90,14 +87,14 @@ def spent(cost: Floats, support: Bools) -> float:
     return math.fsum((cost * support.sum(axis=1)).tolist())
 
 
-def is_paid(plan: Plan, support: Bools) -> bool:
+def is_paid(plan: Terms, support: Bools) -> bool:
     """Whether the money is enough for the pairs, but for rounding."""
     if plan.money is None or plan.cost is None:
         return True
     return spent(plan.cost, support) <= plan.money * (1.0 + ROUNDING)
 
 
-def per_group(plan: Plan, support: Bools) -> NDArray[np.int64]:
+def per_group(plan: Terms, support: Bools) -> NDArray[np.int64]:
     """How many workers of each group have each task, of shape (groups, tasks)."""
     codes = group_codes(plan)
     out = np.zeros((int(codes.max(initial=-1)) + 1, support.shape[1]), dtype=np.int64)
@@ -105,7 +102,7 @@ def per_group(plan: Plan, support: Bools) -> NDArray[np.int64]:
     return out
 
 
-def refuse_what_cannot_be(plan: Plan) -> None:
+def refuse_what_cannot_be(plan: Terms) -> None:
     """Refuse forced pairs and minimums that break the groups, or that money cannot pay.
 
     A minimum is priced at the cheapest workers of its task, as if they had no other; the rest
@@ -136,7 +133,7 @@ def refuse_what_cannot_be(plan: Plan) -> None:
         )
 
 
-def _refuse_mates(plan: Plan, forced: Bools) -> None:
+def _refuse_mates(plan: Terms, forced: Bools) -> None:
     assert plan.group is not None
     tasks, codes = plan.quality.tasks, group_codes(plan)
     together = per_group(plan, forced)
@@ -148,8 +145,8 @@ def _refuse_mates(plan: Plan, forced: Bools) -> None:
             f"forced pairs break group: {mates[0]!r} and {mates[1]!r} of one group both have task "
             f"{tasks[j]!r}"
         )
-    may = np.ones(plan.quality.shape, bool) if plan.quality.allowed is None else (
-        plan.quality.allowed
+    may = np.ones(plan.quality.shape, bool) if plan.table.allowed is None else (
+        plan.table.allowed
     )  # fmt: skip
     able = (per_group(plan, may) > 0).sum(axis=0)
     short = plan.min_workers_per_task - able
@@ -161,16 +158,16 @@ def _refuse_mates(plan: Plan, forced: Bools) -> None:
         )
 
 
-def open_pairs(plan: Plan, fixed: Bools) -> Bools:
+def open_pairs(plan: Terms, fixed: Bools) -> Bools:
     """Pairs that may be added to those that are fixed: allowed, and no mate has the task."""
     codes = group_codes(plan)
     out = ~(per_group(plan, fixed) > 0)[codes]
-    if plan.quality.allowed is not None:
-        out &= plan.quality.allowed
+    if plan.table.allowed is not None:
+        out &= plan.table.allowed
     return out
 
 
-def cheapest_minimums(plan: Plan, forced: Bools, cost: Floats) -> Floats:
+def cheapest_minimums(plan: Terms, forced: Bools, cost: Floats) -> Floats:
     """Least cost of what the minimum of every task still asks for, of shape (tasks,)."""
     missing = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
     out = np.zeros(missing.size)
@@ -185,14 +182,14 @@ def cheapest_minimums(plan: Plan, forced: Bools, cost: Floats) -> Floats:
     return out
 
 
-def money_there_is(plan: Plan) -> float:
+def money_there_is(plan: Terms) -> float:
     """The money, or what the forced pairs cost where that is more by rounding; else infinity."""
     if plan.money is None or plan.cost is None:
         return math.inf
     return plan.money if plan.forced is None else max(plan.money, spent(plan.cost, plan.forced))
 
 
-def kept_within(plan: Plan, support: Bools, told: Floats) -> Bools:
+def kept_within(plan: Terms, support: Bools, told: Floats) -> Bools:
     """Meet the minimums and forced pairs, then keep pairs of `support` while all limits allow it.
 
     Of the pairs of `support`, those go first that have the most `told`, of shape (workers, tasks).
@@ -223,7 +220,7 @@ def kept_within(plan: Plan, support: Bools, told: Floats) -> Bools:
     return out
 
 
-def cheapest_that_meets(plan: Plan, favoured: Bools | None = None) -> Bools:
+def cheapest_that_meets(plan: Terms, favoured: Bools | None = None) -> Bools:
     """Find the cheapest pairs with which all minimums and forced pairs are met.
 
     A flow from the tasks through their groups to the workers, so the corners of its linear program

@@ -25,8 +25,8 @@ def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
     ).astype(np.int64)
     need = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
     may = (caps[:-1] > 0) & ~forced.T
-    if plan.quality.allowed is not None:
-        may &= plan.quality.allowed.T
+    if plan.table.allowed is not None:
+        may &= plan.table.allowed.T
     if plan.group is not None:
         may &= open_pairs(plan, forced).T
     return forced, caps, need, may
@@ -39,6 +39,6 @@ def exact_teams(plan: Plan) -> NDArray[np.bool_]:
     if plan.model is not None:
         is_sampled: NDArray[np.bool_] = accuracy_under(plan.model, plan.forced)[1] > 0.0
         return ~is_sampled
-    low, high = accuracy_bounds(plan.quality.values, plan.forced, plan.prior)
+    low, high = accuracy_bounds(plan.table.values, plan.forced, plan.prior)
     is_exact: NDArray[np.bool_] = low == high
     return is_exact

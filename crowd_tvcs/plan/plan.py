@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one
+from crowd_tvcs.answers.factors import CrowdQuality
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.accuracy import accuracy_and_error, answers_of
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.checks import (
     Caps,
     checked_budget,
@@ -23,13 +25,22 @@ from crowd_tvcs.plan.checks import (
     common_error_settings,
 )
 from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_what_cannot_be
-from tvcs_core import TVCS, Projection, project
-
-LISTED = 3
+from crowd_tvcs.plan.refusals import (
+    on_the_missing,
+    refuse_forced_beyond_budget,
+    refuse_forced_beyond_caps,
+    refuse_minimums_beyond_budget,
+    refuse_minimums_beyond_caps,
+    refuse_minimums_beyond_workers,
+    refuse_minimums_of_excluded,
+    refuse_what_is_for_tables,
+)
+from crowd_tvcs.plan.terms import Terms
+from tvcs_core import TVCS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Terms):
     """Who may label what: the quality of every pair, the three caps, and what must be.
 
     Pairs that may not be assigned are those that ``quality.allowed`` leaves out.
@@ -37,7 +48,11 @@ class Plan:
     Parameters
     ----------
     quality
-        Who is how good at what.
+        How good every worker is at every task: a table, or `crowd_tvcs.answers.factors.Factors` of
+        a crowd too large for one. By kinds of tasks it has caps, minimums, priors and classes;
+        forced pairs, money, groups, confusion matrices and a common error are for a table. Tasks
+        with pairs that are excluded one by one have no minimum then, and what is proved is proved
+        without excluding them too.
     max_workers_per_task
         Most answers for a task: an integer >= 0 or one per task in the order of
         `quality.tasks`; None for no cap. (The paper's s^worker.)
@@ -108,25 +123,9 @@ class Plan:
     max_tasks_per_worker they can get 3: 1 too few
     """
 
-    quality: Quality
-    max_workers_per_task: NDArray[np.int64]
-    max_tasks_per_worker: NDArray[np.int64]
-    budget: int
-    prior: NDArray[np.float64]
-    min_workers_per_task: NDArray[np.int64]
-    forced: NDArray[np.bool_] | None
-    n_classes: int
-    class_prior: NDArray[np.float64] | None
-    confusion: NDArray[np.float64] | None
-    cost: NDArray[np.float64] | None
-    money: float | None
-    group: tuple[str | None, ...] | None
-    common_error: float
-    error_shares: NDArray[np.float64] | None
-
     def __init__(
         self,
-        quality: Quality,
+        quality: CrowdQuality,
         *,
         max_workers_per_task: Caps = None,
         max_tasks_per_worker: Caps = None,
@@ -143,9 +142,14 @@ class Plan:
         common_error: float = 0.0,
         error_shares: ArrayLike | None = None,
     ) -> None:
-        if not isinstance(quality, Quality):
+        if not isinstance(quality, CrowdQuality):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
         object.__setattr__(self, "quality", quality)
+        if not self.is_table:
+            refuse_what_is_for_tables(
+                quality, forced=forced, confusion=confusion, cost=cost, money=money, group=group,
+                common_error=common_error or None, error_shares=error_shares,
+            )  # fmt: skip
         per_worker, per_task = self.room
         for name, value in (
             (
@@ -163,73 +167,57 @@ class Plan:
                 "min_workers_per_task",
                 checked_minimums(min_workers_per_task, per_task, quality.tasks),
             ),
-            ("forced", checked_forced(forced, quality)),
+            ("forced", None if forced is None else checked_forced(forced, self.table)),
             *class_settings(n_classes, prior, class_prior, confusion, quality),
             *money_settings(cost, money, group, quality.workers),
             *common_error_settings(common_error, error_shares, n_classes),
         ):
             object.__setattr__(self, name, value)
-        self._refuse_forced_beyond_caps()
-        self._refuse_forced_beyond_budget()
-        self._refuse_minimums_beyond_caps()
-        self._refuse_minimums_beyond_budget()
-        self._refuse_minimums_beyond_workers()
+        refuse_forced_beyond_caps(self)
+        refuse_forced_beyond_budget(self)
+        refuse_minimums_beyond_caps(self)
+        refuse_minimums_beyond_budget(self)
+        if not self.is_table:
+            refuse_minimums_of_excluded(self)
+            return
+        refuse_minimums_beyond_workers(self)
         refuse_what_cannot_be(self)
 
     def __repr__(self) -> str:
         return f"Plan({self.quality!r}, budget={self.budget})"
 
-    @property
-    def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many tasks every worker may do, and workers every task may get, without caps."""
-        n_workers, n_tasks = self.quality.shape
-        allowed = self.quality.allowed
-        if allowed is None:
-            return np.full(n_workers, n_tasks), np.full(n_tasks, n_workers)
-        return allowed.sum(axis=1), allowed.sum(axis=0)
-
     @cached_property
     def model(self) -> AnswerModel | None:
         """How workers answer what a task seems to be.
 
-        None for two classes without confusion matrices and, if errors are common, of equal shares.
+        None for two classes without confusion matrices and, if errors are common, of equal shares;
+        and of a crowd in factors, of which only parts are a table.
         """
-        return answers_of(self)
+        return answers_of(self) if self.is_table else None
 
     def accuracy(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Expected accuracy of the vote on every task, of pairs of shape (workers, tasks)."""
-        return accuracy_and_error(self, support)[0]
+        return accuracy_and_error(self, self.model, support)[0]
 
     @property
     def told(self) -> NDArray[np.float64]:
         """What one answer adds to a guess among equal classes, of shape (workers, tasks)."""
         if self.model is None:
-            return np.abs(self.quality.values - 0.5)
+            return np.abs(self.table.values - 0.5)
         return self.model.informativeness[self.model.kind]
-
-    @property
-    def demands(self) -> tuple[str, ...]:
-        """What must be, beyond the caps: a method has to honour these or refuse."""
-        out = ("min_workers_per_task",) if self.min_workers_per_task.any() else ()
-        for name in ("forced", "money", "group"):
-            out = out if getattr(self, name) is None else (*out, name)
-        return out
-
-    @property
-    def least_budget(self) -> int:
-        """The smallest budget with which the minimums and the forced pairs can be had."""
-        forced = 0 if self.forced is None else self.forced.sum(axis=0)
-        return int(np.maximum(self.min_workers_per_task, forced).sum())
 
     def unmet(self, support: NDArray[np.bool_]) -> tuple[str, ...]:
         """Which of `demands` an assignment of shape (workers, tasks) does not meet."""
-        is_short = (support.sum(axis=0) < self.min_workers_per_task).any()
-        out = ("min_workers_per_task",) if is_short else ()
-        if self.forced is not None and (self.forced & ~support).any():
+        return self.unmet_by(Assigned.of_support(support))
+
+    def unmet_by(self, pairs: Assigned) -> tuple[str, ...]:
+        """Which of `demands` some pairs do not meet."""
+        out = ("min_workers_per_task",) if (pairs.answers < self.min_workers_per_task).any() else ()
+        if self.forced is not None and (self.forced & ~pairs.support).any():
             out = (*out, "forced")
-        if not is_paid(self, support):
+        if self.money is not None and not is_paid(self, pairs.support):
             out = (*out, "money")
-        if self.group is not None and (per_group(self, support) > 1).any():
+        if self.group is not None and (per_group(self, pairs.support) > 1).any():
             out = (*out, "group")
         return out
 
@@ -237,20 +225,6 @@ class Plan:
     def constraint(self) -> TVCS:
         """The caps as a constraint; rows are workers and columns tasks."""
         return self.rest(np.zeros(self.quality.shape, dtype=bool))
-
-    def rest(self, fixed: NDArray[np.bool_], bounds: tuple[float, float] | None = None) -> TVCS:
-        """Constrain what may be added to pairs that are fixed, of shape (workers, tasks)."""
-        allowed = self.quality.allowed
-        if fixed.any():
-            allowed = ~fixed if allowed is None else allowed & ~fixed
-        return TVCS.matrix(
-            self.quality.shape,
-            row_caps=self.max_tasks_per_worker - fixed.sum(axis=1),
-            col_caps=self.max_workers_per_task - fixed.sum(axis=0),
-            total=self.budget - int(fixed.sum()),
-            allowed=allowed,
-            bounds=bounds,
-        )
 
     def settle(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Fix the forced pairs, and for the minimums the pairs of largest `scores` >= 0.
@@ -265,95 +239,36 @@ class Plan:
             return fixed
         gains = scores**2
         first = 1.0 + 2.0 * sum(self.quality.shape) * gains.max()  # any longer path costs less
-        chosen = self._on_the_missing(np.sqrt(first + gains), fixed).support
+        chosen = on_the_missing(self, np.sqrt(first + gains), fixed).support
         both: NDArray[np.bool_] = fixed | chosen
         return both
 
-    def _on_the_missing(self, scores: NDArray[np.float64], fixed: NDArray[np.bool_]) -> Projection:
-        """Project onto what the minimums still ask for beyond `fixed`; the budget left out."""
-        rest = self.rest(fixed)
-        missing = np.maximum(0, self.min_workers_per_task - fixed.sum(axis=0))
-        allowed = rest.allowed
-        caps = TVCS.matrix(
-            self.quality.shape, row_caps=rest.row_caps, col_caps=missing, allowed=allowed
-        )
-        return project(scores, caps)
+    def part(
+        self,
+        tasks: NDArray[np.int64],
+        prior: NDArray[np.float64] | None = None,
+        chances: NDArray[np.float64] | None = None,
+    ) -> Plan:
+        """Return the plan of some tasks of a crowd in factors as a table of workers x these.
 
-    def _refuse_forced_beyond_caps(self) -> None:
-        if self.forced is None:
-            return
-        for cap, caps, count, kind, names in (
-            (
-                "max_tasks_per_worker",
-                self.max_tasks_per_worker,
-                self.forced.sum(axis=1),
-                "worker",
-                self.quality.workers,
-            ),
-            (
-                "max_workers_per_task",
-                self.max_workers_per_task,
-                self.forced.sum(axis=0),
-                "task",
-                self.quality.tasks,
-            ),
-        ):
-            over = count - caps
-            if (over > 0).any():
-                i = int(np.argmax(over))
-                raise ValueError(
-                    f"forced pairs break {cap}: {kind} {names[i]!r} has {count[i]} of them and a "
-                    f"cap of {caps[i]}, {over[i]} too many"
-                )
-
-    def _refuse_forced_beyond_budget(self) -> None:
-        total = 0 if self.forced is None else int(self.forced.sum())
-        if total > self.budget:
-            raise ValueError(
-                f"forced pairs break the budget: {total} pairs, a budget of {self.budget}, "
-                f"{total - self.budget} too many"
-            )
-
-    def _refuse_minimums_beyond_caps(self) -> None:
-        least, tasks = self.min_workers_per_task, self.quality.tasks
-        over = least - self.max_workers_per_task
-        if (over > 0).any():
-            j = int(np.argmax(over))
-            raise ValueError(
-                f"min_workers_per_task of task {tasks[j]!r} is {least[j]}, but at most "
-                f"{self.max_workers_per_task[j]} may label it: {over[j]} too few"
-            )
-
-    def _refuse_minimums_beyond_budget(self) -> None:
-        total = self.least_budget if self.min_workers_per_task.any() else 0
-        if total > self.budget:
-            raise ValueError(
-                f"the budget of {self.budget} is below the {total} answers that "
-                f"min_workers_per_task {'' if self.forced is None else 'and forced pairs '}ask "
-                f"for: {total - self.budget} too few"
-            )
-
-    def _refuse_minimums_beyond_workers(self) -> None:
-        """Find tasks whose workers cannot together give what the minimums ask for (Hall)."""
-        if not self.min_workers_per_task.any():
-            return
-        fixed = np.zeros(self.quality.shape, dtype=bool) if self.forced is None else self.forced
-        rest = self.rest(fixed)
-        missing = np.maximum(0, self.min_workers_per_task - fixed.sum(axis=0))
-        flow = self._on_the_missing(np.ones(self.quality.shape), fixed)
-        if flow.support.sum() == missing.sum():
-            return
-        # The duals are a smallest cut: tasks of price 0 are short of workers.
-        short = (flow.col_duals <= 0.5) & (missing > 0)
-        allowed = np.ones_like(fixed) if rest.allowed is None else rest.allowed
-        able = np.minimum(rest.row_caps, allowed[:, short].sum(axis=1)).sum()
-        names = [self.quality.tasks[j] for j in np.flatnonzero(short)]
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        asked = int(missing[short].sum())
-        raise ValueError(
-            f"min_workers_per_task asks for {asked} {'more ' if fixed.any() else ''}answers on "
-            f"tasks {', '.join(map(repr, names[:LISTED]))}{more}, but within "
-            f"max_tasks_per_worker they can get {able}: {asked - able} too few"
+        Caps of workers and the budget are left out, but that nobody labels who has no room. The
+        tasks may have other priors, or chances of their classes, than their own.
+        """
+        quality = self.quality.columns(tasks)
+        allowed = np.repeat((self.max_tasks_per_worker > 0)[:, None], tasks.size, axis=1)
+        if quality.allowed is not None:
+            allowed &= quality.allowed
+        if chances is None and self.class_prior is not None:
+            chances = self.class_prior[tasks]
+        if prior is None:
+            prior = self.prior[tasks] if self.n_classes == 2 else np.full(tasks.size, 0.5)
+        return Plan(
+            Quality(quality.values, quality.workers, quality.tasks, allowed),
+            max_workers_per_task=self.max_workers_per_task[tasks],
+            prior=prior,
+            min_workers_per_task=np.minimum(self.min_workers_per_task[tasks], allowed.sum(axis=0)),
+            n_classes=self.n_classes,
+            class_prior=chances,
         )
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Plan:
@@ -374,8 +289,8 @@ class Plan:
     def with_budget(self, budget: int) -> Plan:
         """Copy the plan with another budget; only what depends on the budget is checked."""
         out = self._copy(budget=checked_budget(budget, int(self.room[1].sum())))
-        out._refuse_forced_beyond_budget()
-        out._refuse_minimums_beyond_budget()
+        refuse_forced_beyond_budget(out)
+        refuse_minimums_beyond_budget(out)
         return out
 
     def _copy(self, **changes: Any) -> Plan:
@@ -390,3 +305,8 @@ class Plan:
                 value.setflags(write=False)
             object.__setattr__(out, name, value)
         return out
+
+
+def by_name(names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the order in which names are sorted."""
+    return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)

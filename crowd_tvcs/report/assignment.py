@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
-from crowd_tvcs.plan.planned import Planned
 from crowd_tvcs.skills.dependence import CalibrationBin
 from crowd_tvcs.what_if import BudgetPoint, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
@@ -67,7 +66,7 @@ def render(
 
 
 def facts_of(
-    assignment: Planned, source: str, command: str, caps: Mapping[str, Any]
+    assignment: Assignment, source: str, command: str, caps: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the page and the values of any assignment; see `render`."""
     method, (workers, tasks) = assignment.method, assignment.names
@@ -123,7 +122,7 @@ def accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
 
 def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
     """Return the tasks of lowest expected accuracy, with their workers and qualities."""
-    quality = assignment.plan.quality
+    quality = assignment.plan.table
     accuracy = assignment.task_accuracy
     order = sorted(range(len(quality.tasks)), key=lambda j: (accuracy[j], quality.tasks[j]))
     out = []
@@ -136,7 +135,7 @@ def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
     return out
 
 
-def _prices(assignment: Planned) -> dict[str, Any] | None:
+def _prices(assignment: Assignment) -> dict[str, Any] | None:
     """Return the highest worker prices, in points of expected accuracy, given a bound."""
     if assignment.prices is None or assignment.budget_price is None:
         return None
@@ -177,7 +176,7 @@ def _duals(assignment: Assignment) -> dict[str, Any] | None:
     duals = assignment.duals
     if duals is None or not duals.is_price:
         return None
-    quality = assignment.plan.quality
+    quality = assignment.plan.table
     return {
         "unit": duals.unit,
         "budget": duals.budget,

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.factors.assignment import FactoredAssignment
+from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.report.assignment import LEAST_SURE, facts_of
 from tvcs_core.files.page import fill_page
 
 MAX_KINDS = 40  # shown
 
 
-def render(
-    assignment: FactoredAssignment, *, source: str, command: str, caps: Mapping[str, Any]
-) -> str:
+def render(assignment: Assignment, *, source: str, command: str, caps: Mapping[str, Any]) -> str:
     """Return the report as HTML; see `crowd_tvcs.report.assignment.render`.
 
     It lists the tasks and kinds of lowest expected accuracy, and counts all others.
@@ -33,24 +31,24 @@ def render(
     )
 
 
-def _kinds(assignment: FactoredAssignment) -> dict[str, Any]:
+def _kinds(assignment: Assignment) -> dict[str, Any]:
     kinds = assignment.kinds()
     least = sorted(kinds.items(), key=lambda item: (item[1]["expected_accuracy"], item[0]))
     return {"all": len(kinds), "shown": least[:MAX_KINDS]}
 
 
-def _least_sure(assignment: FactoredAssignment) -> list[dict[str, Any]]:
+def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
     """Return the tasks of lowest expected accuracy, with their workers and qualities."""
     plan, accuracy = assignment.plan, assignment.task_accuracy
-    table, out = plan.factors.table, []
+    pairs, out = assignment.assigned, []
     last = np.partition(accuracy, min(LEAST_SURE, accuracy.size) - 1)[
         min(LEAST_SURE, accuracy.size) - 1
     ]
     weak = np.flatnonzero(accuracy <= last).tolist()
-    for j in sorted(weak, key=lambda j: (accuracy[j], plan.tasks[j]))[:LEAST_SURE]:
-        at = slice(*np.searchsorted(assignment.tasks, [j, j + 1]))
-        quality = table.values[:, plan.factors.kind[j]]
-        members = sorted(assignment.workers[at].tolist(), key=lambda i: -quality[i])
-        who = ", ".join(f"{plan.workers[i]} ({quality[i]:.2f})" for i in members)
-        out.append({"task": plan.tasks[j], "accuracy": float(accuracy[j]), "who": who})
+    for j in sorted(weak, key=lambda j: (accuracy[j], plan.quality.tasks[j]))[:LEAST_SURE]:
+        at = slice(*np.searchsorted(pairs.tasks, [j, j + 1]))
+        quality = plan.quality.columns(np.array([j])).values[:, 0]
+        members = sorted(pairs.workers[at].tolist(), key=lambda i: -quality[i])
+        who = ", ".join(f"{plan.quality.workers[i]} ({quality[i]:.2f})" for i in members)
+        out.append({"task": plan.quality.tasks[j], "accuracy": float(accuracy[j]), "who": who})
     return out

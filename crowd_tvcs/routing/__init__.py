@@ -5,7 +5,7 @@ Worker skills are estimated in `skills`. The names below are those that users im
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from crowd_tvcs.routing.routing import (
@@ -18,4 +18,4 @@ if TYPE_CHECKING:
 
 __all__ = ["gain_per_label", "is_worth_buying", "next_batch", "next_task", "routing_scores"]
 
-__getattr__, __dir__ = on_demand(__name__, {"routing": " ".join(__all__)})
+__getattr__, __dir__ = lazy_exports(__name__, {"routing": " ".join(__all__)})

@@ -48,7 +48,7 @@ class AllSets:
         self.rations = Rations.of(plan, self.forced)
         self.limits = self.rations.limits(self.caps)
         room = plan.max_workers_per_task - self.forced.sum(axis=0)
-        told = plan.quality.values.T if plan.model is None else plan.model.kind.T
+        told = plan.table.values.T if plan.model is None else plan.model.kind.T
         prior = plan.prior[:, None] if plan.model is None else plan.model.prior
         same = np.column_stack([told, prior, need, room, may, self.forced.T])
         _, first, kind = np.unique(same, axis=0, return_index=True, return_inverse=True)
@@ -79,7 +79,7 @@ class AllSets:
             sets = np.flatnonzero(self.valid[t])
             support = np.ascontiguousarray((self.member[sets] | self.forced[:, j]).T)
             if plan.model is None:
-                quality = np.repeat(plan.quality.values[:, [j]], sets.size, axis=1)
+                quality = np.repeat(plan.table.values[:, [j]], sets.size, axis=1)
                 out[t, sets] = expected_accuracy(quality, support, plan.prior[j])
             else:
                 out[t, sets] = accuracy_under(_repeated(plan.model, j, sets.size), support)[0]

@@ -12,7 +12,8 @@ from dataclasses import replace
 from crowd_tvcs.accuracy.common_error import chance_of_equals, seeming_quality
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.accuracy import constant_and_weights
-from crowd_tvcs.plan.assignment import Assignment, PlanProof
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.leaves import Leaf
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import LARGEST, is_largest, usable
@@ -22,7 +23,7 @@ from crowd_tvcs.search.search import CLOSE, NEARLY, NO_MORE
 def plan_of_a_vote(plan: Plan) -> Plan:
     """Return the plan, without a common error, that the methods search in place of `plan`."""
     if plan.model is None:
-        given = plan.quality
+        given = plan.table
         values = seeming_quality(given.values, plan.common_error)
         quality = Quality(values, given.workers, given.tasks, given.allowed)
         prior = chance_of_equals(plan.prior, plan.common_error)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.costs import ROUNDING, cheapest_that_meets, group_codes, open_pairs, spent
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.initial import relax
 from crowd_tvcs.search.kernels.greedy import BEFORE, BEHIND
 from crowd_tvcs.search.relaxation import Relaxation
 
@@ -30,7 +29,7 @@ def bargain(plan: Plan) -> Bools:
     ValueError
         If the minimums cannot be met within caps, groups and money.
     """
-    relaxation = relax(plan)
+    relaxation = Relaxation.of(plan)
     nobody = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
     climbs = [_Climb(relaxation, power) for power in (POWERS if plan.money is not None else (0.0,))]
     found = [climb.run(nobody) for climb in climbs]

@@ -10,13 +10,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import Relaxation
-from crowd_tvcs.search.relaxation_many_classes import ManyClassRelaxation
 from tvcs_core import TVCS, project
-
-
-def relax(plan: Plan) -> Relaxation:
-    """Relax the caps of a plan of two classes, or of more."""
-    return Relaxation.of(plan) if plan.model is None else ManyClassRelaxation.of(plan)
 
 
 def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
@@ -32,7 +26,7 @@ def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
         "greedy on the probability of truth": climb(relaxation, exact=False),
         "equal odd sizes": odd_sizes(relaxation),
     }
-    if plan.model is None:
+    if relaxation.voters.is_folded:
         tried["greedy on a measure nearer to accuracy"] = climb(relaxation, exact=False, sharp=True)
     if plan.n_classes > 2:
         equal = np.full(relaxation.n_tasks, -(-plan.budget // relaxation.n_tasks))
@@ -42,7 +36,7 @@ def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
     }
     name = max(made, key=lambda name: float(made[name].accuracy.sum()))
     chosen = made[name]
-    if plan.model is None:
+    if relaxation.voters.is_folded:
         chosen = relaxation.exchange(chosen, Deadline.after(None))
     return f"the best of {len(tried)}: {name}", chosen
 
@@ -102,7 +96,7 @@ def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
         row_caps=plan.max_tasks_per_worker,
         col_caps=sizes,
         total=plan.budget,
-        allowed=plan.quality.allowed,
+        allowed=plan.table.allowed,
     )
     support: NDArray[np.bool_] = project(np.sqrt(plan.told), caps).support
     return support

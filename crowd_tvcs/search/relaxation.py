@@ -14,8 +14,7 @@ from crowd_tvcs.accuracy.kernels.two_class_table import EXACT, TABLE
 from crowd_tvcs.plan.forced import beyond_forced, exact_teams
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.kernels import exchange, greedy, pricing
-from crowd_tvcs.search.kernels.bounds import INTERVALS
+from crowd_tvcs.search.kernels import exchange
 from crowd_tvcs.search.kernels.records import (
     Candidates,
     Climb,
@@ -27,22 +26,17 @@ from crowd_tvcs.search.kernels.records import (
     TaskValues,
 )
 from crowd_tvcs.search.kernels.scratch import (
-    BoundScratch,
-    BranchScratch,
-    GradeScratch,
-    Nodes,
-    Scratch,
-    Shortlist,
     Tables,
 )
 from crowd_tvcs.search.places import places_of
 from crowd_tvcs.search.rations import Rations
+from crowd_tvcs.search.voters import Voters, strengths_of, voters_of
 from tvcs_core.engines import in_threads
 
 NODES = 0  # in the search for prices: exchanges alone do as well
 PROOF_NODES = 3_000_000
-UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task moves them
 THREADS = 2
+WIDER, WIDENED = 5, 8.0  # a slack grows so often, by so much, where nodes run out
 TOLERANCE = 1e-12
 EXCHANGE_WORK = 130_000_000  # multiplications that `Relaxation.exchange` may take
 
@@ -72,6 +66,8 @@ class Relaxation:
         of every kind.
     rations
         What they leave of the money, and who may not work together.
+    voters
+        How the candidates answer: by qualities of two classes, or by matrices.
     """
 
     plan: Plan
@@ -80,41 +76,36 @@ class Relaxation:
     kind: Integers
     first: Integers
     rations: Rations
+    voters: Voters
 
     @classmethod
     def of(cls, plan: Plan) -> Relaxation:
-        """Leave out who is not allowed, has no room or tells nothing; fold q < 1/2.
+        """Leave out workers who are not allowed, have no room or tell nothing.
 
-        Who tells nothing is left in where the task must have somebody.
+        Those who tell nothing are left in where the task must have somebody.
         """
         forced, caps, need, open_pairs = beyond_forced(plan)
-        folded = np.maximum(plan.quality.values, 1.0 - plan.quality.values).T
-        base = plan.accuracy(forced)
-        fixed, n_fixed = _fixed_voters(plan, folded, forced)
-        folded = np.where((base == 1.0)[:, None], 0.5, folded)
-        useful = ((folded > 0.5) | (need > 0)[:, None]) & open_pairs
-        folded = np.where(useful, folded, 0.0)
-        worker = np.argsort(-folded, axis=1, kind="stable").astype(np.int64)
+        known = strengths_of(plan, forced)
+        useful = (known.telling | (need > 0)[:, None]) & open_pairs
+        strength, kind = np.where(useful, known.value, 0.0), np.where(useful, known.kind, 0)
+        worker = np.lexsort((kind, -strength), axis=1).astype(np.int64)
         count, rations = useful.sum(axis=1), Rations.of(plan, forced)
         candidates = Candidates(
-            quality=np.ascontiguousarray(np.take_along_axis(folded, worker, axis=1)),
+            quality=np.ascontiguousarray(np.take_along_axis(strength, worker, axis=1)),
             worker=worker,
             size=count,
             need=need,
             cap=np.minimum(plan.max_workers_per_task - forced.sum(axis=0), rations.able(useful)),
-            fixed=fixed,
-            n_fixed=n_fixed,
-            base=base,
+            fixed=known.fixed,
+            n_fixed=known.n_fixed,
+            base=known.base,
             cost=rations.cost,
             owed=rations.owed,
             group=rations.group,
         )
-        return cls(plan, candidates, caps, *kinds_of_tasks(candidates), rations)
-
-    @property
-    def updates(self) -> int:
-        """How many tasks may move the prices."""
-        return UPDATES
+        voters = voters_of(plan, np.ascontiguousarray(np.take_along_axis(kind, worker, axis=1)))
+        alike = kinds_of_tasks(candidates, *voters.alike)
+        return cls(plan, candidates, caps, *alike, rations, voters)
 
     @property
     def n_workers(self) -> int:
@@ -198,19 +189,9 @@ class Relaxation:
         else:
             owed = np.array([int(self.need[order].sum())])
             left = Room(room, owed, self.rations.room(order, sets.loads(self.n_workers)))
-        self._visit(order, moving, left, sets, found, Limit(node_limit, deadline.stop))
+        limit = Limit(node_limit, deadline.stop)
+        self.voters.visit(order, self.candidates, moving, left, sets, found, limit)
         return found
-
-    def _visit(
-        self,
-        order: Integers,
-        prices: Prices,
-        room: Room,
-        sets: TaskSets,
-        found: TaskValues,
-        limit: Limit,
-    ) -> None:
-        pricing.visit(order, self.candidates, prices, room, sets, found, limit, *self.scratch())
 
     def climb(self, sets: TaskSets, *, exact: bool, sharp: bool = False) -> Bools:
         """Add pair after pair to `sets`, in place, always the one of the largest gain.
@@ -228,16 +209,13 @@ class Relaxation:
             scores=np.full((m, n), -np.inf),
             gain=np.empty(n),
         )
-        self._climb(state, Measure(exact, sharp))
+        self.voters.climb(self.candidates, state, Measure(exact, sharp))
         return self.support_of(sets)
-
-    def _climb(self, state: Climb, measure: Measure) -> None:
-        greedy.climb(self.candidates, measure, state, Tables.empty(2, 2 * TABLE))
 
     def scorer(self) -> Callable[[int, list[int]], Floats]:
         """Return what scores the candidates of a task, by exact gain, beside some of them."""
         n, places = self.n_workers, np.zeros(max(1, self.n_workers), dtype=np.int64)
-        fill = self._filler()
+        fill = self.voters.filler(self.candidates)
 
         def score(j: int, team: list[int]) -> Floats:
             places[: len(team)] = team
@@ -247,26 +225,10 @@ class Relaxation:
 
         return score
 
-    def _filler(self) -> Callable[[int, Integers, Floats], None]:
-        exact, tables, gain = (
-            Measure(True, False),
-            Tables.empty(2, 2 * TABLE),
-            np.empty(self.n_workers),
-        )
-
-        def fill(j: int, places: Integers, scores: Floats) -> None:
-            x = self.candidates
-            quality, fixed = x.quality[j, : x.size[j]], x.fixed[j, : x.n_fixed[j]]
-            greedy.fill_scores(
-                quality, fixed, x.need[j], x.cap[j], exact, places, scores, tables, gain
-            )
-
-        return fill
-
     def exchange(
         self, sets: TaskSets, deadline: Deadline, at_most: int = EXCHANGE_WORK
     ) -> TaskSets:
-        """Exchange workers while the accuracy grows and there is work and time left."""
+        """Exchange workers of folded voters while the accuracy grows and there is work and time."""
         n, most = self.n_workers, max(1, int(sets.sizes.max(initial=0)))
         work = min(2 ** (most - 1), exchange.COARSE) * n + 2 ** min(most, EXACT)
         limit = (at_most - self.n_tasks * most * work) // (2 * most * work)
@@ -287,25 +249,6 @@ class Relaxation:
         out = self.sets_of(self.support_of(out))
         return out if out.accuracy.sum() > sets.accuracy.sum() else sets
 
-    def scratch(self) -> tuple[Scratch, BranchScratch]:
-        """Scratch for the best sets, of one thread."""
-        n, depths = self.n_workers, EXACT + 3
-        scratch = Scratch(
-            asked=np.empty(n),
-            short=Shortlist.empty(n, has_groups=self.rations.group.size > 0),
-            tried=np.empty(n, dtype=np.int64),
-            beaten=np.empty(INTERVALS + 1, dtype=np.int64),
-            order=np.empty(n, dtype=np.int64),
-        )
-        branch = BranchScratch(
-            tables=Tables.empty(EXACT + 1, 2 * TABLE),
-            chosen=np.empty(n, dtype=np.int64),
-            nodes=Nodes.empty(n, depths),
-            bounds=BoundScratch.empty(n, n + 2, EXACT + 2),
-            grades=GradeScratch.empty(depths),
-        )
-        return scratch, branch
-
 
 def kinds_of_tasks(candidates: Candidates, *more: NDArray[Any]) -> tuple[Integers, Integers]:
     """Kind of every task by its candidates and its rows of `more`; the first task of every kind."""
@@ -320,18 +263,6 @@ def kinds_of_tasks(candidates: Candidates, *more: NDArray[Any]) -> tuple[Integer
     ]
     first = np.unique(kind, return_index=True)[1]
     return np.array(kind), first.astype(np.int64)
-
-
-def _fixed_voters(plan: Plan, folded: Floats, forced: Bools) -> tuple[Floats, Integers]:
-    """Folded prior of every task, then the folded qualities of those forced who tell something."""
-    telling = forced.T & (folded > 0.5)
-    n_fixed = 1 + telling.sum(axis=1)
-    fixed = np.zeros((n_fixed.size, int(n_fixed.max(initial=1))))
-    fixed[:, 0] = np.maximum(plan.prior, 1.0 - plan.prior)
-    j, i = np.nonzero(telling)
-    place = np.arange(j.size) - np.concatenate([[0], np.cumsum(n_fixed - 1)])[j] + 1
-    fixed[j, place] = folded[j, i]
-    return fixed, n_fixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,10 +297,17 @@ def price_everything(
     start: TaskSets,
     deadline: Deadline,
     node_limit: int = PROOF_NODES,
+    *,
+    slack: float = 0.0,
+    weight: Floats | None = None,
 ) -> DualBound | None:
     """Price every task exactly; the bound is sum(prices * limits) + sum of the best values.
 
-    None if the deadline struck.
+    Each task counts as often as its `weight` says, or once. With a `slack`, in accuracy of a task,
+    what is worth at most so much more than the set in `start` is not looked for, and the value of
+    the task is that much larger: a bound all the same, which takes a fraction of the nodes where
+    many sets are worth nearly the same. Where the nodes do not do, the slack grows. None if the
+    deadline struck.
     """
     sets, first = start.copy(), relaxation.first
     value, proved = np.empty(relaxation.n_tasks), np.zeros(relaxation.n_tasks, dtype=bool)
@@ -378,11 +316,22 @@ def price_everything(
         found = relaxation.visit(tasks, prices, sets, deadline, node_limit=node_limit)
         value[tasks], proved[tasks] = found.value[tasks], found.proved[tasks]
 
-    # Kernels hold no lock, and no task depends on another.
-    in_threads(part, np.array_split(first, 2 * THREADS), THREADS)
-    if deadline.has_passed:
-        return None
+    left = first
+    for _ in range(WIDER if slack > 0.0 else 1):
+        true = sets.accuracy.copy()
+        sets.accuracy[left] += slack
+        raised = sets.accuracy.copy()
+        # Kernels hold no lock, and no task depends on another.
+        in_threads(part, np.array_split(left, 2 * THREADS), THREADS)
+        # A set that was found has its own accuracy; the others get theirs back.
+        sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
+        if deadline.has_passed:
+            return None
+        left, slack = first[~proved[first]], slack * WIDENED
+        if not left.size:
+            break
     like = first[relaxation.kind]
-    bound = float(prices @ relaxation.rations.limits(relaxation.caps) + value[like].sum())
+    total = value[like].sum() if weight is None else weight @ value
+    bound = float(prices @ relaxation.rations.limits(relaxation.caps) + total)
     are_proved = bool(proved[first].all() and relaxation.is_exact)
     return DualBound(prices, bound, are_proved, sets.of_tasks(like), value[like])

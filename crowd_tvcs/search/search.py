@@ -13,9 +13,15 @@ from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST
 from crowd_tvcs.search.column_generation import Columns
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.greedy_with_costs import bargain
-from crowd_tvcs.search.initial import met, quick, relax
+from crowd_tvcs.search.initial import met, quick
 from crowd_tvcs.search.kernels.records import TaskSets
-from crowd_tvcs.search.relaxation import PROOF_NODES, TOLERANCE, DualBound, price_everything
+from crowd_tvcs.search.relaxation import (
+    PROOF_NODES,
+    TOLERANCE,
+    DualBound,
+    Relaxation,
+    price_everything,
+)
 
 EPOCHS = 30
 LEAST_EPOCHS = 6
@@ -39,7 +45,7 @@ class Search:
     """The best assignment and the best bound so far, and the steps that improve them."""
 
     def __init__(self, plan: Plan, rng: np.random.Generator, deadline: Deadline) -> None:
-        self.relaxation = relax(plan)
+        self.relaxation = Relaxation.of(plan)
         self.best = quick(self.relaxation)[1]
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
@@ -70,7 +76,7 @@ class Search:
         self._columns.add(self.best)
         if self._is_late():
             return struck
-        if plan.model is None and not is_rationed(plan):
+        if self.relaxation.voters.is_folded and not is_rationed(plan):
             self._keep(self.relaxation.exchange(self.best, self._deadline, MOST_WORK))
         prices, ended = self._first_prices(), OUT_OF_ROUNDS
         self._price(prices)
@@ -96,14 +102,14 @@ class Search:
 
     def begin_greedily(self) -> None:
         """Try greedy assignments of a small plan with money or groups, whatever the time."""
-        if self.relaxation.plan.quality.values.size <= FEW_BARGAINED:
+        if self.relaxation.plan.table.values.size <= FEW_BARGAINED:
             self.offer(bargain(self.relaxation.plan))
 
     def _trade(self) -> None:
         """With money or groups, exchange workers in the best assignment if it is a new one."""
         plan = self.relaxation.plan
         is_new = self._traded is None or self.best.accuracy.sum() > self._traded.accuracy.sum()
-        if is_rationed(plan) and plan.model is None and is_new and not self._closed():
+        if is_rationed(plan) and self.relaxation.voters.is_folded and is_new and not self._closed():
             self._keep(self.relaxation.exchange(self.best, self._deadline))
             self._traded = self.best
 
@@ -114,7 +120,7 @@ class Search:
         """
         plan = self.relaxation.plan
         few = MOST_BARGAINED if self.gap > CERTIFIED_WITHIN else FEW_BARGAINED
-        if plan.quality.values.size <= few:
+        if plan.table.values.size <= few:
             self.offer(bargain(plan))
             self._columns.add(self.best)
             whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
@@ -145,7 +151,7 @@ class Search:
         start = 0.3 * 2.0 ** -(limits[n:].min() / m)  # money in labels of the mean cost
         prices = np.zeros(limits.size)
         prices[n + limits[n:].argmin()] = start
-        epochs = max(LEAST_EPOCHS, min(EPOCHS, relaxation.updates // m))
+        epochs = max(LEAST_EPOCHS, min(EPOCHS, relaxation.voters.updates // m))
         factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
         sets = relaxation.nobody()

@@ -39,7 +39,7 @@ from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import say
-from tvcs_core.files.errors import DataError, WorkError
+from tvcs_core.files.errors import DataError, RunError
 from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
@@ -48,10 +48,6 @@ ALL_INTERFACES = ("0.0.0.0", "::")
 """Addresses that stand for all interfaces of this machine."""
 GRACE_SECONDS = 1
 """Seconds that requests have to finish after Ctrl-C."""
-WITHOUT_FUNCTIONS = (
-    "the database has no functions of this version, so a label takes longer; crowd-tvcs campaign "
-    "upgrade adds them, and a desk that is started after that uses them"
-)
 DEMO = {
     "The train was on time and the seats were clean.": "good",
     "Two hours late, and nobody said a word.": "bad",
@@ -159,7 +155,7 @@ def serve(
     ------
     DataError, ValueError
         If a file is invalid.
-    WorkError
+    RunError
         If the address is in use, or another server has the campaign, except one with the same
         settings on PostgreSQL; also if it started while the database was unavailable.
     """
@@ -185,8 +181,6 @@ def serve(
                     say(f"{lacking} tasks have no content, so their names are shown")
             if is_gold:
                 _say_who_gets_none(campaign)
-            if not (campaign.store.is_file or campaign.store.has_functions):
-                say(WITHOUT_FUNCTIONS)
             say(f"operator: {address.url}/operator")
             if password_file is None:
                 say(f"password of the operator, for this run: {password}")
@@ -301,9 +295,9 @@ def _run(served: Served, address: ListenAddress, sign: Presence | None) -> None:
     try:
         server.run()
     except SystemExit:  # uvicorn has said why
-        raise WorkError(f"{address.listens} is not available; is it in use?") from None
+        raise RunError(f"{address.listens} is not available; is it in use?") from None
     if server.is_ousted:
-        raise WorkError(
+        raise RunError(
             f"a server with {SETUP_DIFFERENCES} took over the campaign while the database was "
             "unavailable; this one has stopped"
         )

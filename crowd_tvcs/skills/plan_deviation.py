@@ -52,7 +52,7 @@ def plan_deviation(
 
 def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
     """Add the fact `accuracy_deviation`, from the deviations of a skills table."""
-    known = read_deviations(skills, assignment.plan.quality)
+    known = read_deviations(skills, assignment.plan.table)
     facts = {
         **assignment.facts,
         "accuracy_deviation": plan_deviation(assignment, known[:, 0], known[:, 1:]),
@@ -62,7 +62,7 @@ def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
 
 def with_forecast(assignment: Assignment, foresight: ForecastModel) -> Assignment:
     """Add the fact `foreseen`: the forecast of the plan's accuracy."""
-    quality, support = assignment.plan.quality.values, assignment.support
+    quality, support = assignment.plan.table.values, assignment.support
     foreseen = foresight.forecast_plan(quality, support, assignment.task_accuracy)
     return replace(assignment, facts={**assignment.facts, "foreseen": foreseen._asdict()})
 
@@ -81,7 +81,7 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
         voters, prior = support[:, tasks], plan.prior[tasks]
         sides = []
         for step in (-STEP, STEP):
-            values = plan.quality.values[:, tasks].copy()
+            values = plan.table.values[:, tasks].copy()
             values[i] = np.clip(values[i] + step, 0.0, 1.0)
             if plan.common_error > 0.0:
                 accuracy = accuracy_of_equals(values, voters, prior, plan.common_error)

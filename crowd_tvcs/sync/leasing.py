@@ -40,6 +40,7 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
+from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.store.store import Store
 
 MAX_ABSENT_TASKS = 2
@@ -204,17 +205,19 @@ def _free_lapsed(store: Store, now: float) -> None:
 
 def _fill(store: Store, name: str, most: int, now: float) -> None:
     """Lease tasks to one worker until they have `most`."""
-    with store.write(*before_offer(name, now), flush=False) as (connection, settings, found):
-        lapsed, _ = found
+    expire, *who_and_best = before_offer(name, now, store.is_per_pair)
+    with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
         free(connection, settings, lapsed)
         is_changed = bool(lapsed)
         while True:
-            settings = queries.SETTINGS.first(connection)
-            who = the_worker(queries.WORKER(connection, called=name), name)
+            (settings,), workers, best = together(
+                connection, queries.SETTINGS.with_(), *who_and_best
+            )
+            who = the_worker(workers, name)
             if connection.execute(_OPEN_OF, {"who": who.id}).scalar_one() >= most:
                 break
             # An offer renews the lease that is open; without one it gives the next.
-            another = [[], [who._replace(lease=None, lease_name=None)]]
+            another = [[], [who._replace(lease=None, lease_name=None)], best]
             if offer(connection, settings, another, name, now).task is None:
                 break
             is_changed = True

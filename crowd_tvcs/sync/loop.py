@@ -13,7 +13,7 @@ from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, SKIPPED
 from crowd_tvcs.sync import leasing
 from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
 from crowd_tvcs.sync.labelling_tool import Annotation, LabellingTool, RemoteTask
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 from tvcs_core.files.shown import shown
 
 SWEEP_SECONDS = 3600.0
@@ -276,7 +276,7 @@ def run(
 
     Raises
     ------
-    WorkError
+    RunError
         If the first step did not succeed in time.
     """
     try:
@@ -299,7 +299,7 @@ def _first(sync: Sync, patience: float) -> None:
 
     def give_up(error: Exception) -> None:
         if time.monotonic() - begun >= patience:
-            raise WorkError(f"{error}; given up after {patience:g} s") from None
+            raise RunError(f"{error}; given up after {patience:g} s") from None
 
     _until_done(sync, set_up, give_up)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 MAX_BODY_BYTES = 1_000_000
 """Largest number of bytes of a call that are read, and discarded."""
@@ -44,7 +44,7 @@ def listen(listener: WebhookListener, host: str, port: int) -> Iterator[str]:
 
     Raises
     ------
-    WorkError
+    RunError
         If the address is not available.
     """
 
@@ -67,7 +67,7 @@ def listen(listener: WebhookListener, host: str, port: int) -> Iterator[str]:
     try:
         server = ThreadingHTTPServer((host, port), _Handler)
     except (OSError, OverflowError) as error:
-        raise WorkError(f"--listen {host}:{port} cannot be listened to: {error}") from None
+        raise RunError(f"--listen {host}:{port} cannot be listened to: {error}") from None
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
     thread.start()
     try:

@@ -44,7 +44,7 @@ def bound_by_prices(
     m = len(plan.quality.tasks)
     price, groups = m * label_prices(plan, prices, budget_price, money_price), groups_of(plan)
     free = np.ones(support.shape, bool) if plan.forced is None else ~plan.forced
-    allowed = free if plan.quality.allowed is None else free & plan.quality.allowed
+    allowed = free if plan.table.allowed is None else free & plan.table.allowed
     best: dict[tuple[Any, ...], tuple[float, float]] = {}
     terms = []
     for j, name in enumerate(plan.quality.tasks):
@@ -55,7 +55,7 @@ def bound_by_prices(
         cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
         least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
         prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
-        told = b"" if plan.confusion is not None else plan.quality.values[:, j].tobytes()
+        told = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
         key = (told, may.tobytes(), fixed.tobytes(), least, cap, prior)
         if key not in best:
             # A hand-made set that breaks the demands proves nothing about those that do not.
@@ -101,7 +101,7 @@ def _priced(
             least=least, fixed=matrices[fixed], group=groups[may],
         )  # fmt: skip
     else:
-        q = seeming_right(plan.quality.values[:, j], e)
+        q = seeming_right(plan.table.values[:, j], e)
         priced = price_task(
             q[may], *task, prior, known, least=least, fixed=q[fixed], group=groups[may]
         )

@@ -141,15 +141,15 @@ class _Tasks:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.right = seeming_right(plan.quality.values, plan.common_error)
+        self.right = seeming_right(plan.table.values, plan.common_error)
         self.prior = seeming_chances(plan)
         n, m = plan.quality.shape
         groups = groups_of(plan)
         self.member = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
         self.forced = np.zeros((n, m), bool) if plan.forced is None else plan.forced
         open_pairs = ~self.forced
-        if plan.quality.allowed is not None:
-            open_pairs &= plan.quality.allowed
+        if plan.table.allowed is not None:
+            open_pairs &= plan.table.allowed
         self.sets: list[NDArray[np.int64]] = []
         self.known: list[dict[int, float]] = []
         shared: dict[tuple[Any, ...], dict[int, float]] = {}
@@ -161,7 +161,7 @@ class _Tasks:
             for group in np.unique(groups[groups >= 0]):
                 may &= (self.member | self.forced[:, j])[:, groups == group].sum(axis=1) <= 1
             self.sets.append(np.flatnonzero(may))
-            told = b"" if plan.confusion is not None else plan.quality.values[:, j].tobytes()
+            told = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
             prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
             key = (told, self.forced[:, j].tobytes(), prior)
             self.known.append(shared.setdefault(key, {}))

@@ -6,7 +6,6 @@ What cannot be recomputed is held to what must be true of it, and `unchecked` sa
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,26 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import (
-    CERTIFIED_WITHIN,
-    LARGEST,
-    gap_between,
-    is_certified,
-    is_largest,
-    statement,
-)
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from crowd_tvcs.verification.rations import TOLERANCE, cost_of
-from crowd_tvcs.verification.written import is_count, is_number
+from crowd_tvcs.verification.written import is_number
 from tvcs_core.files.shown import shown
 
-CLOSE = 1e-4  # a gap, as a part of the error, at which `best` stops
-PATIENCE, MOST_ITERATIONS = 100, 500
 SLOPES_OFF = 1e-8  # of a deviation, from differences
 LISTED = 3  # names of one field
 NO_BOUND = ("fast", "greedy", "tvcs", "qlp", "random")
 KNOWN = ("best", *NO_BOUND)  # what another method says of itself is not checked
-MOST_GAIN = {"qlp": 1.0, "tvcs": 1e3}  # of one pair, which no dual exceeds
+OWN = {  # what a method says of itself, beside its reason
+    "tvcs": ("iterations", "best_iteration", "duals"),
+    "qlp": ("projection_gap", "duals"),
+}
+OWN_OF_KINDS = ("groups", "rounds")  # the same of a crowd in factors
 LARGE_ERROR = 0.002  # standard error of a sampled accuracy is below
 
 Floats = NDArray[np.float64]
@@ -47,18 +42,18 @@ class Found:
 
     Attributes
     ----------
-    plan, support
-        The plan as its tables say, and its pairs, of shape (workers, tasks).
+    plan, pairs
+        The plan as its tables say, and its pairs.
     parameters
         Those of run.json.
     class_names
         Names of the classes.
     least, most
         Bounds below and above the accuracy that every task may be said to have.
-    is_large
-        Tasks whose accuracy is not computed outcome by outcome.
     accuracy
         Mean accuracy, from below.
+    listed
+        Accuracy of every task as accuracy.csv says; None if that is wrong, or there is none.
     bound
         Bound that the files prove; None if there is none, or it could not be had.
     by_prices
@@ -73,18 +68,33 @@ class Found:
     """
 
     plan: Plan
-    support: NDArray[np.bool_]
+    pairs: Assigned
     parameters: Mapping[str, Any]
     class_names: tuple[str, ...]
     least: Floats
     most: Floats
-    is_large: NDArray[np.bool_]
     accuracy: float
+    listed: Floats | None
     bound: float | None
     by_prices: float | None
     is_branched: bool
     deviation: float | None
     foreseen: Callable[[Floats], dict[str, float]] | None
+
+    @property
+    def is_large(self) -> NDArray[np.bool_]:
+        """Tasks whose accuracy is not computed outcome by outcome."""
+        return self.most > self.least
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Fields in which the method speaks of itself, beside its reason."""
+        return OWN.get(self.parameters["method"], ()) if self.plan.is_table else OWN_OF_KINDS
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the summary says how many classes there are."""
+        return self.plan.model is not None or not self.plan.is_table
 
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
@@ -95,7 +105,7 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
     out += [f"{shown(n)}: is no field of this method's summary.json" for n in summary if n in more]
     if out:
         return out
-    for facts in (_counts, _accuracies, _proof, _words, _duals):
+    for facts in (_counts, _accuracies, _proof):
         for place, holds, recomputed in facts(summary, found):
             if not holds:
                 at = (place,) if isinstance(place, str) else place
@@ -110,15 +120,9 @@ def unchecked(found: Found) -> list[str]:
     """List what of the files was not checked, or not to the last digit."""
     method = found.parameters["method"]
     out = [f"that {method} with this seed and time limit gives this plan: for that, run it again"]
-    if method not in KNOWN:
-        out.append(f"the reason of {method}, and what it says beside what every method says")
-    if method == "tvcs":
-        out.append("iterations, but that they fit the reason")
-        out.append("duals, but that none is below 0, or above 0 where a cap is not used up")
-    if method == "fast":
-        out.append("which of its starts was the best")
-    if method == "qlp" and found.plan.min_workers_per_task.any():
-        out.append("that duals prove the sum, since minimums were met before it was made large")
+    own = ", ".join(found.own)
+    own = own if method in KNOWN else "what else its summary.json has"
+    out.append(f"what {method} says of itself: reason" + (f", {own}" if own else ""))
     if found.is_large.any():
         off = float((found.most - found.least).max())
         out.append(
@@ -127,7 +131,7 @@ def unchecked(found: Found) -> list[str]:
     return [
         *out,
         "versions in run.json, but that each is named",
-        "words and pictures of report.html, but its SHA-256 and its command",
+        "words and pictures of report.html, but its SHA-256",
     ]
 
 
@@ -141,18 +145,17 @@ def _said(summary: Mapping[str, Any], at: Place) -> object:
 def _fields(found: Found, *, has_bound: bool) -> list[str]:
     """Names that a summary of this method and plan has."""
     out = ["method", "reason", "expected_accuracy", "bound", "gap", "certified", "certified_within"]
-    out += ["budget_price", "assignments", "budget", "binding", "loads", "answers_per_task"]
-    out.append("task_accuracy")
+    out += ["budget_price", "assignments", "budget", "binding", "loads", *found.own]
+    out += ["answers_per_task", "task_accuracy"] if found.plan.is_table else ["n_tasks", "kinds"]
     method = found.parameters["method"]
     if found.is_branched:
         out.append("bound_by_prices")
-    own = {"tvcs": ["iterations", "best_iteration"], "qlp": ["sum_of_qualities", "projection_gap"]}
-    out += [*own[method], "duals"] if method in own else []
+    out += ["sum_of_qualities"] if method == "qlp" else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
     if found.foreseen is not None:
         out.append("foreseen")
-    if found.plan.model is not None:
+    if found.has_classes:
         out += ["n_classes", "standard_error"]
     out += ["common_error"] if found.plan.common_error > 0.0 else []
     if found.plan.cost is not None:
@@ -191,14 +194,11 @@ def _by_name(at: Place, names: tuple[str, ...], said: object, holds: list[Any]) 
 
 
 def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
-    plan, support = found.plan, found.support
+    plan, pairs, (per_worker, per_task) = found.plan, found.pairs, found.plan.room
     workers, tasks = plan.quality.workers, plan.quality.tasks
-    allowed = plan.quality.allowed
-    may = np.ones(support.shape, dtype=bool) if allowed is None else allowed
-    size, room = int(support.sum()), int(may.sum())
-    loads, answers = support.sum(axis=1), support.sum(axis=0)
-    full = (answers == plan.max_workers_per_task) & (answers < may.sum(axis=0))
-    busy = (loads == plan.max_tasks_per_worker) & (loads < may.sum(axis=1))
+    size, room, loads, answers = pairs.size, int(per_task.sum()), pairs.loads, pairs.answers
+    full = (answers == plan.max_workers_per_task) & (answers < per_task)
+    busy = (loads == plan.max_tasks_per_worker) & (loads < per_worker)
     given = found.parameters["budget"]
     budget = room if given is None else min(given, room)
     binding = {
@@ -206,19 +206,32 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
         "max_tasks_per_worker": int(busy.sum()),
         "budget": size == budget < room,
     }
+    method = found.parameters["method"]
+    yield "method", _alike(summary["method"], method), method
+    yield "reason", isinstance(summary["reason"], str) and summary["reason"] != "", "a text"
     yield "assignments", _alike(summary["assignments"], size), size
     yield "budget", _alike(summary["budget"], budget), budget
     yield from _by_name(("binding",), tuple(binding), summary["binding"], list(binding.values()))
     yield from _by_name(("loads",), workers, summary["loads"], loads.tolist())
-    yield from _by_name(("answers_per_task",), tasks, summary["answers_per_task"], answers.tolist())
+    if plan.is_table:
+        said = summary["answers_per_task"]
+        yield from _by_name(("answers_per_task",), tasks, said, answers.tolist())
+    else:
+        yield "n_tasks", _alike(summary["n_tasks"], len(tasks)), len(tasks)
+        yield "kinds", _are_kinds(summary["kinds"], found), "others by accuracy.csv"
     classes = list(found.class_names)
     yield "classes", _alike(summary["classes"], classes), classes
-    if plan.model is not None:
+    if found.has_classes:
         yield "n_classes", _alike(summary["n_classes"], len(classes)), len(classes)
     if plan.common_error > 0.0:
         yield "common_error", _alike(summary["common_error"], plan.common_error), plan.common_error
+    if method == "qlp":
+        total = math.fsum(plan.table.values[pairs.support].tolist())
+        off = TOLERANCE * (1.0 + total)
+        is_near = _near(summary["sum_of_qualities"], total - off, total + off)
+        yield "sum_of_qualities", is_near, total
     if plan.cost is not None:
-        money, spent = found.parameters["money"], float(cost_of(plan, support))
+        money, spent = found.parameters["money"], float(cost_of(plan, pairs.support))
         money = None if money is None else float(money)
         yield "money", _alike(summary["money"], money), money
         off = TOLERANCE * (1.0 + spent)
@@ -226,16 +239,19 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
 
 
 def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
-    ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
-    tasks, said = found.plan.quality.tasks, summary["task_accuracy"]
-    wrong = list(_by_name(("task_accuracy",), tasks, said, ranges))
-    yield from wrong
-    mean = found.accuracy
-    if not wrong:  # it may be more exact than ours, and is the mean of what it says of the tasks
-        mean = math.fsum(said.values()) / len(tasks)
+    tasks, values, mean = found.plan.quality.tasks, found.listed, found.accuracy
+    if found.plan.is_table:
+        ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
+        said = summary["task_accuracy"]
+        wrong = list(_by_name(("task_accuracy",), tasks, said, ranges))
+        yield from wrong
+        values = None if wrong else np.array([said[name] for name in tasks])
+    if values is not None:  # it may be more exact than ours, and is the mean of what it says
+        mean = math.fsum(values.tolist()) / len(tasks)
     yield "expected_accuracy", _near(summary["expected_accuracy"], mean), mean
-    if found.plan.model is not None:
-        most = LARGE_ERROR if found.is_large.any() else -TOLERANCE
+    if found.has_classes:
+        may_be_sampled = found.plan.model is not None or found.plan.n_classes > 2
+        most = LARGE_ERROR if may_be_sampled and found.is_large.any() else -TOLERANCE
         error = summary["standard_error"]
         yield "standard_error", _near(error, 0.0, most + TOLERANCE) and error >= 0.0, 0.0
     if found.parameters["skills"] is not None:
@@ -244,10 +260,10 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
         if found.deviation is not None:
             is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
         yield "accuracy_deviation", is_one, found.deviation
-    if found.foreseen is not None and not wrong:  # it follows from what is said of the tasks
-        told = found.foreseen(np.array([said[name] for name in tasks]))
-        values = [(v, v) if isinstance(v, float) else v for v in told.values()]
-        yield from _by_name(("foreseen",), tuple(told), summary["foreseen"], values)
+    if found.foreseen is not None and values is not None:  # it follows from these
+        told = found.foreseen(values)
+        wanted = [(v, v) if isinstance(v, float) else v for v in told.values()]
+        yield from _by_name(("foreseen",), tuple(told), summary["foreseen"], wanted)
 
 
 def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
@@ -271,7 +287,10 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
             return
     if found.bound is not None:
         words = "branches.json" if found.is_branched else _prices_in(found)
-        yield "bound", _near(said["bound"], found.bound), f"{found.bound!r} by {words}"
+        is_one = _near(said["bound"], found.bound)
+        if not found.plan.is_table:  # priced with some slack, by the method and here
+            is_one = said["bound"] >= found.bound - TOLERANCE
+        yield "bound", is_one, f"{found.bound!r} by {words}"
     if found.is_branched and found.by_prices is not None:
         words = f"{found.by_prices!r} by {_prices_in(found)}"
         yield "bound_by_prices", _near(summary["bound_by_prices"], found.by_prices), words
@@ -305,106 +324,21 @@ def uncertified(summary: Mapping[str, Any]) -> list[str]:
     return [] if is_certified(accuracy, bound, error) else [statement(accuracy, bound, error)]
 
 
-def _words(summary: Mapping[str, Any], found: Found) -> Facts:
-    method, reason = found.parameters["method"], summary["reason"]
-    yield "method", _alike(summary["method"], method), method
-    ways = _reasons(summary, found)
-    is_known = isinstance(reason, str) and any(re.fullmatch(way, reason) for way in ways)
-    must = " or ".join(ways).replace("\\", "")
-    if method == "tvcs":
-        last, best = summary["iterations"], summary["best_iteration"]
-        must += f" by iterations {shown(last)} and best_iteration {shown(best)}"
-        is_one = is_count(last) and is_count(best) and 1 <= best <= last <= MOST_ITERATIONS
-        yield "best_iteration", is_one, f"1 to iterations, those at most {MOST_ITERATIONS}"
-    yield "reason", is_known, must
-
-
-def _reasons(summary: Mapping[str, Any], found: Found) -> list[str]:
-    """Patterns of what the method may say of its end, given its figures."""
-    late = re.escape(
-        f"the time limit of {found.parameters['time_limit']:g} s; this is the best so far"
+def _are_kinds(said: object, found: Found) -> bool:
+    """Whether the table of kinds is what the tasks of each kind have."""
+    kind, names = found.plan.factors.kind, found.plan.factors.table.tasks
+    count, given, least, most = (
+        np.bincount(kind, values, len(names))
+        for values in (None, found.pairs.answers, found.least, found.most)
     )
-    method = found.parameters["method"]
-    if method == "best":
-        accuracy, bound = summary["expected_accuracy"], summary["bound"]
-        if is_number(accuracy) and is_number(bound):
-            error = _error(summary)
-            if is_largest(accuracy, bound, error):
-                return [LARGEST]
-            if bound - accuracy <= CLOSE * (1.0 - accuracy) and error == 0.0:
-                return [r"proved to be off by at most 0\.01% of the error"]
-        return [late, "no step found more", r"the limit of \d+ (rounds|sets)"]
-    if method == "tvcs":
-        last, best = summary["iterations"], summary["best_iteration"]
-        if is_count(last) and is_count(best):
-            if last - best == PATIENCE:
-                return [f"{PATIENCE} iterations without a better assignment"]
-            if last == MOST_ITERATIONS:
-                return [f"the limit of {MOST_ITERATIONS} iterations", late]
-        return [late]
-    if method == "fast":
-        ways = ["greedy on the probability of truth", "equal odd sizes"]
-        if found.plan.model is None:
-            ways.append("greedy on a measure nearer to accuracy")
-        elif found.plan.n_classes > 2:
-            ways.append("equal sizes")
-        return [f"the best of {len(ways)}: {way}" for way in ways]
-    return {
-        "greedy": ["no pair with a gain has room"],
-        "qlp": ["one exact projection"],
-        "random": ["one projection of random scores"],
-    }.get(method, [".+"])
-
-
-def _duals(summary: Mapping[str, Any], found: Found) -> Facts:
-    """Duals are >= 0, and 0 where a cap is not used up; those of `qlp` prove its sum."""
-    method, plan, support = found.parameters["method"], found.plan, found.support
-    if method == "qlp":
-        total = math.fsum(plan.quality.values[support].tolist())
-        off = TOLERANCE * (1.0 + total)
-        is_near = _near(summary["sum_of_qualities"], total - off, total + off)
-        yield "sum_of_qualities", is_near, total
-        yield "projection_gap", _near(summary["projection_gap"], 0.0, off), 0.0
-    if method not in ("qlp", "tvcs"):
-        return
-    unit = "sum of qualities" if method == "qlp" else "gain of the projected step, V squared"
-    duals, kinds = summary["duals"], ("unit", "budget", "workers", "tasks")
-    if not isinstance(duals, dict) or set(duals) != set(kinds):
-        yield "duals", False, ", ".join(kinds)
-        return
-    yield ("duals", "unit"), _alike(duals["unit"], unit), unit
-    slack = {
-        "workers": (plan.max_tasks_per_worker - support.sum(axis=1)).tolist(),
-        "tasks": (plan.max_workers_per_task - support.sum(axis=0)).tolist(),
-        "budget": [plan.budget - int(support.sum())],
-    }
-    names = {"workers": plan.quality.workers, "tasks": plan.quality.tasks, "budget": ("budget",)}
-    prices = {}
-    for kind, left in slack.items():
-        at: Place = ("duals",) if kind == "budget" else ("duals", kind)
-        said = {kind: duals[kind]} if kind == "budget" else duals[kind]
-        most = [(0.0, 0.0 if room else MOST_GAIN[method]) for room in left]
-        wrong = list(_by_name(at, names[kind], said, most))
-        yield from wrong
-        if wrong:
-            return
-        prices[kind] = np.array([said[name] for name in names[kind]])
-    if method == "qlp" and not plan.min_workers_per_task.any():
-        off = TOLERANCE * (1.0 + support.sum())
-        apart = _shortfall(plan, support, prices)
-        yield "duals", abs(apart) <= off, f"a sum that is {apart:g} above what was reached"
-
-
-def _shortfall(plan: Plan, support: NDArray[np.bool_], prices: dict[str, Floats]) -> float:
-    """How far the sum that the duals prove lies above that of the pairs beyond the forced ones."""
-    forced = np.zeros(support.shape, dtype=bool) if plan.forced is None else plan.forced
-    open_pairs = ~forced if plan.quality.allowed is None else ~forced & plan.quality.allowed
-    values = plan.quality.values
-    left = values - prices["workers"][:, None] - prices["tasks"] - prices["budget"]
-    proved = [
-        *(prices["workers"] * (plan.max_tasks_per_worker - forced.sum(axis=1))).tolist(),
-        *(prices["tasks"] * (plan.max_workers_per_task - forced.sum(axis=0))).tolist(),
-        *(prices["budget"] * (plan.budget - int(forced.sum()))).tolist(),
-        *np.maximum(left[open_pairs], 0.0).tolist(),
-    ]
-    return math.fsum(proved) - math.fsum(values[support & ~forced].tolist())
+    there = np.flatnonzero(count).tolist()
+    if not isinstance(said, dict) or set(said) != {names[k] for k in there}:
+        return False
+    return all(
+        isinstance(said[names[k]], dict)
+        and set(said[names[k]]) == {"tasks", "answers", "expected_accuracy"}
+        and said[names[k]]["tasks"] == count[k]
+        and said[names[k]]["answers"] == given[k]
+        and _near(said[names[k]]["expected_accuracy"], least[k] / count[k], most[k] / count[k])
+        for k in there
+    )

@@ -29,7 +29,7 @@ def deviation(plan: Plan, support: NDArray[np.bool_], known: Floats) -> float:
         for place, i in enumerate(voters):
             ends = []
             for step in (-STEP, STEP):
-                q = plan.quality.values[voters, j].copy()
+                q = plan.table.values[voters, j].copy()
                 q[place] = min(max(q[place] + step, 0.0), 1.0)
                 value = accuracy(seeming_right(q, e), float(prior[j]))[0]
                 ends.append((q[place], scale_of_equals(e).of(value)))

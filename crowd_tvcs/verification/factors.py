@@ -1,4 +1,4 @@
-"""Check anew a plan of a crowd in factors: pairs, accuracies and bound, kind by kind.
+"""Check anew the accuracies and the bound of a plan of a crowd in factors, kind by kind.
 
 What is computed is computed by `crowd_tvcs.verification.pricing*` and here, in NumPy. Of the method
 it has only the priors at which lines of tasks are priced; any others would prove a bound as well.
@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.coded import encode_columns, first_duplicate
+from crowd_tvcs.answers.coded import encode_columns
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
-from crowd_tvcs.factors.plan import FactoredPlan
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.claims import LARGE_ERROR
 from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy, price_task
+from crowd_tvcs.verification.rations import TOLERANCE
 from tvcs_core.files.errors import DataError
 
 EVERY = 100  # groups between two words of progress
@@ -33,85 +34,19 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """The pairs of an assignment.csv that are pairs of the plan, sorted by task.
-
-    Attributes
-    ----------
-    tasks, workers
-        Of every pair.
-    """
-
-    tasks: Integers
-    workers: Integers
-
-    def count(self, plan: FactoredPlan) -> tuple[Integers, Integers]:
-        """Labels of every worker, and of every task."""
-        loads = np.bincount(self.workers, minlength=len(plan.workers))
-        return loads, np.bincount(self.tasks, minlength=len(plan.tasks))
-
-
-def read_pairs(path: Path, plan: FactoredPlan, violations: list[str]) -> Pairs:
-    """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
-    table = open_exactly(path, "worker", "task")
-    if len(table.rows) < 2:
-        return Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
-    places = []
-    kinds = (("worker", plan.workers), ("task", plan.tasks))
-    for (kind, names), coded in zip(kinds, encode_columns(table, [0, 1]), strict=True):
-        place = {name: i for i, name in enumerate(names)}
-        at = np.array([place.get(name, -1) for name in coded.names], dtype=np.int64)
-        for code in np.flatnonzero(at < 0)[:LISTED].tolist():
-            line = table.lines[int(np.argmax(coded.codes == code)) + 1]
-            violations.append(f"line {line}: {coded.names[code]!r} is no {kind} of the tables")
-        places.append(at[coded.codes])
-    is_known = (places[0] >= 0) & (places[1] >= 0)
-    workers, tasks = places[0][is_known], places[1][is_known]
-    keys = tasks * len(plan.workers) + workers
-    if (again := first_duplicate(keys)) is not None:
-        i, j = int(workers[again[0]]), int(tasks[again[0]])
-        violations.append(f"{plan.workers[i]!r} has {plan.tasks[j]!r} twice")
-    keys = np.unique(keys)
-    return Pairs(keys // len(plan.workers), keys % len(plan.workers))
-
-
-def broken(plan: FactoredPlan, pairs: Pairs) -> list[str]:
-    """List which caps and minimums the pairs break, and by how much."""
-    out = []
-    loads, answers = pairs.count(plan)
-    for name, kind, names, over in (
-        ("max_tasks_per_worker", "worker", plan.workers, loads - plan.max_tasks_per_worker),
-        ("max_workers_per_task", "task", plan.tasks, answers - plan.max_workers_per_task),
-        ("min_workers", "task", plan.tasks, plan.min_workers_per_task - answers),
-    ):
-        for i in np.flatnonzero(over > 0)[:LISTED].tolist():
-            what = "too few" if name == "min_workers" else "too many"
-            out.append(f"{name}: {kind} {names[i]!r} has {over[i]} {what}")
-    if pairs.tasks.size > plan.budget:
-        out.append(f"budget: {pairs.tasks.size} answers, the budget is {plan.budget}")
-    table, kind_of = plan.factors.table, plan.factors.kind
-    if table.allowed is not None:
-        wrong = ~table.allowed[pairs.workers, kind_of[pairs.tasks]]
-        for p in np.flatnonzero(wrong)[:LISTED].tolist():
-            i, j = int(pairs.workers[p]), int(pairs.tasks[p])
-            out.append(f"a pair that is not allowed: {plan.workers[i]!r} on {plan.tasks[j]!r}")
-    return out
-
-
-def accuracies(plan: FactoredPlan, pairs: Pairs) -> tuple[Floats, Floats, Floats]:
+def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
     """Accuracy of every task, from below, and the range in which another may give it.
 
     The range is a point for teams that are computed outcome by outcome.
     """
-    _, answers = pairs.count(plan)
+    answers = pairs.answers
     start = np.concatenate([[0], np.cumsum(answers)])
-    values, out = plan.factors.table.values, np.empty((3, answers.size))
+    out = np.empty((3, answers.size))
     known: dict[Any, tuple[float, float, float]] = {}
     for size in np.unique(answers).tolist():
         tasks = np.flatnonzero(answers == size)
         rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
-        quality = values[rows, plan.factors.kind[tasks][:, None]]
+        quality = plan.factors.of_pairs(rows, tasks[:, None])
         if plan.class_prior is None and size <= MOST_VOTERS:
             out[:, tasks] = _of_equals(quality, plan.prior[tasks])
             continue
@@ -159,10 +94,10 @@ def _matrices(quality: Floats, n_classes: int) -> Floats:
 
 
 def bound_by_prices(
-    plan: FactoredPlan,
+    plan: Plan,
     prices: Floats,
     budget_price: float,
-    pairs: Pairs,
+    pairs: Assigned,
     values: Floats,
     slack: float,
     say: Callable[[str], object],
@@ -178,7 +113,7 @@ def bound_by_prices(
     ValueError
         If a line could not be priced.
     """
-    m = len(plan.tasks)
+    m = len(plan.quality.tasks)
     price = m * (prices + budget_price)
     spent = np.bincount(pairs.tasks, price[pairs.workers], m)
     line, member = lines_of(plan)
@@ -205,7 +140,7 @@ def bound_by_prices(
 
 
 def _best(
-    plan: FactoredPlan,
+    plan: Plan,
     task: int,
     prior: float,
     there: Integers,
@@ -232,15 +167,28 @@ def _best(
     raise ValueError(f"kind {table.tasks[kind]!r} could not be priced exactly here")
 
 
-def read_accuracies(path: Path, plan: FactoredPlan) -> tuple[Integers, Floats]:
+def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
     """Read answers and expected accuracy of every task from accuracy.csv."""
     table = open_exactly(path, "task", "answers", "expected_accuracy")
     (task,) = encode_columns(table, [0])
-    if sorted(task.names) != sorted(plan.tasks) or len(task.names) < task.codes.size:
+    if sorted(task.names) != sorted(plan.quality.tasks) or len(task.names) < task.codes.size:
         raise DataError("must have one row for every task of the table of tasks", path=path)
     numbers = table.numbers(1, [1, 2])
-    place = {name: j for j, name in enumerate(plan.tasks)}
+    place = {name: j for j, name in enumerate(plan.quality.tasks)}
     at = np.array([place[name] for name in task.names])[task.codes]
     answers, said = np.empty(at.size, np.int64), np.empty(at.size)
     answers[at], said[at] = numbers[:, 0].astype(np.int64), numbers[:, 1]
     return answers, said
+
+
+def wrong_tasks(
+    plan: Plan, pairs: Assigned, given: tuple[Integers, Floats], within: tuple[Floats, Floats]
+) -> list[str]:
+    """List tasks of which accuracy.csv says what is not so."""
+    (least, most), (answers, said) = within, given
+    wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE) | (answers != pairs.answers)
+    return [
+        f"accuracy.csv: task {plan.quality.tasks[j]!r} has {said[j]} by {answers[j]} answers, "
+        f"recomputed {least[j]}" + (f" to {most[j]}" if most[j] > least[j] else "")
+        for j in np.flatnonzero(wrong)[:LISTED].tolist()
+    ]

@@ -32,7 +32,7 @@ def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
     k, e, prior = plan.n_classes, plan.common_error, _prior(plan, j)
     told = plan.confusion
     if told is None:
-        right, same = plan.quality.values[:, j], np.eye(k, dtype=bool)
+        right, same = plan.table.values[:, j], np.eye(k, dtype=bool)
         told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
     drawn = shares(plan, j)
     if plan.error_shares is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,27 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import QualityFile, read_quality
-from crowd_tvcs.factors.plan import FactoredPlan
 from crowd_tvcs.factors.tables import FactorsFile, read_factored_plan, read_factors
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
+from crowd_tvcs.verification import factors
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.verification.branches import bound_of_branches
-from crowd_tvcs.verification.claims import (
-    LARGE_ERROR,
-    Found,
-    refuted,
-    uncertified,
-    unchecked,
-)
+from crowd_tvcs.verification.claims import LARGE_ERROR, Found, refuted, uncertified, unchecked
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.foresight import foreseen
+from crowd_tvcs.verification.pairs import broken, read_pairs
 from crowd_tvcs.verification.pricing import JOINED, accuracy
 from crowd_tvcs.verification.pricing_common_error import (
     payoff,
@@ -44,14 +38,12 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_chances,
     seeming_right,
 )
-from crowd_tvcs.verification.rations import (
-    broken_rations,
-)
+from crowd_tvcs.verification.result import Verification
 from crowd_tvcs.verification.tables import find_tables
-from crowd_tvcs.verification.verify_factors import verify_factors
 from crowd_tvcs.verification.written import (
     ACCURACY,
     BRANCHES,
+    PRICES,
     TABLES,
     Record,
     changed_outputs,
@@ -59,16 +51,14 @@ from crowd_tvcs.verification.written import (
     read_json,
     read_prices,
     read_record,
-    wrong_command,
 )
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
-from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_text
 
 Floats = NDArray[np.float64]
 
 MOST_SLOPED = 12  # voters
+SLACK = 1e-5  # of the error, where exact pricing of kinds takes too long
 NUMBERS = (
     "max_workers_per_task",
     "max_tasks_per_worker",
@@ -78,39 +68,6 @@ NUMBERS = (
     "class_prior",
     "money",
 )
-
-
-@dataclass
-class Verification:
-    """What was found.
-
-    Attributes
-    ----------
-    violations
-        What is not as the files say, in words.
-    accuracy, bound
-        Mean expected accuracy and the bound that the prices prove, as recomputed; None where
-        they could not be.
-    unchecked
-        What was not checked, in words.
-    """
-
-    violations: list[str] = field(default_factory=list)
-    accuracy: float | None = None
-    bound: float | None = None
-    unchecked: list[str] = field(default_factory=list)
-
-    @property
-    def proved(self) -> bool:
-        """Whether everything holds and the bound is one."""
-        return not self.violations and self.bound is not None
-
-    @property
-    def gap(self) -> float | None:
-        """Bound minus accuracy."""
-        if self.accuracy is None or self.bound is None:
-            return None
-        return self.bound - self.accuracy
 
 
 def verify(
@@ -148,42 +105,43 @@ def verify(
     tables = find_tables(folder, quality, record)
     plan, names = _plan(record, tables)
     out = Verification(changed_outputs(folder, record))
-    if isinstance(plan, FactoredPlan):
-        verify_factors(out, folder, record, plan, summary, say)
-        return out
-    support = _support(folder / "assignment.csv", plan, out)
-    out.violations += _broken(plan, support)
-    values, least, most = _accuracies(plan, support)
-    is_large = most - least > 0.0
+    pairs = read_pairs(folder / "assignment.csv", plan, out.violations)
+    out.violations += broken(plan, pairs)
+    values, least, most = _accuracies(plan, pairs)
     out.accuracy = math.fsum(values) / values.size
     out.violations += uncertified(summary)
+    listed = None
+    if not plan.is_table:
+        given = factors.read_accuracies(folder / ACCURACY, plan)
+        wrong = factors.wrong_tasks(plan, pairs, given, (least, most))
+        out.violations += wrong
+        listed = None if wrong else given[1]
     by_prices = None
-    said, has_prices = summary.get("bound"), "prices.csv" in record.outputs
+    said, has_prices = summary.get("bound"), PRICES in record.outputs
     if (said is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
         out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
     elif has_prices:
-        prices = read_prices(folder / "prices.csv", plan.quality.workers, plan.money, summary)
+        prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            by_prices = bound_by_prices(plan, *prices, support, values, say)
+            by_prices = _bound(plan, prices, pairs, values, say)
         except ValueError as error:
             out.violations.append(str(error))
         by_prices = out.bound = usable(by_prices)
         if BRANCHES in record.outputs:
             out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
-        plan, support, record.parameters, names, least, most, is_large, out.accuracy, out.bound,
+        plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
         by_prices, BRANCHES in record.outputs,
-        _deviation(plan, support, record, tables, out),
-        _foreseen(plan, support, record, tables),
+        _deviation(plan, pairs, record, tables, out),
+        _foreseen(plan, pairs, record, tables),
     )  # fmt: skip
     out.violations += refuted(summary, found)
-    out.violations += wrong_command(read_text(folder / "report.html"), record)
     out.unchecked += unchecked(found)
     return out
 
 
-def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan | FactoredPlan, tuple[str, ...]]:
+def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, ...]]:
     """Read the plan and the names of its classes from tables with the hashes of the record."""
     given, quality = record.parameters, found[record.quality]
     tables: dict[str, Any] = {k: found[given[k]] for k in TABLES if given[k] is not None}
@@ -206,58 +164,28 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan | FactoredPla
     return plan, tuple(map(str, range(plan.n_classes)))
 
 
-def _support(path: Path, plan: Plan, out: Verification) -> NDArray[np.bool_]:
-    """Read the pairs; a name that is unknown or a pair that is there twice is a violation."""
-    table = open_exactly(path, "worker", "task")
-    row_of = {name: i for i, name in enumerate(plan.quality.workers)}
-    column_of = {name: j for j, name in enumerate(plan.quality.tasks)}
-    support = np.zeros(plan.quality.shape, dtype=bool)
-    for line, row in zip(table.lines[1:], table.rows[1:], strict=True):
-        worker, task = unshield(row[0]), unshield(row[1])
-        if worker not in row_of or task not in column_of:
-            kind, name = ("task", task) if worker in row_of else ("worker", worker)
-            out.violations.append(f"line {line}: {name!r} is no {kind} of the quality table")
-        elif support[row_of[worker], column_of[task]]:
-            out.violations.append(f"line {line}: {worker!r} has {task!r} twice")
-        else:
-            support[row_of[worker], column_of[task]] = True
-    return support
+def _bound(
+    plan: Plan,
+    prices: tuple[Floats, float, float],
+    pairs: Assigned,
+    values: Floats,
+    say: Callable[[str], object],
+) -> float:
+    """Return the bound that the prices of workers, budget and money prove."""
+    if plan.is_table:
+        return bound_by_prices(plan, *prices, pairs.support, values, say)
+    slack = SLACK * (1.0 - math.fsum(values) / values.size)
+    return factors.bound_by_prices(plan, *prices[:2], pairs, values, slack, say)
 
 
-def _broken(plan: Plan, support: NDArray[np.bool_]) -> list[str]:
-    """List which caps and demands the pairs break, and by how much."""
-    out = []
-    for name, kind, names, count, caps in (
-        ("max_tasks_per_worker", "worker", plan.quality.workers, support.sum(axis=1),
-         plan.max_tasks_per_worker),
-        ("max_workers_per_task", "task", plan.quality.tasks, support.sum(axis=0),
-         plan.max_workers_per_task),
-    ):  # fmt: skip
-        for i in np.flatnonzero(count > caps):
-            out.append(f"{name}: {kind} {names[i]!r} has {count[i]}, the cap is {caps[i]}")
-    if support.sum() > plan.budget:
-        out.append(f"budget: {support.sum()} answers, the budget is {plan.budget}")
-    if plan.quality.allowed is not None:
-        for i, j in np.argwhere(support & ~plan.quality.allowed):
-            pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
-            out.append(f"a pair that is not allowed: {pair}")
-    out += broken_rations(plan, support)
-    short = plan.min_workers_per_task - support.sum(axis=0)
-    for j in np.flatnonzero(short > 0):
-        has, least = int(support[:, j].sum()), plan.min_workers_per_task[j]
-        out.append(f"min_workers: task {plan.quality.tasks[j]!r} has {has}, must have {least}")
-    if plan.forced is not None:
-        for i, j in np.argwhere(plan.forced & ~support):
-            pair = f"{plan.quality.workers[i]!r} on {plan.quality.tasks[j]!r}"
-            out.append(f"a forced pair is missing: {pair}")
-    return out
-
-
-def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def _accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
     """Accuracy of every task, from below, and the range in which another may give it.
 
     The range is a point for teams that are not large.
     """
+    if not plan.is_table:
+        return factors.accuracies(plan, pairs)
+    support = pairs.support
     if plan.model is not None:
         bounds = []
         for j, chosen in enumerate(support.T):
@@ -269,7 +197,7 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
         is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
         off = np.where(is_large | (low < high), multiclass.SURE * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
-    values = seeming_right(plan.quality.values, plan.common_error)
+    values = seeming_right(plan.table.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
     priors = seeming_chances(plan).tolist()
     bounds = [accuracy(q, p) for q, p in zip(voters, priors, strict=True)]
@@ -279,7 +207,7 @@ def _accuracies(plan: Plan, support: NDArray[np.bool_]) -> tuple[Floats, Floats,
 
 def _deviation(
     plan: Plan,
-    support: NDArray[np.bool_],
+    pairs: Assigned,
     record: Record,
     found: Mapping[str, Path],
     out: Verification,
@@ -287,24 +215,24 @@ def _deviation(
     """Standard deviation of the mean accuracy by the skills table."""
     if record.parameters["skills"] is None:
         return None
-    known = read_deviations(found[record.parameters["skills"]], plan.quality)
-    if support.sum(axis=0).max(initial=0) > MOST_SLOPED:
+    known = read_deviations(found[record.parameters["skills"]], plan.table)
+    if pairs.answers.max(initial=0) > MOST_SLOPED:
         out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
         return None
-    return deviation(plan, support, known)
+    return deviation(plan, pairs.support, known)
 
 
 def _foreseen(
-    plan: Plan, support: NDArray[np.bool_], record: Record, found: Mapping[str, Path]
+    plan: Plan, pairs: Assigned, record: Record, found: Mapping[str, Path]
 ) -> Callable[[Floats], dict[str, float]] | None:
     """What gold foresees, by the accuracy of every task and the file named in the record."""
     name = record.parameters.get("dependence")
-    if name is None:
+    if name is None or not plan.is_table:
         return None
     plan_error, told = read_foresight(found[name])
     if told is None or plan_error != plan.common_error:
         return None
-    return partial(foreseen, told, plan.quality.values, support)
+    return partial(foreseen, told, plan.table.values, pairs.support)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

@@ -1,4 +1,4 @@
-"""What `crowd-tvcs assign` wrote, read strictly: run.json, other JSON, the command in the report.
+"""Read strictly what `crowd-tvcs assign` wrote: run.json, other JSON, prices.csv.
 
 A record that is not whole, holds a value of another kind or a name that the command does not
 write is refused in one line that says which.
@@ -7,11 +7,9 @@ write is refused in one line that says which.
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import math
 import re
-import shlex
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -260,31 +258,6 @@ def changed_outputs(folder: Path, record: Record) -> list[str]:
         f"{name}: is there, but not among outputs in run.json"
         for name in (PRICES, BRANCHES)
         if name not in record.outputs and (folder / name).exists()
-    ]
-
-
-def wrong_command(page: str, record: Record) -> list[str]:
-    """List where the command that the report shows is not the one of the record."""
-    found = re.findall(r"<pre>(crowd-tvcs assign .*?) --out DIR</pre>", page, re.DOTALL)
-    try:
-        words = shlex.split(html.unescape(found[0])) if len(found) == 1 else []
-    except ValueError:
-        words = []
-    first = [] if record.has_kinds else [record.quality]
-    options = words[2 + len(first) :]
-    if words[2 : 2 + len(first)] != first or not options or len(options) % 2:
-        return [f"report.html: shows no command for {record.quality!r}"]
-    said = dict(zip(options[::2], options[1::2], strict=True))
-    wanted = {
-        "--" + name.replace("_", "-"): ",".join(map(str, v)) if isinstance(v, list) else str(v)
-        for name, v in {**record.parameters, "seed": record.seed}.items()
-        if v is not None
-    }
-    names = sorted(name for name in {*said, *wanted} if said.get(name) != wanted.get(name))
-    return [
-        f"report.html: its command has {name} {shown(said.get(name))}, "
-        f"run.json {shown(wanted.get(name))}"
-        for name in names
     ]
 
 

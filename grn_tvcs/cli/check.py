@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grn_tvcs.cli.layout import ExpressionFiles, Layout, Missing
+from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, say, tell
@@ -26,7 +26,6 @@ class CheckOptions:
 
     expression: ExpressionFiles
     regulators: RegulatorFile = None
-    missing: Missing = "error"
     layout: Layout
 
 
@@ -38,7 +37,7 @@ def check(given: CheckOptions) -> None:
     Where it is refused, say which options would read it.
     """
     from grn_tvcs.cli.inputs import read_regulators
-    from grn_tvcs.expression.ways import said_of
+    from grn_tvcs.expression.ways import command_of
     from tvcs_core.files.shown import listed
 
     data = _read(given)
@@ -51,25 +50,24 @@ def check(given: CheckOptions) -> None:
         tell(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
         if strangers:
             tell(f"no gene      {listed(strangers)}")
-    layout = given.layout.told(given.missing)
+    told = given.layout.given()
     if given.regulators is not None:
-        layout |= {"regulators": given.regulators}
-    tell(f"to infer     {said_of(given.expression, layout, 'infer')} --out DIR")
+        told |= {"regulators": given.regulators}
+    tell(f"to infer     {command_of(given.expression, told, 'infer')} --out DIR")
 
 
 def _read(given: CheckOptions) -> Expression:
     """Read the files; where they are refused, say first what would read them."""
-    from grn_tvcs.expression.ways import said_of, ways_that_read
+    from grn_tvcs.expression.ways import command_of, ways_that_read
 
     try:
-        return given.layout.read(given.expression, given.missing)
+        return given.layout.read(given.expression)
     except ValueError as error:
-        told = given.layout.files() | given.layout.words() | {"missing": given.missing}
-        for options, data in ways_that_read(given.expression, error, told):
+        for options, data in ways_that_read(given.expression, error, given.layout):
             n = len(data.pieces())
             series = f"{n} series" if n else "all at rest"
             found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"
-            say(f"this reads it ({found}): {said_of(given.expression, options)}")
+            say(f"this reads it ({found}): {command_of(given.expression, options.given())}")
         raise
 
 
@@ -78,7 +76,7 @@ def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.scales import said
     from grn_tvcs.methods import DEFAULT
     from grn_tvcs.methods.at_rest import unknowable
-    from grn_tvcs.stability.stability import untold
+    from grn_tvcs.stability.stability import why_no_stability
     from tvcs_core.files.shown import listed
 
     facts = {
@@ -93,7 +91,7 @@ def _facts(data: Expression) -> dict[str, str]:
     }
     if data.series:
         on = data.perturbed
-        facts["stability"] = untold(data) or "can be told for every edge"
+        facts["stability"] = why_no_stability(data) or "can be told for every edge"
         facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
     facts["constant"] = listed(data.constant_genes) or "no gene"
     facts["not known"] = unknowable(data, DEFAULT)

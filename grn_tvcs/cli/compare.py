@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grn_tvcs.cli.layout import Layout, Missing
+from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
     from tvcs_core.engines import Engine
 
+NAME = "grn-tvcs compare"
 RECORDED = (
     "condition_column", "conditions", "false_discovery", "exchanges", "regulators",
     "perturbed_until", "scale", "missing", "genes_in_rows", "samples", "pseudotime",
@@ -68,7 +70,6 @@ class CompareOptions:
     ] = 200
     regulators: RegulatorFile = None
     layout: Layout
-    missing: Missing = "error"
     seed: Seed = 0
     threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
     workers: Annotated[
@@ -96,22 +97,15 @@ class CompareOptions:
 
     def engine(self) -> Engine:
         """Return what does the work; refuse options that do not go together."""
-        from tvcs_core.engines import engine_of
+        from tvcs_core.engines import make_engine
 
-        return engine_of(threads=self.threads, workers=self.workers)
+        return make_engine(threads=self.threads, workers=self.workers)
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         layout = self.layout
         beside = (self.regulators, layout.samples, layout.pseudotime, layout.lineage_weights)
         return [*self.tables, *(path for path in beside if path is not None)]
-
-    def record(self, **facts: Any) -> dict[str, Any]:
-        """Make ``run.json``."""
-        from tvcs_core.files.record import run_record
-
-        told = recorded(self, RECORDED)
-        return run_record("grn-tvcs compare", told, seed=self.seed, inputs=self.inputs(), **facts)
 
 
 @guarded
@@ -151,56 +145,43 @@ def _tables(given: CompareOptions) -> None:
     from grn_tvcs.comparison.comparison import compare as compare_conditions
     from grn_tvcs.comparison.page import write_files
     from tvcs_core.command.progress import Progress
-    from tvcs_core.files.folders import output_folder
 
     parts = _read(given)
     (name_a, a), (name_b, b) = parts.items()
     regulators = read_regulators(given.regulators, a)
-    with output_folder(given.out, force=given.force) as folder:
+    parameters = recorded(given, RECORDED)
+    with results(NAME, given, parameters, seed=given.seed, inputs=given.inputs()) as out:
         with given.engine() as engine, Progress("targets") as progress:
             found = compare_conditions(
                 a, b, names=(name_a, name_b), regulators=regulators, scale=given.layout.scale,
-                level=given.false_discovery, exchanges=given.exchanges, rng=given.seed,
+                fdr=given.false_discovery, permutations=given.exchanges, rng=given.seed,
                 engine=engine, progress=progress,
             )  # fmt: skip
-        told = recorded(given, RECORDED) | {"seed": given.seed}
         names = (path.resolve().name for path in given.tables)
         words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
-        write_files(found, folder, given.record(**found.facts()), command=command_line(words, told))
-    say(found.said())
-    say(found.power_said())
+        write_files(found, out, command=command_line(words, parameters | {"seed": given.seed}))
+    say(found.describe())
+    say(found.describe_power())
     say(f"open {given.out / 'report.html'}")
 
 
 def _read(given: CompareOptions) -> dict[str, Expression]:
     """Read both conditions, by name."""
-    from grn_tvcs.comparison.conditions import read_conditions
-    from grn_tvcs.expression.columns import Columns
+    from grn_tvcs.comparison.conditions import conditions_in
     from grn_tvcs.expression.scales import on_scale
 
     layout = given.layout
     if given.b is not None:
         names = given.wanted or _named(given.a, given.b)
         paths = zip(names, given.tables, strict=True)
-        return {name: layout.read([path], given.missing) for name, path in paths}
+        return {name: layout.read([path]) for name, path in paths}
     if layout.is_turned or layout.samples is not None:
         raise ValueError(
             "--condition-column is a column of a table with samples in rows; with --samples, "
             "--pseudotime or --genes-in-rows give a table for each condition"
         )
     assert given.condition_column is not None
-    columns = Columns.told(
-        layout.time_column, layout.sample_column, layout.series_column, layout.ignore,
-        layout.keep, layout.replicates,
-    )  # fmt: skip
-    found = read_conditions(
-        given.a,
-        given.condition_column,
-        given.wanted,
-        missing=given.missing,
-        sheet=layout.sheet,
-        columns=columns,
-    )
+    found = conditions_in(given.a, given.condition_column, given.wanted, layout)
     scaled = {name: on_scale(part, layout.scale) for name, part in found.items()}
     return {name: layout.in_bins(layout.perturbed(part)) for name, part in scaled.items()}
 
@@ -215,15 +196,12 @@ def _named(a: Path, b: Path) -> tuple[str, str]:
 
 
 def _finished(given: CompareOptions) -> None:
-    from grn_tvcs.comparison.finished import KINDS, beside_each_other, read_finished
+    from grn_tvcs.comparison.finished import KINDS, compare_edges, read_finished
     from grn_tvcs.comparison.finished_page import render
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
 
     _refuse_what_is_for_tables(given)
     first, second = (read_finished(path) for path in given.tables)
-    header, rows, said = beside_each_other(first, second)
+    header, rows, said = compare_edges(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
     named = recorded(given, ("conditions",)) if given.wanted else {}
     a, b = given.wanted or _folders(first.folder, second.folder)
@@ -232,11 +210,9 @@ def _finished(given: CompareOptions) -> None:
     page = render(
         (first, second), (a, b), (header, rows), said, command=command_line(words, named)
     )  # fmt: skip
-    with output_folder(given.out, force=given.force) as folder:
-        write_table(folder / "differences.tsv", header, rows)
-        (folder / "report.html").write_text(page, encoding="utf-8")
-        record = run_record("grn-tvcs compare", named, seed=None, inputs=records, notes=said)
-        write_json(folder / "run.json", record)
+    with results(NAME, given, named, inputs=records, notes=said) as out:
+        out.table("differences.tsv", header, rows)
+        out.text("report.html", page)
     counts = {kind: sum(row[2] == kind for row in rows) for kind in KINDS[:-1]}
     say(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
     for sentence in said:

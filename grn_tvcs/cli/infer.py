@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
 from tvcs_core.command.options import with_options
+from tvcs_core.command.results import Place, results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -20,11 +21,10 @@ def infer(given: InferOptions) -> None:
     """Infer a network; write edges.tsv, network.graphml, network.sif, report.html and run.json."""
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
-    from grn_tvcs.cli.results import Results
+    from grn_tvcs.cli.results import Inference
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.at_rest import unknowable
-    from grn_tvcs.stability.stability import untold
-    from tvcs_core.files.folders import output_folder
+    from grn_tvcs.stability.stability import why_no_stability
 
     work, reference = read_inputs(given)
     given = work.given
@@ -33,7 +33,9 @@ def infer(given: InferOptions) -> None:
         say(f"nothing is left to do: {out} holds the results of this run")
         return
     is_resumed = goes_on(given)
-    with output_folder(out, force=given.force or is_resumed) as folder:
+    place = Place(out, given.force or is_resumed)
+    parameters, inputs = given.recorded(), given.inputs()
+    with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
         if not is_resumed:
             shutil.rmtree(given.finished, ignore_errors=True)
         files = " ".join(map(str, given.expression))
@@ -43,7 +45,7 @@ def infer(given: InferOptions) -> None:
             say(not_known)
         if "resamples" in options_of(given.method):  # what halves the series
             say(work.expected())
-            why = untold(data) if data.series else None
+            why = why_no_stability(data) if data.series else None
             if why is not None:
                 say(f"no edge gets a stability: {why}")
         else:
@@ -51,14 +53,14 @@ def infer(given: InferOptions) -> None:
         with given.engine() as engine:
             network, rules, count = replace(work, engine=engine).run()
         if count is not None:
-            say(count.said())
+            say(count.describe())
         if network.verdict is not None:
             say(network.verdict.said())
         for note in network.notes:
             say(note)
         if why := rules.why_so_many():
             say(f"{why} --max-edges N selects N.")
-        Results(network, data, rules, given, reference, count, work.steady).write(folder)
+        Inference(network, data, rules, given, reference, count, work.steady).write(written)
     shutil.rmtree(given.finished, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = int(network.out_degrees.sum()), network.n_scored
@@ -67,10 +69,10 @@ def infer(given: InferOptions) -> None:
 
 def _about(data: Expression, method: str) -> str:
     from grn_tvcs.expression.expression import samples_said
-    from grn_tvcs.report.methods_text import values_said
+    from grn_tvcs.report.methods_text import describe_values
 
     on = data.perturbed
-    facts = [f"{len(data.genes)} genes, {samples_said(data)}", values_said(data, method)]
+    facts = [f"{len(data.genes)} genes, {samples_said(data)}", describe_values(data, method)]
     if data.series:
         known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
         facts.append(known)

@@ -41,7 +41,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     options = options_told(given.method, given)  # before the files, which may be large
     if given.prior is not None:
         refuse_without_prior(given.method)
-    samples = layout.read_samples(given.expression, given.missing)
+    samples = layout.read_samples(given.expression)
     data = layout.in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
     layout = replace(layout, bins=bins)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grn_tvcs.expression.options import Options
 from tvcs_core.command.shell import say
 
 if TYPE_CHECKING:
@@ -31,94 +32,12 @@ ExpressionFiles = Annotated[
         "time that falls back starts a new one. A column perturbed holds 0 or 1.",
     ),
 ]
-Missing = Annotated[
-    str, typer.Option(help="What to do about missing values: error, drop or interpolate.")
-]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
-    """How an expression file is to be read."""
+class Layout(Options):
+    """How an expression file is to be read, and what is done to it then."""
 
-    samples: Annotated[
-        Path | None,
-        file_option(
-            "Sheet with columns sample, time and perhaps series, condition, replicate, perturbed; "
-            "the first column of EXPRESSION then names the samples."
-        ),
-    ] = None
-    pseudotime: Annotated[
-        Path | None, file_option("BEELINE's PseudoTime.csv; EXPRESSION is ExpressionData.csv.")
-    ] = None
-    lineage_weights: Annotated[
-        Path | None,
-        file_option("How far each cell belongs to each lineage: the columns of --pseudotime."),
-    ] = None
-    genes_in_rows: Annotated[
-        bool, typer.Option("--genes-in-rows", help="The first column of EXPRESSION names genes.")
-    ] = False
-    time_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with the time, of the sheet of samples or of .obs where there is one (a "
-            "row, where genes stand in rows); by name or number from 1. Default: time.",
-        ),
-    ] = None
-    sample_column: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Column with names of samples. Default: sample."),
-    ] = None
-    series_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column that names the series; may be given often, for several that do together. "
-            "Default: series, condition and replicate, those that there are.",
-        ),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column (or gene, or row where genes stand in rows) that is not used; by name or "
-            "number from 1, and as often as you like; * stands for any part of a name.",
-        ),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column that is a gene (or a sample, where genes stand in rows), whatever its "
-            "name or numbers look like; as often as you like.",
-        ),
-    ] = None
-    replicates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="unpaired|average",
-            help="Where a time comes twice in a series: the k-th of each time makes a series of "
-            "its own (other individuals), or their mean counts (repeats of one measurement). "
-            "Default: refused.",
-        ),
-    ] = None
-    sheet: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Sheet of EXPRESSION, for .xlsx.")
-    ] = None
-    samples_sheet: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Sheet of --samples, for .xlsx.")
-    ] = None
-    layer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Layer instead of X, or raw, for .h5ad."),
-    ] = None
-    gene_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column of .var that names the genes, for .h5ad. Default: its index.",
-        ),
-    ] = None
     perturbed_until: Annotated[
         float | None,
         typer.Option(
@@ -143,52 +62,22 @@ class Layout:
         ),
     ] = None
 
-    def files(self) -> dict[str, Path | None]:
-        """The files beside that of expression."""
-        return {
-            "samples": self.samples,
-            "pseudotime": self.pseudotime,
-            "lineage_weights": self.lineage_weights,
-        }
-
-    def told(self, missing: str) -> dict[str, Any]:
-        """Every option that is given here, by name, and what is done about missing values."""
-        later = {name: getattr(self, name) for name in ("perturbed_until", "scale", "bins")}
-        return self.files() | self.words() | later | {"missing": missing}
-
-    def words(self) -> dict[str, Any]:
-        """What `read_layout` is told, apart from files and missing values."""
-        return {
-            "genes_in_rows": self.genes_in_rows,
-            "time_column": self.time_column,
-            "sample_column": self.sample_column,
-            "series_column": self.series_column,
-            "ignore": self.ignore or (),
-            "keep": self.keep or (),
-            "replicates": self.replicates,
-            "sheet": self.sheet,
-            "samples_sheet": self.samples_sheet,
-            "layer": self.layer,
-            "gene_column": self.gene_column,
-        }
-
     @property
     def is_turned(self) -> bool:
         """Whether genes stand in rows."""
         return self.genes_in_rows or self.pseudotime is not None
 
-    def read(self, paths: list[Path], missing: str) -> Expression:
+    def read(self, paths: list[Path]) -> Expression:
         """Read the files, with scale and perturbation as told beside them, and cells in bins."""
         self.wanted_bins()
-        return self.in_bins(self.read_samples(paths, missing))
+        return self.in_bins(self.read_samples(paths))
 
-    def read_samples(self, paths: list[Path], missing: str) -> Expression:
+    def read_samples(self, paths: list[Path]) -> Expression:
         """Read the files, with the scale and the perturbation that are told beside them."""
-        from grn_tvcs.expression.formats import read_files
+        from grn_tvcs.expression.read import read
         from grn_tvcs.expression.scales import on_scale
 
-        data = read_files(paths, missing=missing, **self.files(), **self.words())
-        return self.perturbed(on_scale(data, self.scale))
+        return self.perturbed(on_scale(read(paths, self), self.scale))
 
     def perturbed(self, data: Expression) -> Expression:
         """Return the same with the perturbation that is told beside the files, if one is."""

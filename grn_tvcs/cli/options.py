@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grn_tvcs.cli.layout import ExpressionFiles, Layout, Missing, file_option
+from grn_tvcs.cli.layout import ExpressionFiles, Layout, file_option
 from grn_tvcs.methods import DEFAULT, METHODS
 from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
 from tvcs_core.lazy import choices
@@ -117,7 +118,6 @@ class InferOptions:
             "them out."
         ),
     ] = None
-    missing: Missing = "error"
     method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = DEFAULT
     option: Annotated[
         list[str] | None,
@@ -216,9 +216,9 @@ class InferOptions:
 
     def engine(self) -> Engine:
         """Return what does the work; refuse options that do not go together."""
-        from tvcs_core.engines import engine_of
+        from tvcs_core.engines import make_engine
 
-        return engine_of(
+        return make_engine(
             threads=self.threads,
             workers=self.workers,
             cluster=self.cluster,
@@ -257,9 +257,9 @@ class InferOptions:
         return [*self.expression, *(given[name] for name in FILES if given[name] is not None)]
 
 
-def _one_or_several(names: list[str] | None) -> str | list[str] | None:
+def _one_or_several(names: Sequence[str]) -> str | Sequence[str] | None:
     """Names as a record keeps them: one by itself."""
-    return names[0] if names is not None and len(names) == 1 else names or None
+    return names[0] if len(names) == 1 else names or None
 
 
 def file_of_genes(edges: Path, genes: Path | None) -> Path | None:

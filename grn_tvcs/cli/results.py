@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from grn_tvcs.cli.options import InferOptions
@@ -20,15 +19,13 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import NAMES, Scores, score
 from grn_tvcs.report.report import render
 from tvcs_core.command.options import command_line
-from tvcs_core.files.folders import write_json
-from tvcs_core.files.record import run_record
-from tvcs_core.files.tables import write_table
+from tvcs_core.command.results import Results
 
 COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found", "n_signs", "n_signs_right")
 
 
 @dataclass(frozen=True)
-class Results:
+class Inference:
     """One run and what came out of it.
 
     Attributes
@@ -53,18 +50,18 @@ class Results:
     count: EdgeCount | None
     steady: SteadyStates | None
 
-    def write(self, folder: Path) -> list[Scores]:
-        """Write every file; the scores, one for each cut."""
+    def write(self, out: Results) -> None:
+        """Write every file, and what ``run.json`` says of the result."""
         network, given = self.network, self.given
         sources = [path.name for path in given.expression]
-        write_edges(network, folder / given.edges_file, top=given.top)
-        write_graphml(network, folder / "network.graphml")
-        write_sif(network, folder / "network.sif")
+        write_edges(network, out.folder / given.edges_file, top=given.top)
+        write_graphml(network, out.folder / "network.graphml")
+        write_sif(network, out.folder / "network.sif")
         if self.count is not None:
-            write_table(folder / "edge_count.tsv", *self.count.table())
+            out.table("edge_count.tsv", *self.count.table())
         scores = self.scores()
         if self.reference is not None:
-            write_table(folder / "scores.tsv", *score_table(scores, self.reference))
+            out.table("scores.tsv", *score_table(scores, self.reference))
         page = render(
             network,
             self.data,
@@ -84,9 +81,8 @@ class Results:
             top=given.top,
             reference=None if self.reference is None else self.reference.network,
         )
-        (folder / "report.html").write_text(page, encoding="utf-8")
-        write_json(folder / "run.json", self._record(scores))
-        return scores
+        out.text("report.html", page)
+        out.record |= self._facts(scores)
 
     def scores(self) -> list[Scores]:
         """Agreement with the reference: under the caps, at its size, and by the method's own cut.
@@ -101,8 +97,14 @@ class Results:
             found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
         return found
 
-    def _record(self, scores: Sequence[Scores]) -> dict[str, Any]:
-        facts: dict[str, Any] = {}
+    def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            "scale": {"used": self.data.scale, "guessed_from": self.data.guessed_from},
+            "max_edges_used": self.rules.max_edges,
+            "max_edges_chosen_by": self.rules.chosen_by or None,
+            "selected": int(self.network.out_degrees.sum()),
+            "constant_genes": list(self.data.constant_genes),
+        }
         if self.data.n_at_rest:
             n_series = len(self.data.pieces())
             facts["samples"] = {
@@ -124,19 +126,7 @@ class Results:
                 {name: None if v != v else v for name, v in asdict(row).items()} for row in scores
             ]
             facts["left_out_of_reference"] = self.reference.left_out
-        return run_record(
-            "grn-tvcs infer",
-            self.given.recorded(),
-            seed=self.given.seed,
-            inputs=self.given.inputs(),
-            scale={"used": self.data.scale, "guessed_from": self.data.guessed_from},
-            max_edges_used=self.rules.max_edges,
-            max_edges_chosen_by=self.rules.chosen_by or None,
-            selected=int(self.network.out_degrees.sum()),
-            constant_genes=list(self.data.constant_genes),
-            **facts,
-            genes=list(self.network.genes),
-        )
+        return facts | {"genes": list(self.network.genes)}
 
 
 def score_table(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
+from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -50,7 +51,10 @@ def score(
     if cut == "own":
         network = network.by_own_cut()
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
-    print(_as_json(found) if as_json else _as_table(found))
+    if as_json:
+        print_json(_by_name(found))
+    else:
+        print(_as_table(found))
 
 
 def _named(edges: Path, reference: Path) -> list[str]:
@@ -82,14 +86,13 @@ def _as_table(scores: Scores) -> str:
     return "\n".join(lines)
 
 
-def _as_json(scores: Scores) -> str:
-    import json
+def _by_name(scores: Scores) -> dict[str, object]:
+    """Return every number by the name that the table gives it; None where it is not known."""
     from dataclasses import asdict
 
     from grn_tvcs.network.scores import NAMES
 
-    values = {
+    return {
         NAMES.get(name, name): None if value != value else value  # NaN is not JSON
         for name, value in asdict(scores).items()
     }
-    return json.dumps(values, indent=2)

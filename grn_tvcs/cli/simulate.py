@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 # The options for a network that is grown, with what `simulate` calls them.
@@ -94,15 +95,15 @@ def simulate(given: SimulateOptions) -> None:
     from grn_tvcs.simulation.simulation import simulate as simulate_network
     from grn_tvcs.simulation.simulation import write_simulation
     from grn_tvcs.simulation.topology import read_topology
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
 
     refuse_negative_seed(given.seed)
     given.refuse_contradictions()
     options = given.recorded()
     told = {GROWN.get(name, name): options[name] for name in (*GROWN, *MEASURED)}
     topology = None if given.topology is None else read_topology(given.topology)
-    with output_folder(given.out, force=given.force) as folder:
+    with results(
+        "grn-tvcs simulate", given, options, seed=given.seed, inputs=[given.topology]
+    ) as out:
         made = simulate_network(
             n_series=given.series,
             n_points=given.points,
@@ -110,16 +111,8 @@ def simulate(given: SimulateOptions) -> None:
             rng=given.seed,
             **{name: value for name, value in told.items() if value is not None},
         )
-        write_simulation(made, folder)
-        record = run_record(
-            "grn-tvcs simulate",
-            options,
-            seed=given.seed,
-            inputs=[] if given.topology is None else [given.topology],
-            levels_divided_by=made.scale,
-            genes=list(made.network.genes),
-        )
-        write_json(folder / "run.json", record)
+        write_simulation(made, out.folder)
+        out.record |= {"levels_divided_by": made.scale, "genes": list(made.network.genes)}
     degrees = made.network.out_degrees
     say(
         f"{len(made.network.genes)} genes, {int(degrees.sum())} edges of "

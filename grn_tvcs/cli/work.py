@@ -16,10 +16,10 @@ from grn_tvcs.cli.resources import (
 )
 from grn_tvcs.edge_count import (
     EdgeCount,
-    choice_of,
     fewer_resamples,
     fold_count,
     fold_resamples,
+    prepare_search,
 )
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -28,7 +28,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
-from tvcs_core.engines import Beside, Engine, Threads
+from tvcs_core.engines import Engine, PiggybackEngine, Threads
 
 PERCENT = 100  # parts of an inference that does not halve the series
 
@@ -109,19 +109,19 @@ class Inference:
 
     def _expected_of_parts(self, work: Work) -> str:
         """The same for a method that computes all parts, and perhaps simulates networks."""
-        from grn_tvcs.combine.calibration import TABLES
-        from grn_tvcs.combine.parts import halves_of, trees_of
-        from grn_tvcs.methods.combined import networks_to_simulate
+        from grn_tvcs.combine.calibration import N_NULL_TABLES
+        from grn_tvcs.combine.evidence_scores import n_halves, n_trees
+        from grn_tvcs.methods.combined import count_calibration_networks
         from grn_tvcs.simulation.designs import GENES
-        from grn_tvcs.stability.stability import LEAST_STEPS
+        from grn_tvcs.stability.stability import MIN_STEPS
 
         resamples = work.halves
-        halves = halves_of(resamples, work.targets * work.regulators)
-        cost = estimate_of_parts(work._replace(halves=halves), trees_of(work.genes))
+        halves = n_halves(resamples, work.targets * work.regulators)
+        cost = estimate_of_parts(work._replace(halves=halves), n_trees(work.genes))
         cost.refuse_what_cannot_fit(self.what_helps())
         told = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
         asked = {"calibrate": self.options["calibrate"]} if "calibrate" in self.options else {}
-        networks = networks_to_simulate(
+        networks = count_calibration_networks(
             self.data, self.rules, self.steady, resamples=resamples, **asked
         )
         if not networks:
@@ -132,8 +132,8 @@ class Inference:
             halves=resamples if self.data.series else 0,
         )  # fmt: skip
         n_steps = len(self.data.times) - len(self.data.pieces())
-        few = bool(self.data.series) and n_steps < LEAST_STEPS
-        seconds = seconds_of_design(small, trees_of(size), networks, TABLES, all_told=few)
+        few = bool(self.data.series) and n_steps < MIN_STEPS
+        seconds = seconds_of_design(small, n_trees(size), networks, N_NULL_TABLES, all_told=few)
         once = f"{'up to ' if few else ''}{span(seconds)} once"
         return f"{told}, and {once} for {networks} networks of this design"
 
@@ -150,10 +150,14 @@ class Inference:
                 network = self._infer(self.engine, progress)
             else:
                 of_folds, of_network = progress.stages(*self._sizes())
-                choice = choice_of(self.data, self.given.method, **self._asked())
+                choice = prepare_search(self.data, self.given.method, **self._asked())
                 engine = self.engine or Threads(self.given.threads)
-                both = Beside(
-                    engine, choice.job, choice.take, keep=self.given.kept, progress=of_folds
+                both = PiggybackEngine(
+                    engine,
+                    choice.job,
+                    choice.take,
+                    checkpoint_dir=self.given.kept,
+                    progress=of_folds,
                 )
                 network = self._infer(both, of_network)
                 both.finish()

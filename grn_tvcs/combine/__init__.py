@@ -1,5 +1,5 @@
-"""One ranking from all parts of evidence, and the chance that an edge is true.
+"""Combination of all sources of evidence into one ranking, with edge probabilities.
 
-What a part scores is in `evidence`; what becomes of the chances, a network under caps, is in
-`methods` and `network`.
+`evidence` computes the score of each source. `methods` and `network` turn the probabilities into a
+network under caps.
 """

@@ -1,4 +1,4 @@
-"""The combiner: two stages of trees and two of nets, and its file of plain arrays."""
+"""The combiner: two stages of trees and two of nets, stored as a file of plain arrays."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
 from tvcs_core.files.shown import shown
 
-FORMAT = 6  # of the file and of the evidence that it was learned from; another one is refused
-IMPOSSIBLE = -30.0  # log-odds of a pair that may not be an edge
-ROWS = 64  # inputs at a time, so that features of many genes fit into memory
+FORMAT = 6  # version of the file and of the evidence it was trained on; others are refused
+IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
+ROWS = 64  # inputs per chunk of features, which bounds the memory
 
 Array = NDArray[np.float64]
 
 
 class Stages(NamedTuple):
-    """What one set of networks taught.
+    """Two stages trained on one set of networks.
 
     Attributes
     ----------
     first
-        Trees, or a net, that know the features of one pair.
+        Trees or a net on the features of a single pair.
     second
-        Those that know those of `relations` after them.
+        Trees or a net that also use the features of `relations`.
     """
 
     first: Trees | Net
@@ -42,16 +42,16 @@ class Stages(NamedTuple):
 
 @dataclass(frozen=True)
 class Combiner:
-    """What a combiner is made of.
+    """Models that combine the sources of evidence.
 
     Attributes
     ----------
     names
-        Features of the first stages, in the order in which they know them.
+        Features of the first stages, in order.
     stages
-        What one or several sets of networks taught trees; the mean of what they say counts.
+        Trees, trained on one or several sets of networks; their log-odds are averaged.
     nets
-        What networks taught nets; the mean of what these say counts as much as that of the trees.
+        Nets, averaged likewise; the two averages have equal weight.
     """
 
     names: tuple[str, ...]
@@ -59,56 +59,60 @@ class Combiner:
     nets: tuple[Stages, ...] = ()
 
     def logits(self, table: Table, inputs: NDArray[np.int64]) -> Array:
-        """Log-odds of every pair, [input, gene]; `IMPOSSIBLE` where it may not be an edge."""
-        said = [self._mean_of(some, table, inputs) for some in (self.stages, self.nets) if some]
-        return np.asarray(np.mean(said, axis=0))
+        """Return log-odds, [input, gene]; `IMPOSSIBLE` for pairs that may not be edges."""
+        kinds = [kind for kind in (self.stages, self.nets) if kind]
+        return np.asarray(
+            np.mean([_mean_logits(s, self.names, table, inputs) for s in kinds], axis=0)
+        )
 
-    def _mean_of(self, some: tuple[Stages, ...], table: Table, inputs: NDArray[np.int64]) -> Array:
-        said = []
-        for stages in some:
-            first = stage_logits(stages.first, table, self.names)
-            related = relations(first, table, inputs)
-            said.append(stage_logits(stages.second, related, self.names + SECOND_STAGE))
-        return np.asarray(np.mean(said, axis=0))
+
+def _mean_logits(
+    models: tuple[Stages, ...], names: tuple[str, ...], table: Table, inputs: NDArray[np.int64]
+) -> Array:
+    logits = []
+    for stages in models:
+        first = stage_logits(stages.first, table, names)
+        related = relations(first, table, inputs)
+        logits.append(stage_logits(stages.second, related, names + SECOND_STAGE))
+    return np.asarray(np.mean(logits, axis=0))
 
 
 def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Array:
-    """What one stage says of every pair."""
+    """Return the log-odds of every pair by one stage."""
     out = np.full(table.allowed.shape, IMPOSSIBLE)
     for start in range(0, len(out), ROWS):
         rows = slice(start, start + ROWS)
         block = out[rows]
         features = table.rows(names, rows)
-        said = (
+        block[table.allowed[rows]] = (
             evaluate_net(stage, features) if isinstance(stage, Net) else evaluate(stage, features)
         )
-        block[table.allowed[rows]] = said
     return out
 
 
 def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
-    """Write a combiner and more arrays; the same bytes for the same ones."""
+    """Write a combiner and further arrays; equal contents give equal bytes."""
     arrays: dict[str, NDArray[Any]] = {"names": np.array(combiner.names)} | more
     for word, some in (("", combiner.stages), ("net_", combiner.nets)):
         for k, stages in enumerate(some):
             for stage, one in stages._asdict().items():
-                arrays |= named(one, f"{word}{k}_{stage}")
+                arrays |= to_arrays(one, f"{word}{k}_{stage}")
     write_arrays(path, arrays)
 
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays with their hash; the same bytes for the same ones."""
+    """Write arrays with their hash; equal arrays give equal bytes."""
     arrays = arrays | {"digest": np.array(digest(arrays)), "format": np.array(FORMAT)}
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
 def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
-    """Read a combiner, the arrays beside it and the hash of all.
+    """Read a combiner, the other arrays of the file and the hash of all arrays.
 
     Raises
     ------
     DataError
-        If the file is no combiner, of another format, or not as it was written.
+        If the file is no combiner, of another format, or changed since it was written.
     """
     arrays, stamp = read_arrays(path)
     names = tuple(str(name) for name in arrays.pop("names"))
@@ -117,50 +121,50 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
-    """Read what `write_arrays` wrote, and the hash; it refuses as `load` does."""
+    """Read the arrays of `write_arrays` and their hash; raises as `load` does."""
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path=path) from None
-    except Exception as error:  # whatever a damaged archive or header leads to
+    except Exception as error:  # NumPy and zipfile raise many kinds on damaged archives
         raise DataError(f"must be a model of evidence (.npz): {error}", path=path) from None
     known = arrays.pop("format", np.array(0)).tolist()
     if known != FORMAT:
         raise DataError(f"must be a model of format {FORMAT}, found {shown(known)}", path=path)
     stamp = str(arrays.pop("digest", ""))
     if stamp != digest(arrays):
-        raise DataError("was changed after it was made: its arrays do not fit its hash", path=path)
+        raise DataError("was changed after it was written: the hash does not match", path=path)
     return arrays, stamp
 
 
 def _stages_among(
     arrays: dict[str, NDArray[Any]], word: str, kind: type[Trees] | type[Net]
 ) -> tuple[Stages, ...]:
-    """Take all stages of a kind out of arrays."""
+    """Take all stages of one kind out of `arrays`."""
     found: list[Stages] = []
     while f"{word}{len(found)}_first_base" in arrays:
         prefix = f"{word}{len(found)}"
         found.append(
-            Stages(*(among(arrays, f"{prefix}_{stage}", kind) for stage in Stages._fields))
+            Stages(*(pop_model(arrays, f"{prefix}_{stage}", kind) for stage in Stages._fields))
         )
     return tuple(found)
 
 
-def among(
+def pop_model(
     arrays: dict[str, NDArray[Any]], prefix: str, kind: type[Trees] | type[Net] = Trees
 ) -> Any:
-    """Take trees or a net out of arrays; `named` put them there."""
+    """Take trees or a net out of `arrays`, as `to_arrays` stored them."""
     return kind(*(arrays.pop(f"{prefix}_{name}") for name in kind._fields))
 
 
-def named(stage: Trees | Net, prefix: str) -> dict[str, NDArray[Any]]:
-    """Trees or a net as arrays with names."""
+def to_arrays(stage: Trees | Net, prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the fields of trees or a net as named arrays."""
     return {f"{prefix}_{name}": value for name, value in stage._asdict().items()}
 
 
 def digest(arrays: dict[str, NDArray[Any]]) -> str:
-    """SHA-256 of arrays and their names."""
+    """Return the SHA-256 of arrays and their names."""
     found = hashlib.sha256()
     for name in sorted(arrays):
         value = np.ascontiguousarray(arrays[name])

@@ -1,14 +1,14 @@
-"""How far series go along one direction: whether one common stimulus may explain all of them.
+"""Shared direction of series: whether one common stimulus may explain all of them.
 
-Where every series moves the genes in the same proportions, as after one stimulus that is common to
-all, a regulator that runs early looks like the cause of every gene. Series of one network that are
-perturbed in different ways move along different directions. The principal direction of the genes
-within each series is compared between pairs of series by the size of its cosine; the median over
-the pairs counts, so replicates of a few conditions do not decide. Genes are divided by their
-standard deviation within series, so neither signs nor units matter.
+If every series moves the genes in the same proportions, as after a common stimulus, an early
+regulator looks like the cause of every gene. Series of one network under different perturbations
+move along different directions. The principal direction of each series is compared between pairs
+of series by the absolute cosine. The median over pairs is used, so that replicates of a few
+conditions do not decide. Genes are divided by their standard deviation within series, so signs and
+units do not matter.
 
-A table whose direction is shared more than in nearly all networks that are simulated with its
-design gets no chances: nothing in it tells who causes the common course.
+Tables above the `upper_limit` of networks simulated with the same design get no probabilities,
+because the data cannot show which gene causes the common course.
 """
 
 from __future__ import annotations
@@ -26,47 +26,46 @@ from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS
 from tvcs_core.streams import stream
 
-NETWORKS = 100  # that are simulated with a design, without evidence
-USUAL = 0.99  # part of them that shares a direction no more than the limit
-FAR = 2.5  # standard deviations of the log-odds above their mean that are taken for as much
-FEWEST_SERIES, FEWEST_POINTS = 2, 3  # with fewer there is nothing to compare
-SEED = 0  # of the networks, whatever the user's: a design has one limit
+# Decision 173 has the errors of both limits.
+N_NETWORKS = 100  # simulated per design, without evidence
+LIMIT_QUANTILE = 0.99  # fraction of networks below the limit
+LIMIT_SD = 2.5  # standard deviations above the mean log-odds, about the same normal quantile
+MIN_SERIES, MIN_POINTS = 2, 3  # a comparison needs two series, and a direction three points
+SEED = 0  # of the networks, independent of the user's seed: a design has one limit
 
 Array = NDArray[np.float64]
 
 
 def shared_direction(expression: Expression) -> float:
-    """Return the median size of the cosine between the directions of two series, in [0, 1].
+    """Return the median absolute cosine between the directions of two series, in [0, 1].
 
-    NaN where fewer than `FEWEST_SERIES` series have `FEWEST_POINTS` samples. A series in which
-    nothing moves has no direction and is left out.
+    NaN if fewer than `MIN_SERIES` series have `MIN_POINTS` samples. Constant series have no
+    direction and are left out.
     """
-    pieces = [
-        rows for rows in expression.pieces().values() if rows.stop - rows.start >= FEWEST_POINTS
-    ]
-    if len(pieces) < FEWEST_SERIES:
+    pieces = [rows for rows in expression.pieces().values() if rows.stop - rows.start >= MIN_POINTS]
+    if len(pieces) < MIN_SERIES:
         return np.nan
     scale = expression.scale or guess_scale(expression.values).scale
     levels = log_levels(expression.values, LOG_OFFSET, scale)
     moved = [levels[rows] - levels[rows].mean(axis=0) for rows in pieces]
     sd = np.sqrt(np.mean([part.var(axis=0) for part in moved], axis=0))
     moved = [part / np.where(sd > 0, sd, 1.0) for part in moved if np.any(part)]
-    if len(moved) < FEWEST_SERIES:
+    if len(moved) < MIN_SERIES:
         return np.nan
     directions = np.array([np.linalg.svd(part, full_matrices=False)[2][0] for part in moved])
     pairs = np.triu_indices(len(directions), 1)
     return float(np.median(np.abs(directions @ directions.T)[pairs]))
 
 
-def is_asked(design: Design) -> bool:
-    """Whether tables of a design have directions to compare."""
-    return design.n_series >= FEWEST_SERIES and design.n_points >= FEWEST_POINTS
+def has_directions(design: Design) -> bool:
+    """Return whether tables of a design have directions to compare."""
+    return design.n_series >= MIN_SERIES and design.n_points >= MIN_POINTS
 
 
-def shared_in_a_network(design: Design, k: int) -> float:
-    """Return how far the series of the k-th network of a design share a direction.
+def simulated_shared_direction(design: Design, k: int) -> float:
+    """Return the shared direction of the k-th simulated network of a design.
 
-    What is measured beside series is left out: it changes nothing and takes time.
+    Perturbation columns, knock-outs and steady states are not simulated: they change nothing here.
     """
     kinds = tuple(KINDS)
     design = replace(
@@ -76,15 +75,16 @@ def shared_in_a_network(design: Design, k: int) -> float:
     return shared_direction(draw_example(design, kinds[k % len(kinds)], rng).expression)
 
 
-def usual_limit(shared: Array) -> float:
-    """Return what the part `USUAL` of networks is within; infinity where nothing is known.
+def upper_limit(shared: Array) -> float:
+    """Return the upper limit of the shared direction of networks; infinite without known values.
 
-    The lesser of the quantile and of `FAR` standard deviations of log-odds: one network that is far
-    out moves the first, and the skew of the others the second.
+    It is the smaller of the `LIMIT_QUANTILE` and of `LIMIT_SD` standard deviations of log-odds
+    above their mean. A single outlier moves the quantile, and skewness moves the standard
+    deviations.
     """
     known = np.clip(shared[~np.isnan(shared)], 1e-6, 1 - 1e-6)
     if not known.size:
         return np.inf
     odds = np.log(known / (1 - known))
-    far = 1 / (1 + np.exp(-(odds.mean() + FAR * odds.std())))
-    return float(min(np.quantile(known, USUAL), far))
+    far = 1 / (1 + np.exp(-(odds.mean() + LIMIT_SD * odds.std())))
+    return float(min(np.quantile(known, LIMIT_QUANTILE), far))

@@ -1,10 +1,10 @@
-"""What is told of every pair: how it stands in each part of evidence, and what its genes are like.
+"""Features of every pair: its score in each source of evidence, and properties of its genes.
 
-For each part, in the unit of its strongest scores: the score, its rank among the regulators of the
-target and among the targets of the regulator, and the score of the reverse pair. For parts that
-know a direction, what the regulator does beside this target: how its scores vary, their mass on
-other targets, how unequal the masses of all regulators are. These say what a hub prior would bet
-on. Numbers of the whole table go with every pair.
+For each source, in units of its strongest scores: the score, its rank among the regulators of the
+target and among the targets of the regulator, and the score of the reverse pair. For directed
+sources, also the regulator's other scores: their variance, their sum over other targets, and how
+unequal these sums are over all regulators. These carry the information of a hub prior. Numbers that
+describe the whole table are added to every pair.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.parts import (
+from grn_tvcs.combine.evidence_scores import (
     CHANGE,
     CLR,
-    KNOCKDOWN_PART,
+    EVIDENCE_SOURCES,
+    KNOCKDOWN,
     KNOCKOUT,
     LAGGED,
     LEVELS,
-    PARTS,
     RANK,
     RANKED_DOWN,
     RATES,
     SHORT,
     SYMMETRIC,
-    Parts,
+    EvidenceScores,
 )
 from grn_tvcs.evidence.hubs import concentration
-from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.evidence.scaling import scale_by_top_mean
 
-FLOOR = 0.02  # added under logarithms of scores in the unit of the strongest
+FLOOR = 0.02  # added to scores, in units of the strongest, before the logarithm
 OF_REGULATORS = (LAGGED, SHORT, RATES, LEVELS, RANKED_DOWN, CLR)
-RAW = (RANK, KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN)
+RAW = (RANK, KNOCKOUT, KNOCKDOWN, RANKED_DOWN)
 AGREEING = (RANK, CHANGE, SHORT, KNOCKOUT)
 FACTS = (
     "genes", "inputs", "series", "steps", "samples", "at rest", "column", "knocked out",
@@ -49,21 +49,21 @@ Features = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Table:
-    """Features of all pairs, by name; each [input, gene], or one number for all.
+    """Features of all pairs by name; each [input, gene], or one number for all pairs.
 
     Attributes
     ----------
     columns
-        The features; those that nothing is known of are NaN.
+        Features; NaN for missing values.
     allowed
-        Which pairs count; [input, gene].
+        Whether a pair may be an edge; [input, gene].
     """
 
     columns: dict[str, NDArray[np.float32] | float]
     allowed: NDArray[np.bool_]
 
     def rows(self, names: tuple[str, ...], rows: slice = slice(None)) -> Features:
-        """Features of the allowed pairs of some inputs, in their order; (pairs, names)."""
+        """Return the features of the allowed pairs of some inputs, in order; (pairs, names)."""
         is_in = self.allowed[rows]
         out = np.empty((int(is_in.sum()), len(names)), dtype=np.float32)
         for k, name in enumerate(names):
@@ -72,8 +72,8 @@ class Table:
         return out
 
 
-def features_of(parts: Parts) -> Table:
-    """Features of the first stage."""
+def pair_features(parts: EvidenceScores) -> Table:
+    """Return the features of the first stage."""
     columns: dict[str, NDArray[np.float32] | float] = {}
     for name, values in _columns(parts):
         columns[name] = values if isinstance(values, float) else values.astype(np.float32)
@@ -81,12 +81,12 @@ def features_of(parts: Parts) -> Table:
 
 
 def names_and_directions() -> dict[str, int]:
-    """Every feature of the first stage, and how the chance of an edge may go with it.
+    """Return the features of the first stage and their monotone constraints.
 
-    1: it may only rise; -1: it may only fall; 0: it may do either.
+    1: the probability of an edge may only rise with the feature; -1: it may only fall; 0: either.
     """
     names: dict[str, int] = {}
-    for part in PARTS:
+    for part in EVIDENCE_SOURCES:
         names |= {f"{part} score": 1, f"{part} rank among regulators": -1}
         names[f"{part} rank among targets"] = -1
         if part not in SYMMETRIC:
@@ -101,11 +101,11 @@ def names_and_directions() -> dict[str, int]:
     return names | dict.fromkeys(FACTS, 0)
 
 
-def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
+def _columns(parts: EvidenceScores) -> Iterator[tuple[str, Array | float]]:
     n, inputs, allowed = parts.allowed.shape[1], parts.inputs, parts.allowed
     if not inputs.size:
         return
-    units = {name: by_strongest(scores, n) for name, scores in parts.scores.items()}
+    units = {name: scale_by_top_mean(scores, n) for name, scores in parts.scores.items()}
     for name, scores in units.items():
         yield f"{name} score", np.log(scores + FLOOR)
         yield f"{name} rank among regulators", np.log(ranks(scores, allowed, 0))
@@ -134,9 +134,9 @@ def _columns(parts: Parts) -> Iterator[tuple[str, Array | float]]:
 
 
 def ranks(scores: Array, allowed: NDArray[np.bool_], axis: int) -> Array:
-    """Rank along an axis, 1 for the largest, equal ones at their mean; last what is not allowed.
+    """Return ranks along an axis: 1 for the largest, mean ranks for ties, NaN for NaN scores.
 
-    NaN where the score is.
+    Pairs that are not allowed come last.
     """
     from scipy.stats import rankdata
 
@@ -145,14 +145,14 @@ def ranks(scores: Array, allowed: NDArray[np.bool_], axis: int) -> Array:
 
 
 def reverse(scores: Array, inputs: NDArray[np.int64]) -> Array:
-    """The score of target on regulator, NaN where the target may not regulate."""
+    """Return the score of the reverse pair; NaN if the target may not regulate."""
     out = np.full(scores.shape, np.nan)
     out[:, inputs] = scores[:, inputs].T
     return out
 
 
 def _of_regulators(name: str, scores: Array) -> Iterator[tuple[str, Array | float]]:
-    """What regulators are like beside the one target, and targets beside the one regulator."""
+    """Yield features of the regulator over other targets, and the target's largest score."""
     ones = np.ones_like(scores)
     spread = scores.var(axis=1, keepdims=True)
     yield f"{name} spread", ones * np.log(spread / max(spread.mean(), 1e-12) + 1e-3)
@@ -164,7 +164,7 @@ def _of_regulators(name: str, scores: Array) -> Iterator[tuple[str, Array | floa
 
 
 def _alike(one: Array, other: Array, allowed: NDArray[np.bool_]) -> float:
-    """Correlation of two parts over pairs."""
+    """Return the correlation of the scores of two sources over all pairs."""
     is_in = allowed & ~np.isnan(other)
     if is_in.sum() < 3 or one[is_in].std() == 0 or other[is_in].std() == 0:
         return 0.0

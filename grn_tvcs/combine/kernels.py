@@ -1,27 +1,27 @@
-"""Kernels: sums of trees, small nets, the strongest way from one gene over another to a third."""
+"""Kernels: sums of trees, small nets, and strongest indirect paths between genes."""
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 
-BLOCK = 256  # rows at a time, so that they and a tree stay in the fastest memory
+CHUNK_SIZE = 256  # rows per chunk, so that they and one tree fit into the L1 cache
 
 
 @kernel
 def add_trees(x, trees, out):
-    """Add to `out` of every row the value of the leaf it falls into, in every tree.
+    """Add to each row of `out` the value of its leaf in every tree.
 
-    `x` is (features, rows), NaN where a feature is not known; `trees` is a `Trees`. All rows of a
-    block go down a tree together, each node parting those that come to it.
+    `x` is (features, rows), NaN for missing values; `trees` is a `Trees`. All rows of a chunk
+    descend a tree together, and every node partitions its rows.
     """
     n_rows = x.shape[1]
-    rows, to_right = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    rows, to_right = np.empty(CHUNK_SIZE, dtype=np.int64), np.empty(CHUNK_SIZE, dtype=np.int64)
     most = np.int64(1)
     for t in range(trees.starts.size - 1):
         most = max(most, np.int64(trees.starts[t + 1] - trees.starts[t]))
-    waiting = np.empty((most, 3), dtype=np.int64)  # node, and where its rows begin and end
-    for start in range(0, n_rows, BLOCK):
-        size = min(BLOCK, n_rows - start)
+    waiting = np.empty((most, 3), dtype=np.int64)  # stack of: node, first and last + 1 of its rows
+    for start in range(0, n_rows, CHUNK_SIZE):
+        size = min(CHUNK_SIZE, n_rows - start)
         for t in range(trees.starts.size - 1):
             for k in range(size):
                 rows[k] = start + k
@@ -46,13 +46,13 @@ def add_trees(x, trees, out):
 
 @kernel
 def part(column, trees, node, rows, to_right):
-    """Put the rows that go left at a node before the others; return how many do."""
+    """Move the rows that go left at a node before the others; return their number."""
     threshold, nan_left = trees.threshold[node], trees.nan_left[node]
     n_left, n_right = np.int64(0), np.int64(0)
     for k in range(rows.size):
         row = rows[k]
         value = column[row]
-        # A comparison with NaN is false. No branch: it would go either way at random.
+        # A comparison with NaN is false. Without a branch, which could not be predicted.
         is_left = value <= threshold
         is_left |= np.isnan(value) & nan_left
         rows[n_left], to_right[n_right] = row, row
@@ -65,10 +65,10 @@ def part(column, trees, node, rows, to_right):
 
 @kernel
 def add_net(x, net, out):
-    """Add to `out` of every row what a net says of it.
+    """Add to each row of `out` its log-odds by a net.
 
-    `x` is (rows, features), NaN where a feature is not known; `net` is a `Net`. One sum after the
-    other in one order, so a row is told the same whatever rows are beside it.
+    `x` is (rows, features), NaN for missing values; `net` is a `Net`. Sums have a fixed order, so
+    the result of a row does not depend on the other rows.
     """
     n_rows, n_features = x.shape
     first, second = np.empty(net.first_base.size), np.empty(net.second_base.size)
@@ -90,17 +90,17 @@ def add_net(x, net, out):
             if first[i] > 0.0:
                 for j in range(second.size):
                     second[j] += first[i] * net.second[i, j]
-        said = np.float64(net.base[0])
+        logit = np.float64(net.base[0])
         for j in range(second.size):
-            said += max(second[j], 0.0) * net.last[j]
-        out[row] += said
+            logit += max(second[j], 0.0) * net.last[j]
+        out[row] += logit
 
 
 @kernel
 def strongest_path(p, inputs):
-    """Largest over genes k of the smaller of p of (j, k) and of (k, i), for each pair (j, i).
+    """Return max over genes k of min(p[j, k], p[k, i]) for each pair (j, i).
 
-    `p` is [input, gene]; `inputs` are the places of the inputs among the genes.
+    `p` is [input, gene]; `inputs` are the indices of the inputs among the genes.
     """
     out = np.zeros(p.shape)
     for j in range(p.shape[0]):
@@ -116,7 +116,7 @@ def strongest_path(p, inputs):
 
 @kernel
 def strongest_common(p, inputs):
-    """Largest over inputs k of the smaller of p of (k, i) and of (k, j), for each pair (j, i)."""
+    """Return max over inputs k of min(p[k, i], p[k, j]) for each pair (j, i)."""
     out = np.zeros(p.shape)
     for k in range(p.shape[0]):
         for j in range(p.shape[0]):

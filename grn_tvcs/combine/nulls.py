@@ -1,20 +1,22 @@
-"""Whether there is anything to find: tables of networks, and tables without any edge.
+"""Null tables: detect tables without any edge, and limit probabilities that they would reach.
 
-A combiner gives the best pair of every table some chance, for it knows that networks have edges. So
-chances hold for tables that a network made. Traits of a table tell those from others: samples
-that know nothing of each other, genes that walk at random or are drawn back to their rest, series
-whose samples were shuffled gene by gene, genes that answer a common stimulus by themselves. How far
-series go along one direction helps with the last. Boosted trees, learned on as many of both, say
+The combiner gives the best pair of every table some probability, because it was trained on tables
+with edges. Probabilities therefore hold only for tables that a network generated. Boosted trees on
+traits of the table return
 
     log P(table | no edge) / P(table | network).
 
-A table being as likely without edges as with some before it is seen, a chance p becomes
-p (1 - P(no edge | table)). The order of edges stays. With knock-outs the trees also know how far
-genes moved: of a network some of those that are knocked out move others far, of noise none does.
+They are trained on equal numbers of tables with and without a network. Null tables are independent
+samples, random walks, mean-reverting walks, series shuffled gene by gene, and genes that each
+respond to a common stimulus (`direction` helps with the last). With knock-outs, the trees also use
+the size of the largest shifts.
 
-Short tables cannot be told so: of 10 genes at 12 times, noise often looks like a network. So with
-the networks of a design tables without any edge are drawn, too, and more than `LIKELY` is said
-only of pairs that stand out from all pairs of all of these (`held_down`).
+Tables with and without edges have equal prior probability. A probability p becomes
+p (1 - P(no edge | table)), which keeps the order of edges.
+
+Short tables cannot be classified in this way: noise of 10 genes at 12 times often resembles a
+network. So null tables are also simulated with the user's design. Only pairs above all pairs of all
+these tables get more than `MAX_NULL_PROBABILITY` (`compress_logits`).
 """
 
 from __future__ import annotations
@@ -22,14 +24,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.likeness import as_row, covariates
+from grn_tvcs.combine.domain_check import as_row, covariates
 from grn_tvcs.combine.trees import Trees, evaluate
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.simulation.designs import Design
 
-PRIOR = 0.0  # log-odds of no edge, before a table is seen
-UNCHANGED, LIKELY = 0.25, 0.3  # chances that stay as they are, and the largest without any edge
+PRIOR_LOG_ODDS = 0.0  # prior log-odds that a table has no edge
+# Probabilities that are never compressed, and the largest of a table without edges (decision 84);
+# `python -m benchmarks.confidence` checks the second.
+UNCHANGED_BELOW, MAX_NULL_PROBABILITY = 0.25, 0.3
 
 Array = NDArray[np.float64]
 
@@ -37,16 +41,16 @@ Array = NDArray[np.float64]
 def null_features(
     found: dict[str, float], design: Design, effect: float = np.nan, shared: float = np.nan
 ) -> NDArray[np.float32]:
-    """Traits of a table, what of its design moves them, `effect` and `shared`; (features,)."""
+    """Return traits, covariates of the design, `effect` and `shared` as one row; (features,)."""
     of_design = covariates(design)[1:]
     return np.concatenate([as_row(found), of_design, [effect, shared]]).astype(np.float32)
 
 
 def effect_of_changes(steady: SteadyStates | None, expression: Expression) -> float:
-    """How far genes moved when others were knocked out or down.
+    """Return the size of the shifts after knock-outs and knock-downs.
 
-    The logarithm of 1 + the mean of the largest shifts in standard deviations, one for each gene
-    that was changed; NaN where none was.
+    It is log(1 + m), with m the mean of the largest shifts in standard deviations, one per changed
+    gene. NaN if no gene was changed.
     """
     sizes = []
     for is_out in (True, False):
@@ -64,41 +68,42 @@ def null_log_odds(
     effect: float = np.nan,
     shared: float = np.nan,
 ) -> float:
-    """Log-odds that a table has no edge.
+    """Return the log-odds that a table has no edge.
 
     Parameters
     ----------
     trees
-        What was learned.
+        Trained by `training.fit_nulls`.
     found
         Traits of the table.
     design
-        What it was measured with.
+        Design of the table.
     effect
-        How far knock-outs move genes, by `effect_of_changes`.
+        Size of the shifts after knock-outs, from `effect_of_changes`.
     shared
-        How far its series go along one direction, by `direction.shared_direction`.
+        Shared direction of the series, from `direction.shared_direction`.
     """
     features = null_features(found, design, effect, shared)
-    return PRIOR + float(evaluate(trees, features[None])[0])
+    return PRIOR_LOG_ODDS + float(evaluate(trees, features[None])[0])
 
 
-def unless_null(logits: Array, log_odds: float) -> Array:
-    """Log-odds of edges where a table has none with the given log-odds.
+def weight_by_non_null(logits: Array, log_odds: float) -> Array:
+    """Return the log-odds of edges of a table that has no edge with the given log-odds.
 
-    With q the chance that it has some, q p as log-odds: z + log q - log(1 + (1 - q) exp(z)).
+    With q the probability that the table has edges, the result is the log-odds of q p:
+    z + log q - log(1 + (1 - q) exp(z)).
     """
     some, none = -np.logaddexp(0.0, log_odds), -np.logaddexp(0.0, -log_odds)
     return np.asarray(logits + some - np.logaddexp(0.0, logits + none))
 
 
-def held_down(logits: Array, limit: float) -> Array:
-    """Log-odds of which those up to `limit` are at most those of `LIKELY`; their order stays.
+def compress_logits(logits: Array, limit: float) -> Array:
+    """Compress log-odds up to `limit` below those of `MAX_NULL_PROBABILITY`; their order stays.
 
-    Those below the ones of `UNCHANGED` stay as they are, those from there to `limit` are pressed
-    together, and those above `limit` stay as far above the largest of them.
+    Log-odds below those of `UNCHANGED_BELOW` stay. Those from there to `limit` are scaled linearly,
+    and those above `limit` keep their distance from it.
     """
-    low, high = (float(np.log(p / (1 - p))) for p in (UNCHANGED, LIKELY))
+    low, high = (float(np.log(p / (1 - p))) for p in (UNCHANGED_BELOW, MAX_NULL_PROBABILITY))
     if limit <= high:
         return logits
     pressed = low + (logits - low) * ((high - low) / (limit - low))

@@ -1,8 +1,8 @@
-"""The second stage: what the first says of other pairs that share a gene with this one.
+"""Features of the second stage: log-odds of other pairs that share a gene with this pair.
 
-A pair is likelier an edge if its regulator has other targets, and less likely if a stronger path
-through a third gene, or a common regulator, explains it. So a hub prior is learned here, and as
-strong as the first stage finds hubs.
+A pair is more probably an edge if its regulator has other targets. It is less probable if a
+stronger path through a third gene, or a common regulator, explains it. The second stage thus learns
+a hub prior whose strength depends on the hubs that the first stage finds.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.features import Table, ranks, reverse
 from grn_tvcs.combine.kernels import strongest_common, strongest_path
+from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.evidence.hubs import concentration
 
 Array = NDArray[np.float64]
-TINY = 1e-6
+TINY = 1e-6  # added to probabilities and counts of edges before the logarithm
 DIRECTIONS = {
     "first": 1,
     "first rank among regulators": -1,
@@ -36,20 +36,20 @@ SECOND_STAGE = tuple(DIRECTIONS)
 
 
 def relations(logits: Array, table: Table, inputs: NDArray[np.int64]) -> Table:
-    """Features of the second stage beside those of the first.
+    """Add the features of the second stage to those of the first.
 
     Parameters
     ----------
     logits
-        Of the first stage; [input, gene], whatever where a pair may not be an edge.
+        Log-odds of the first stage; [input, gene], arbitrary for pairs that may not be edges.
     table
-        Features of the first stage, which stay.
+        Features of the first stage.
     inputs
-        Places of the genes that may regulate.
+        Indices of the genes that may regulate.
     """
     allowed = table.allowed
     n = allowed.shape[1]
-    p = np.where(allowed, chance(np.clip(logits, -30, 30)), 0.0)
+    p = np.where(allowed, sigmoid(np.clip(logits, -30, 30)), 0.0)
     out, into, total = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True), p.sum()
     squares = p * p
     sure = squares.sum(axis=1, keepdims=True)

@@ -1,11 +1,11 @@
-"""Which signs the data support: those of changed genes, and those that kinds of evidence agree on.
+"""Signs of edges that the data support: by perturbed genes, or by agreement of several sources.
 
-Genes that answer one stimulus rise together, whoever represses whom, so a correlation of levels is
-no sign. Two things are. A regulator that was knocked out or down shows it by a target that then
-moved beyond noise. And where there are several series, evidence of levels and of changes agrees on
-true signs far more often than on false ones: the method's own sign must be that of the correlation
-of the regulator's level with the target's next change, of rank correlation and of partial
-correlation. `python -m benchmarks.signs` measures how often such signs are right.
+Genes that respond to one stimulus rise together, even if one represses another, so a correlation of
+levels gives no sign. Two kinds of evidence do. First, a regulator was knocked out or down and the
+target then moved beyond noise. Second, with several series, sources from levels and from changes
+agree on true signs far more often than on false ones. The method's sign must then equal those of
+three correlations: regulator level with the target's next change, rank correlation and partial
+correlation. `python -m benchmarks.signs` measures the accuracy of such signs.
 """
 
 from __future__ import annotations
@@ -16,43 +16,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.knockouts import STRONG, ranked_down
+from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, STRONG, downrank_indirect
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
 from grn_tvcs.evidence.partial_correlation import partial_correlation
-from grn_tvcs.evidence.samples import levels_of_all, logs_of_all
+from grn_tvcs.evidence.samples import all_levels, all_log_levels
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
 
-FEWEST_SERIES = 2  # of one series no two parts are independent; IRMA's: 1 of 3 signs right
-KNOCKDOWN = 0.5  # of the effect of a knock-out, where both were done: as in `parts`
-PAIRS_AT_ONCE = 4_000_000  # bounds the memory; any number gives the same signs
+MIN_SERIES = 2  # within one series sources are not independent; on IRMA's, 1 of 3 signs was right
+CHUNK_PAIRS = 4_000_000  # pairs per chunk, which bounds the memory; signs do not depend on it
 
 Signs = NDArray[np.int8]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
-def supported(
+def supported_signs(
     pairs: Pairs,
     expression: Expression,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
 ) -> Signs:
-    """Signs of the pairs that something supports; 0 elsewhere.
+    """Return the supported signs of pairs; 0 for the others.
 
     Parameters
     ----------
     pairs
-        With the signs of the method, which are one of the kinds of evidence that must agree.
+        With the signs of the method, one of the sources that must agree.
     expression, steady
         With the same genes, in the same order.
     prior
-        A sign that a list has counts where the data give none, and takes away one that they
-        contradict.
+        Signs of prior edges are used if the data give none; contradicting signs become 0.
     """
     signs = np.zeros(pairs.shape, np.int8)
-    if len(expression.pieces()) >= FEWEST_SERIES and pairs.signs.any():
+    if len(expression.pieces()) >= MIN_SERIES and pairs.signs.any():
         for at, rows in _blocks(pairs):
             mine = pairs.signs[at]
             agrees = mine != 0
@@ -68,35 +66,35 @@ def supported(
     return signs.astype(np.int8)
 
 
-def _blocks(pairs: Pairs) -> Iterator[tuple[slice, Places]]:
-    """Rows of the pairs, some at a time, and the regulators that they stand for."""
-    step = max(1, PAIRS_AT_ONCE // max(pairs.targets.size, 1))
+def _blocks(pairs: Pairs) -> Iterator[tuple[slice, Indices]]:
+    """Yield chunks of rows of the pairs, and the regulators of these rows."""
+    step = max(1, CHUNK_PAIRS // max(pairs.targets.size, 1))
     for start in range(0, pairs.regulators.size, step):
         at = slice(start, start + step)
         yield at, pairs.regulators[at]
 
 
 def _of_series(
-    expression: Expression, steady: SteadyStates | None, rows: Places, targets: Places
+    expression: Expression, steady: SteadyStates | None, rows: Indices, targets: Indices
 ) -> Iterator[Signs]:
-    """Signs by the next change, by ranks and beyond other genes; [row, target] each."""
+    """Yield signs by the next change, by ranks and by partial correlation; [row, target] each."""
     yield _sign(lagged_correlation(expression, "change", rows=rows)[:, targets])
-    yield _sign(RankCorrelations(levels_of_all(expression, steady)).of(rows, targets))
-    yield _sign(partial_correlation(logs_of_all(expression, steady), rows)[:, targets])
+    yield _sign(RankCorrelations(all_levels(expression, steady)).of(rows, targets))
+    yield _sign(partial_correlation(all_log_levels(expression, steady), rows)[:, targets])
 
 
 def _of_changed(
-    expression: Expression, steady: SteadyStates, regulators: Places, targets: Places
+    expression: Expression, steady: SteadyStates, regulators: Indices, targets: Indices
 ) -> Signs:
-    """1 where a target fell beyond noise as its regulator was changed, -1 where it rose."""
+    """Return 1 if a target fell beyond noise when its regulator was perturbed, -1 if it rose."""
     kinds = [(steady.is_changed(is_out=True), True, 1.0)]
-    kinds.append((steady.is_changed(is_out=False), False, KNOCKDOWN))
+    kinds.append((steady.is_changed(is_out=False), False, KNOCKDOWN_EFFECT))
     rows = np.flatnonzero(np.any([is_changed for is_changed, _, _ in kinds], axis=0))
     effects = np.zeros((rows.size, len(expression.genes)))
     for is_changed, is_out, weight in kinds:
         if is_changed.any():
             effects += weight * steady.shifts(expression, is_out=is_out, rows=rows)
-    sizes = ranked_down(np.abs(effects), rows)
+    sizes = downrank_indirect(np.abs(effects), rows)
     found = np.zeros((regulators.size, targets.size), np.int8)
     _, here, there = np.intersect1d(regulators, rows, assume_unique=True, return_indices=True)
     strong = np.where(sizes >= STRONG, np.sign(effects), 0.0).astype(np.int8)

@@ -1,10 +1,9 @@
-"""Learn the combiner from networks whose edges are known.
+"""Training of the combiner on networks with known edges.
 
 Two stages of gradient boosted trees (Friedman, Annals of Statistics 29, 2001; on histograms: Ke et
-al., NeurIPS 2017, by scikit-learn), and beside them two of small nets (`nets.py`). The second sees
-what the first says of the other pairs of the same network; so that it learns what the first is
-worth on networks that it does not know, the first is learned on half of the networks and speaks of
-the other half.
+al., NeurIPS 2017, in scikit-learn), and two stages of small nets (`nets.py`). The second stage uses
+the first stage's log-odds of other pairs of the same network. It is trained on out-of-sample
+log-odds: the first stage is trained on half of the networks and evaluated on the other half.
 """
 
 from __future__ import annotations
@@ -20,22 +19,24 @@ from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import Net, learn_net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
-from grn_tvcs.combine.trees import Trees, trees_of
+from grn_tvcs.combine.trees import Trees, trees_from_classifier
 from tvcs_core.engines import one_blas_thread
 from tvcs_core.streams import seed_of, stream
 
-MOST_NEGATIVES = 400  # of a network, or four times its edges; others are thinned and weigh more
-# A network weighs as its pairs to this power where trees learn, and where nets do.
+# `python -m benchmarks.universal` trains with these numbers; `python -m benchmarks.networks.kinds`
+# judges the result.
+MAX_NEGATIVES = 400  # pairs without an edge per network, or 4 per edge; the sample is reweighted
+# The weight of a network is its number of pairs to this power, in trees and nets (decision 127).
 WEIGHT_POWER, NET_WEIGHT_POWER = 0.4, 0.6
-FIRST = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 15}
-SECOND = {"max_iter": 80, "learning_rate": 0.1, "max_leaf_nodes": 12}
-BOTH = {
+FIRST_TREES = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 15}
+SECOND_TREES = {"max_iter": 80, "learning_rate": 0.1, "max_leaf_nodes": 12}
+STAGE_TREES = {
     "min_samples_leaf": 60, "l2_regularization": 5.0, "max_features": 0.3,
     "early_stopping": False,
 }  # fmt: skip
 
-NULLS = {"max_iter": 120, "learning_rate": 0.08, "max_leaf_nodes": 8}
-OF_NULLS = {
+NULL_TREES = {"max_iter": 120, "learning_rate": 0.08, "max_leaf_nodes": 8}
+NULL_TREES_FIXED = {
     "min_samples_leaf": 20, "l2_regularization": 5.0, "max_features": 0.4,
     "early_stopping": False, "random_state": 0,
 }  # fmt: skip
@@ -45,17 +46,17 @@ Known = tuple[Table, NDArray[np.bool_]]  # features of a network, and its edges
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """A network with its features and its edges.
+class TrainingNetwork:
+    """A simulated network with its features and true edges.
 
     Attributes
     ----------
     table
         Features of the first stage.
     inputs
-        Places of the genes that may regulate.
+        Indices of the genes that may regulate.
     is_edge
-        [input, gene].
+        True edges; [input, gene].
     """
 
     table: Table
@@ -63,58 +64,58 @@ class Lesson:
     is_edge: NDArray[np.bool_]
 
 
-def fit(lessons: Sequence[Lesson], seed: int = 0, draw: int = 0) -> Combiner:
-    """Learn both stages of trees; the same lessons, seed and draw give the same trees.
+def fit(networks: Sequence[TrainingNetwork], seed: int = 0, draw: int = 0) -> Combiner:
+    """Train both stages of trees; equal networks, seed and draw give equal trees.
 
-    Other draws take other halves, pairs and features; the mean of what several say is surer.
+    Other draws use other halves, pairs and features; averaging several draws reduces the variance.
 
     Raises
     ------
     ValueError
-        If there are fewer than two networks, so that none is left to speak of.
+        If there are fewer than two networks, so that none is left for evaluation.
     """
     rng = stream(seed, "training", *([str(draw)] if draw else []))
 
     def learn(networks: Sequence[Known], names: dict[str, int], shape: dict[str, Any]) -> Trees:
         return fit_stage(networks, names, shape, rng, draw)
 
-    return Combiner(tuple(names_and_directions()), (_both_stages(lessons, rng, learn),))
+    return Combiner(tuple(names_and_directions()), (_both_stages(networks, rng, learn),))
 
 
-def fit_nets(lessons: Sequence[Lesson], seed: int = 0, draw: int = 0) -> Stages:
-    """Learn both stages of nets as `fit` learns trees."""
+def fit_nets(networks: Sequence[TrainingNetwork], seed: int = 0, draw: int = 0) -> Stages:
+    """Train both stages of nets, as `fit` trains trees."""
     rng = stream(seed, "training", "nets", str(draw))
 
     def learn(networks: Sequence[Known], names: dict[str, int], _: dict[str, Any]) -> Net:
-        taught = _taught(networks, tuple(names), rng, NET_WEIGHT_POWER)
-        with one_blas_thread():  # sums in one order: the same bytes again
-            return learn_net(*taught, seed_of(rng))
+        sampled = _sample_pairs(networks, tuple(names), rng, NET_WEIGHT_POWER)
+        with one_blas_thread():  # a fixed order of sums makes the bytes reproducible
+            return learn_net(*sampled, seed_of(rng))
 
-    return _both_stages(lessons, rng, learn)
+    return _both_stages(networks, rng, learn)
 
 
 def _both_stages(
-    lessons: Sequence[Lesson],
+    networks: Sequence[TrainingNetwork],
     rng: np.random.Generator,
     learn: Callable[[Sequence[Known], dict[str, int], dict[str, Any]], Trees | Net],
 ) -> Stages:
-    """Learn the first stage, and the second from what it says of networks that it does not know."""
-    if len(lessons) < 2:
-        raise ValueError(f"lessons must be at least 2 networks, found {len(lessons)}")
+    """Train the first stage, then the second on out-of-sample log-odds of the first."""
+    if len(networks) < 2:
+        raise ValueError(f"training networks must be at least 2, found {len(networks)}")
     names = names_and_directions()
     order = tuple(names)
-    is_second_half = rng.permutation(len(lessons)) % 2 == 1
+    is_second_half = rng.permutation(len(networks)) % 2 == 1
     later: dict[int, Table] = {}
     for half in (is_second_half, ~is_second_half):
-        others = [lessons[i] for i in np.flatnonzero(~half).tolist()]
-        stage = learn([(one.table, one.is_edge) for one in others], names, FIRST)
+        others = [networks[i] for i in np.flatnonzero(~half).tolist()]
+        stage = learn([(one.table, one.is_edge) for one in others], names, FIRST_TREES)
         for i in np.flatnonzero(half).tolist():
-            lesson = lessons[i]
-            logits = stage_logits(stage, lesson.table, order)
-            later[i] = relations(logits, lesson.table, lesson.inputs)
-    first = learn([(one.table, one.is_edge) for one in lessons], names, FIRST)
-    known = [(later[i], lesson.is_edge) for i, lesson in enumerate(lessons)]
-    return Stages(first, learn(known, names | DIRECTIONS, SECOND))
+            network = networks[i]
+            logits = stage_logits(stage, network.table, order)
+            later[i] = relations(logits, network.table, network.inputs)
+    first = learn([(one.table, one.is_edge) for one in networks], names, FIRST_TREES)
+    known = [(later[i], network.is_edge) for i, network in enumerate(networks)]
+    return Stages(first, learn(known, names | DIRECTIONS, SECOND_TREES))
 
 
 def fit_stage(
@@ -124,24 +125,27 @@ def fit_stage(
     rng: np.random.Generator,
     draw: int = 0,
 ) -> Trees:
-    """Learn one stage of trees from the features and the edges; `draw` is that of features."""
+    """Train one stage of trees; `draw` seeds the sampling of features."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
     order = tuple(names)
     classifier = HistGradientBoostingClassifier(
-        monotonic_cst=np.array([names[name] for name in order]), random_state=draw, **BOTH, **shape
+        monotonic_cst=np.array([names[name] for name in order]),
+        random_state=draw,
+        **STAGE_TREES,
+        **shape,
     )
-    features, labels, weight = _taught(networks, order, rng, WEIGHT_POWER)
+    features, labels, weight = _sample_pairs(networks, order, rng, WEIGHT_POWER)
     with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
         classifier.fit(_without_gaps(features), labels, weight / weight.mean())
-    return trees_of(classifier)
+    return trees_from_classifier(classifier)
 
 
-def _taught(
+def _sample_pairs(
     networks: Sequence[Known], order: tuple[str, ...], rng: np.random.Generator, power: float
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_], Array]:
-    """Features of the pairs that are kept, which of them are edges, and how much each counts."""
+    """Return the sampled pairs of all networks: features, labels and weights."""
     rows, labels, weights = [], [], []
     for table, is_edge in networks:
         true = is_edge[table.allowed]
@@ -155,9 +159,9 @@ def _taught(
 
 
 def thinned(true: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDArray[np.intp], Array]:
-    """Places that are kept, all edges and some of the other pairs, and the weight of each."""
+    """Return the sampled pairs, all edges and some of the others, and their weights."""
     edges, others = np.flatnonzero(true), np.flatnonzero(~true)
-    n = max(MOST_NEGATIVES, 4 * edges.size)
+    n = max(MAX_NEGATIVES, 4 * edges.size)
     share = min(1.0, n / max(others.size, 1))
     if share < 1.0:
         others = np.sort(rng.choice(others, n, replace=False))
@@ -168,25 +172,25 @@ def thinned(true: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDArray[
 
 
 def fit_nulls(features: NDArray[np.float32], is_null: NDArray[np.bool_]) -> Trees:
-    """Learn to tell tables without any edge; both kinds of table weigh the same.
+    """Train the classifier of tables without edges; both classes have equal total weight.
 
     Parameters
     ----------
     features
         `nulls.null_features` of each table; (tables, features).
     is_null
-        Which tables have no edge; some have, and some have not.
+        Whether a table has no edge; both classes must be present.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    classifier = HistGradientBoostingClassifier(**OF_NULLS, **NULLS)
+    classifier = HistGradientBoostingClassifier(**NULL_TREES_FIXED, **NULL_TREES)
     weight = np.where(is_null, 0.5 / is_null.mean(), 0.5 / (~is_null).mean())
     with threadpool_limits(1, user_api="openmp"):  # sums in one order: the same bytes again
         classifier.fit(_without_gaps(features), is_null, weight)
-    return trees_of(classifier)
+    return trees_from_classifier(classifier)
 
 
 def _without_gaps(features: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Features with 0 where nobody knows one: that is no reason for an error."""
+    """Replace features that are NaN in every row by 0, which scikit-learn accepts."""
     return np.where(np.isnan(features).all(axis=0), np.float32(0.0), features)

@@ -1,4 +1,4 @@
-"""Boosted trees as plain arrays: taken over from scikit-learn once, evaluated by a kernel."""
+"""Boosted trees as plain arrays: converted from scikit-learn, evaluated by a kernel."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Trees(NamedTuple):
     Attributes
     ----------
     base
-        What the sum starts from; (1,).
+        Constant term of the sum; (1,).
     starts
         First node of each tree, and the number of nodes; (trees + 1,).
     feature
-        What each node asks for, -1 in a leaf; (nodes,), as all that follow.
+        Feature of each node, -1 for leaves; (nodes,), as all that follow.
     threshold
-        Up to it rows go left.
+        Rows with values up to it go left.
     left, right
-        Nodes.
+        Child nodes.
     nan_left
-        Whether rows that do not know the feature go left.
+        Whether rows with a missing value go left.
     value
-        Of a leaf.
+        Values of leaves.
     """
 
     base: NDArray[np.float64]
@@ -42,14 +42,14 @@ class Trees(NamedTuple):
 
 
 def evaluate(trees: Trees, features: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Log-odds of every row of `features`."""
+    """Return the log-odds of every row of `features`."""
     out = np.full(len(features), trees.base[0])
     add_trees(np.ascontiguousarray(features.T), trees, out)
     return out
 
 
-def trees_of(classifier: Any) -> Trees:
-    """Take over a fitted `HistGradientBoostingClassifier` of two classes."""
+def trees_from_classifier(classifier: Any) -> Trees:
+    """Convert a fitted `HistGradientBoostingClassifier` of two classes."""
     nodes = [one.nodes for (one,) in classifier._predictors]
     sizes = [len(part) for part in nodes]
     starts = np.concatenate([[0], np.cumsum(sizes)])

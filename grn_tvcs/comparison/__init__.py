@@ -1,4 +1,4 @@
-"""Two conditions: which edges differ, and how far chance alone would go, by exchanging series.
+"""Comparison of two conditions: edges that differ, tested by permutation of series.
 
-What a single condition's network is, the methods say; nothing here infers one.
+`methods` infers the network of a single condition.
 """

@@ -1,42 +1,47 @@
-"""Two conditions before they are compared: the same genes, enough series, one scale."""
+"""Preparation of two conditions: common genes, enough series, one scale."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from grn_tvcs.comparison.exchanges import FEWEST_SERIES, series_needed
-from grn_tvcs.expression.columns import Columns
+from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats import (
+from grn_tvcs.expression.formats.text import open_sheet
+from grn_tvcs.expression.from_sheet import expression_in
+from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.expression.sheet import HEAD, Sheet
+from grn_tvcs.expression.subset import FEWEST, of_genes
+from grn_tvcs.expression.together import (
     refuse_different_scales,
     refuse_different_units,
     warn_of_steps,
 )
-from grn_tvcs.expression.opening import open_table
-from grn_tvcs.expression.reading import PLAIN, expression_in
-from grn_tvcs.expression.scales import on_scale
-from grn_tvcs.expression.subset import FEWEST, of_genes
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
-from tvcs_core.files.tables import Table
 
-LEAST_COMMON = 0.5  # of the genes of the larger table
+TAKES = (
+    "time_column", "sample_column", "series_column", "ignore", "keep", "replicates", "missing",
+    "sheet",
+)  # fmt: skip
+MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
 
 def with_common_genes(
     a: Expression, b: Expression, names: Sequence[str], scale: str | None = None
 ) -> tuple[Expression, Expression, tuple[str, ...]]:
-    """Return both conditions with the genes that both have, and a note where some are left out.
+    """Return both conditions with their common genes, and a note on genes left out.
 
     Raises
     ------
     ValueError
-        If a condition has fewer than two series, the common genes are fewer than half, or times or
-        values are in different units.
+        If a condition has fewer than two series, fewer than half of the genes are common, or times
+        or values have different units.
     """
     for name, part in zip(names, (a, b), strict=True):
         _refuse_few_series(name, part)
@@ -45,17 +50,17 @@ def with_common_genes(
     common = set(a.genes) & set(b.genes)
     most = max(len(a.genes), len(b.genes))
     cased = same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
-    if len(common) < max(FEWEST, LEAST_COMMON * most):
+    if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
             f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
-            f"there {listed(b.genes)}{cased}); bring both to the same kind of names"
+            f"there {listed(b.genes)}{cased}); use the same kind of gene names in both"
         )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
         return a, b, ()
     note = (
-        f"{len(common)} genes are in both conditions; left out: "
+        f"{len(common)} genes are in both conditions; removed: "
         f"{len(a.genes) - len(common)} of {names[0]}, {len(b.genes) - len(common)} of {names[1]}"
         f"{cased}"
     )
@@ -68,7 +73,7 @@ def with_common_genes(
 def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> None:
     if a.scale and b.scale and a.scale != b.scale:
         raise ValueError(
-            f"the conditions must have one scale, but {names[0]} is taken as {a.scale} and "
+            f"the conditions must have one scale, but {names[0]} is read as {a.scale} and "
             f"{names[1]} as {b.scale}; give --scale (scale= in Python)"
         )
     refuse_different_scales(names, (a, b))
@@ -77,98 +82,87 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 def _refuse_few_series(name: str, part: Expression) -> None:
     n = len(part.pieces())
     if part.n_at_rest:
-        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, for they are no series")
-    if n < FEWEST_SERIES:
-        needed = series_needed(FEWEST_SERIES, FEWEST_SERIES)
+        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, only time series are")
+    if n < MIN_SERIES:
+        needed = series_needed(MIN_SERIES, MIN_SERIES)
         raise ValueError(
-            f"a condition must have at least {FEWEST_SERIES} time series, for they are exchanged "
-            f"to tell a difference from chance, but {name} has {n}; {needed} a side are needed to "
-            "find anything, and a column replicate or a blank line tells series apart"
+            f"a condition must have at least {MIN_SERIES} time series for the permutation test, "
+            f"but {name} has {n}; {needed} per condition are needed to find anything, and a column "
+            "replicate or a blank line separates series"
         )
 
 
-def conditions_of(table: Table, column: str, wanted: Sequence[str] = ()) -> dict[str, Table]:
-    """Part a table by a column; the conditions in the order of `wanted` or the rows.
+def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict[str, Sheet]:
+    """Split a sheet by a column; conditions are in the order of `wanted` or of the rows.
 
     Raises
     ------
     DataError
-        If there is no such column, it names fewer or more than two conditions and `wanted` does
-        not choose, or a condition of `wanted` is not there.
+        If the column is missing, does not name two conditions and `wanted` does not choose, or a
+        condition of `wanted` is missing.
     """
-    header = table.rows[0]
-    places = [j for j, name in enumerate(header) if name.lower() == column.lower()]
+    heads = sheet.heads
+    places = [j for j, name in enumerate(heads) if name.lower() == column.lower()]
     if len(places) != 1:
-        near = "" if places else did_you_mean(column, header)
-        raise table.error(
-            f"must have one column {shown(column)}, found {len(places)}{near}; there stands "
-            f"{listed(header)}",
-            row=0,
+        near = "" if places else did_you_mean(column, heads)
+        raise sheet.error(
+            f"must have one column {shown(column)}, found {len(places)}{near}; the columns are "
+            f"{listed(heads)}",
+            HEAD,
         )
     [place] = places
-    table.require_rectangle()
-    found = list(dict.fromkeys(row[place] for row in table.rows[1:]))
+    sheet.grid.require_rectangle()
+    cells = sheet.cells(place)
+    found = list(dict.fromkeys(cells))
     if "" in found:
-        row = next(i for i, cells in enumerate(table.rows[1:], 1) if not cells[place])
-        raise table.error("every sample needs a condition, found an empty cell", row, place)
+        row = cells.index("")
+        raise sheet.error("every sample needs a condition, found an empty cell", row, place)
     chosen = list(wanted) or found
     if missing := [name for name in chosen if name not in found]:
-        raise table.error(
-            f"must name the condition {shown(missing[0])}, found {listed(found)}", row=None,
-            column=place,
-        )  # fmt: skip
+        raise sheet.error(
+            f"must name the condition {shown(missing[0])}, found {listed(found)}", column=place
+        )
     if len(chosen) != 2:
         remedy = (
             "give the table of the other condition too, or another column"
             if len(chosen) < 2
             else "name two of them by --conditions"
         )
-        raise table.error(
+        raise sheet.error(
             f"must name two conditions, found {len(chosen)}: {listed(chosen)}; {remedy}",
             column=place,
         )
-    return {name: _part(table, place, name) for name in chosen}
-
-
-def _part(table: Table, place: int, condition: str) -> Table:
-    """The rows of a condition; a blank line between two still parts them."""
-    kept, blank, is_blank = [0], [table.after_blank[0]], False
-    for i in range(1, len(table.rows)):
-        is_blank = is_blank or bool(table.after_blank[i])
-        if table.rows[i][place] == condition:
-            kept.append(i)
-            blank.append(int(is_blank))
-            is_blank = False
-    rows = [table.rows[i] for i in kept]
-    return replace(table, rows=rows, lines=[table.lines[i] for i in kept], after_blank=blank)
+    return {
+        name: sheet.take([i for i, cell in enumerate(cells) if cell == name]) for name in chosen
+    }
 
 
 def read_conditions(
-    path: str | Path,
-    column: str,
-    wanted: Sequence[str] = (),
-    *,
-    missing: str = "error",
-    sheet: str | None = None,
-    columns: Columns = PLAIN,
+    path: str | Path, column: str, wanted: Sequence[str] = (), **options: Any
 ) -> dict[str, Expression]:
-    """Read one table of samples x genes with a column that names the condition of each sample.
+    """Read one table of samples x genes with a column of conditions.
 
-    All else is as for `read_expression`; a sheet of a workbook and what is said of other columns
-    as for `read_layout`. The two conditions come in the order of `wanted`, or in that of the rows.
+    Everything else is as for `Expression.of`. The two conditions are in the order of `wanted`, or
+    of the rows.
 
     Raises
     ------
     DataError
-        As for `conditions_of` and `read_expression`, or if the file is one of AnnData.
+        As for `conditions_of` and `Expression.of`, or if the file is an AnnData file.
     """
+    return conditions_in(path, column, wanted, Options.of(**options))
+
+
+def conditions_in(
+    path: str | Path, column: str, wanted: Sequence[str], options: Options
+) -> dict[str, Expression]:
+    """Read the conditions of one table; as `read_conditions` says."""
     if Path(path).suffix.lower() == ".h5ad":
         raise DataError(
             "a column of conditions is read from text tables; write a file for each condition",
             path=path,
         )
-    parts = conditions_of(open_table(path, sheet=sheet), column, wanted)
-    columns = replace(columns, ignore=(*columns.ignore, column))
-    return {
-        name: expression_in(part, missing=missing, columns=columns) for name, part in parts.items()
-    }
+    options.refuse_all_but(TAKES, "a table with a column of conditions")
+    parts = conditions_of(open_sheet(path, options.sheet), column, wanted)
+    options = replace(options, ignore=(*options.ignore, column))
+    return {name: expression_in(part, options) for name, part in parts.items()}

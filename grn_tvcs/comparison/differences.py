@@ -1,9 +1,9 @@
-"""How far each edge differs between two conditions, and how far under every exchange of series.
+"""Statistics of the difference of each edge between conditions, for all permutations of series.
 
-For a target, the square of Student's t of ``past of a regulator x condition`` is taken where the
-next level is regressed on what both conditions share (`steps`), on an intercept and the own level
-of each condition, and on the regulator. All sums are those of whole series, so that an exchange
-adds the same sums up in another way and costs one small system of equations.
+The statistic of a pair is the square of Student's t of ``past of the regulator x condition``, in
+the regression of the target's next level on the common regulators (`steps`), an intercept and own
+level per condition, and the regulator. All sums are taken per series, so a permutation only adds
+the same sums in another way and costs one small system of equations.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.comparison.exchanges import Exchanges
+from grn_tvcs.comparison.permutations import Permutations
 from grn_tvcs.comparison.steps import Steps
 from tvcs_core.engines import Engine, Job, Serial, results
 
-UNITS = 64  # at most: many enough for many workers, large enough to be worth a message
-OWN = 2  # columns that each condition has for itself: its intercept and the own level
-RIDGE = 1e-8  # keeps equations solvable that the steps cannot tell apart
-GONE, LOST = 1e-4, 1e-3  # part of a column beyond the others that counts as nothing
-MOST_SHARE = 0.999  # of the variance that one difference may explain
-LARGEST = 0.99  # correlation in Fisher's z
+MAX_UNITS = 64  # blocks of targets: enough for many workers, and large beside their messages
+N_OWN_COLUMNS = 2  # columns per condition: intercept and own level
+RIDGE = 1e-8  # per step, so that collinear columns can be solved
+# Residual fractions of variance that count as 0, of an input and of its product with the condition.
+GONE, LOST = 1e-4, 1e-3
+MAX_EXPLAINED = 0.999  # largest fraction of variance explained by one difference
+MAX_CORRELATION = 0.99  # largest correlation in Fisher's z
 
 Array = NDArray[np.float64]
 
 
 class Sums(NamedTuple):
-    """Sums of products over each series; `base` are the columns beside a regulator."""
+    """Sums of products per series; `base` are all columns of the regression but the regulator."""
 
     base: Array  # (series, base, base)
     base_past: Array  # (series, base, inputs)
@@ -43,22 +44,22 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """What was measured of every pair, [regulator, target], beside the exchanges.
+    """Statistics of every pair, [regulator, target], with their permutation distribution.
 
     Attributes
     ----------
     t_squared, p
-        Of the difference, in units of the mean over all exchanges of a target; and the share of
-        exchanges that reach it.
+        Of the difference, divided by the target's mean over all permutations; and the fraction of
+        permutations that reach it.
     z, z_p
-        Difference of the lagged partial correlations in Fisher's z, in units of its deviation over
-        the exchanges; and the share of exchanges that reach it.
+        Difference of the lagged partial correlations in Fisher's z, divided by its deviation over
+        permutations; and the fraction of permutations that reach it.
     first, second
         The lagged partial correlation in each condition.
     first_error, second_error
-        Its standard error, by leaving out one series after the other.
+        Its jackknife standard error over series.
     best
-        The largest `t_squared` of each target under every exchange; (exchanges, targets).
+        The largest `t_squared` of each target in every permutation; (permutations, targets).
     """
 
     t_squared: Array
@@ -75,23 +76,23 @@ class Differences:
 @dataclass(frozen=True)
 class _Work:
     steps: Steps
-    exchanges: Exchanges
+    permutations: Permutations
     block: int
 
 
-def differences(
+def measure_differences(
     steps: Steps,
-    exchanges: Exchanges,
+    permutations: Permutations,
     *,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Differences:
-    """Measure all pairs; `progress` is told how many targets are done, and of how many."""
+    """Measure all pairs; `progress` is called with the number of finished targets and the total."""
     n_targets = steps.own.shape[1]
-    block = max(1, -(-n_targets // UNITS))
-    job = Job("targets", _block, _Work(steps, exchanges, block), -(-n_targets // block))
+    block = max(1, -(-n_targets // MAX_UNITS))
+    job = Job("targets", _block, _Work(steps, permutations, block), -(-n_targets // block))
     found = np.zeros((8, len(steps.inputs), n_targets))
-    best = np.zeros((len(exchanges.in_first), n_targets))
+    best = np.zeros((len(permutations.in_first), n_targets))
 
     def tell(done: int, total: int) -> None:
         if progress is not None:
@@ -107,14 +108,14 @@ def differences(
 
 def _block(work: _Work, unit: int) -> tuple[Array, Array]:
     targets = range(work.steps.own.shape[1])[unit * work.block : (unit + 1) * work.block]
-    made = [_target(work.steps, work.exchanges, target) for target in targets]
+    made = [_target(work.steps, work.permutations, target) for target in targets]
     return np.stack([one[0] for one in made], axis=2), np.stack([one[1] for one in made], axis=1)
 
 
-def _target(steps: Steps, exchanges: Exchanges, target: int) -> tuple[Array, Array]:
-    """The eight measures of all inputs for a target, and the largest t squared by exchange."""
+def _target(steps: Steps, permutations: Permutations, target: int) -> tuple[Array, Array]:
+    """Return the eight statistics of all inputs for a target, and the largest t squared by draw."""
     sums = sums_of(steps, target)
-    in_first = exchanges.in_first.astype(np.float64)
+    in_first = permutations.in_first.astype(np.float64)
     t_squared = interaction(sums, in_first, steps.common[target], len(steps.past) - steps.n_lost)
     t_squared[:, steps.inputs == target] = 0.0
     usual = t_squared.mean()
@@ -124,18 +125,18 @@ def _target(steps: Steps, exchanges: Exchanges, target: int) -> tuple[Array, Arr
     size = np.sqrt(np.mean(apart * apart, axis=0))
     z = np.abs(apart) / np.where(size > 0, size, 1.0)
     errors = [
-        jackknife(sums, np.flatnonzero(exchanges.in_first[0] == is_first))
+        jackknife(sums, np.flatnonzero(permutations.in_first[0] == is_first))
         for is_first in (True, False)
     ]
     measures = (
-        t_squared[0], exchanges.p_values(t_squared), z[0], exchanges.p_values(z),
+        t_squared[0], permutations.p_values(t_squared), z[0], permutations.p_values(z),
         first[0], second[0], *errors,
     )  # fmt: skip
     return np.stack(measures), t_squared.max(axis=1)
 
 
 def sums_of(steps: Steps, target: int) -> Sums:
-    """Sum products over each series; the base is an intercept, the own level, what is common."""
+    """Sum products over each series; the base is intercept, own level and common regulators."""
     past, y = steps.past, steps.following[:, target]
     common = past[:, list(steps.common[target])]
     base = np.column_stack([steps.ones, steps.own[:, target], common])
@@ -154,10 +155,10 @@ def sums_of(steps: Steps, target: int) -> Sums:
 
 
 def interaction(sums: Sums, in_first: Array, common: tuple[int, ...], n_steps: int) -> Array:
-    """Square of Student's t of the difference of each input, (exchanges, inputs).
+    """Return the square of Student's t of the difference of each input, (permutations, inputs).
 
-    With signs c = 1 in the first and -1 in the second condition, the columns that are taken out
-    are the base and c times its first two; an input that is not of the base is taken out too.
+    With c = 1 in the first and -1 in the second condition, the base and c times its first two
+    columns are projected out, and so is the input itself unless it belongs to the base.
     """
     signs = 2.0 * in_first - 1.0
     n_base, n_inputs = sums.base.shape[1], sums.past.shape[1]
@@ -166,20 +167,24 @@ def interaction(sums: Sums, in_first: Array, common: tuple[int, ...], n_steps: i
         np.tensordot(signs, part, axes=1) for part in sums
     )
     turned_past = np.tensordot(signs, sums.past, axes=1)
-    shape = len(signs), n_base + OWN
+    shape = len(signs), n_base + N_OWN_COLUMNS
     left = np.empty((*shape, shape[1]))
     left[:, :n_base, :n_base] = total.base
-    left[:, n_base:, :n_base], left[:, :n_base, n_base:] = base[:, :OWN], base[:, :, :OWN]
-    left[:, n_base:, n_base:] = total.base[:OWN, :OWN]
+    left[:, n_base:, :n_base], left[:, :n_base, n_base:] = (
+        base[:, :N_OWN_COLUMNS],
+        base[:, :, :N_OWN_COLUMNS],
+    )
+    left[:, n_base:, n_base:] = total.base[:N_OWN_COLUMNS, :N_OWN_COLUMNS]
     left += RIDGE * n_steps * np.eye(shape[1])
     y = np.empty((*shape, 1))
-    y[:, :n_base, 0], y[:, n_base:, 0] = total.base_next, base_next[:, :OWN]
+    y[:, :n_base, 0], y[:, n_base:, 0] = total.base_next, base_next[:, :N_OWN_COLUMNS]
     x, turned = np.empty((*shape, n_inputs)), np.empty((*shape, n_inputs))
-    x[:, :n_base], x[:, n_base:] = total.base_past, base_past[:, :OWN]
-    turned[:, :n_base], turned[:, n_base:] = base_past, total.base_past[:OWN]
+    x[:, :n_base], x[:, n_base:] = total.base_past, base_past[:, :N_OWN_COLUMNS]
+    turned[:, :n_base], turned[:, n_base:] = base_past, total.base_past[:N_OWN_COLUMNS]
     solved = np.linalg.solve(left, np.concatenate([y, x, turned], axis=2))
     by_x, by_turned = solved[:, :, 1 : n_inputs + 1], solved[:, :, n_inputs + 1 :]
-    # What is left of the products once the columns are taken out; T is the turned input.
+    # Residual products after projecting out the columns (Frisch, Waugh and Lovell); T is c times
+    # the input. With the input projected out too, t squared follows from the partial correlation.
     yy = total.next - (y * solved[:, :, :1]).sum(axis=1)
     xx, xT = total.past - (x * by_x).sum(axis=1), turned_past - (x * by_turned).sum(axis=1)
     TT = total.past - (turned * by_turned).sum(axis=1)
@@ -190,23 +195,23 @@ def interaction(sums: Sums, in_first: Array, common: tuple[int, ...], n_steps: i
     TT, Ty, yy = TT - xT * xT * share, Ty - xT * xy * share, yy - xy * xy * share
     is_known = (TT > LOST * n_steps) & (yy > LOST)
     explained = np.where(is_known, Ty * Ty / np.where(is_known, TT * yy, 1.0), 0.0)
-    explained = np.clip(explained, 0.0, MOST_SHARE)
+    explained = np.clip(explained, 0.0, MAX_EXPLAINED)
     freedom = max(n_steps - shape[1] - 2, 1)
     return np.asarray(freedom * explained / (1.0 - explained))
 
 
 def partial_correlation(sums: Sums, weights: Array) -> Array:
-    """Correlation of each input with the next level, the own level taken out; (groups, inputs).
+    """Return the correlation of inputs with the next level, given the own level; (groups, inputs).
 
     Parameters
     ----------
     sums
         Of all series.
     weights
-        How often each series counts; (groups, series).
+        Weight of each series; (groups, series).
     """
     base, base_past, base_next, xx, xy, yy = (np.tensordot(weights, part, axes=1) for part in sums)
-    n = np.maximum(base[:, :1, 0], 1.0)  # 0 where every step is of a perturbed part
+    n = np.maximum(base[:, :1, 0], 1.0)  # 0 if every step belongs to a perturbed part
     mean_x, mean_own, mean_y = base_past[:, 0] / n, base[:, :1, 1] / n, base_next[:, :1] / n
     xx = xx - n * mean_x**2
     own = np.maximum(base[:, 1:2, 1] - n * mean_own**2, 1e-12)
@@ -219,11 +224,11 @@ def partial_correlation(sums: Sums, weights: Array) -> Array:
     left = np.maximum(xx - x_own**2 / own, 0.0) * np.maximum(yy - own_y**2 / own, 0.0)
     is_known = left > 1e-12
     r = np.where(is_known, (xy - x_own * own_y / own) / np.sqrt(np.where(is_known, left, 1.0)), 0.0)
-    return np.clip(r, -LARGEST, LARGEST)
+    return np.clip(r, -MAX_CORRELATION, MAX_CORRELATION)
 
 
 def jackknife(sums: Sums, series: NDArray[np.int64]) -> Array:
-    """Standard error of the correlation in a condition of `series`, leaving out one at a time."""
+    """Return the jackknife standard error of Fisher's z in the condition of `series`."""
     n = series.size
     weights = np.zeros((n, len(sums.next)))
     weights[:, series] = 1.0 - np.eye(n)

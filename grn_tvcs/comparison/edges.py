@@ -1,4 +1,4 @@
-"""An edge in both conditions, and what became of it."""
+"""An edge in both conditions and its type of change."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ class Difference:
     Attributes
     ----------
     rank
-        1 for the edge that most likely differs.
+        1 for the edge with the highest probability to differ.
     regulator, target
         Names.
     kind
-        One of `KINDS`: both intervals leave 0 out in ``"changed"`` and, of two signs,
-        ``"reversed"``; else the stronger side says ``"gained"`` or ``"lost"``.
-    chance
-        How likely the edge differs, in [0, 1].
+        One of `KINDS`. If both intervals exclude 0, ``"changed"``, or ``"reversed"`` with opposite
+        signs; otherwise ``"gained"`` or ``"lost"``, by the stronger condition.
+    probability
+        Probability that the edge differs, in [0, 1].
     false_discovery
-        Expected share of edges that do not differ among all edges up to this rank; 1 where the
-        exchanges find no difference at all.
+        Expected fraction of unchanged edges among all edges up to this rank; 1 if the global test
+        is not significant.
     p
-        Share of the exchanges of series with at least such a difference.
+        Fraction of permutations with at least such a difference.
     strength_a, strength_b, difference
-        Correlation of the regulator's past with the target's next level, its own level taken out,
-        in each condition, and the second less the first.
+        Correlation of the regulator's past with the target's next level, given its own level, in
+        each condition, and the second less the first.
     intervals
-        Of the three, lower and upper ends.
+        Lower and upper ends of the three.
     """
 
     rank: int
     regulator: str
     target: str
     kind: str
-    chance: float
+    probability: float
     false_discovery: float
     p: float
     strength_a: float
@@ -47,13 +47,13 @@ class Difference:
     intervals: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
     @property
-    def said(self) -> str:
-        """What a drawing says of it."""
-        return f"{self.regulator} to {self.target}: {self.kind}, chance {self.chance:.2f}"
+    def description(self) -> str:
+        """The tooltip of the drawing."""
+        return f"{self.regulator} to {self.target}: {self.kind}, probability {self.probability:.2f}"
 
 
 def kind_of(a: float, b: float, of_a: tuple[float, float], of_b: tuple[float, float]) -> str:
-    """What became of an edge, by strengths and their intervals; see `Difference`."""
+    """Return the type of change, by strengths and their intervals; see `Difference`."""
     in_both = of_a[0] * of_a[1] > 0 and of_b[0] * of_b[1] > 0
     if in_both:
         return "changed" if a * b > 0 else "reversed"

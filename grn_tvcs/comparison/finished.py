@@ -1,6 +1,6 @@
-"""Two finished networks beside each other: which edges either selects, and how sure each is.
+"""Two finished networks: edges that either selects, with scores and confidences.
 
-The folders of ``grn-tvcs infer`` carry no series, so nothing here tells a difference from chance.
+Folders of ``grn-tvcs infer`` hold no series, so differences are not tested.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grn_tvcs.comparison.conditions import LEAST_COMMON
+from grn_tvcs.comparison.conditions import MIN_COMMON_GENES
 from grn_tvcs.network.edge_files import read_network
 from grn_tvcs.network.network import Network
 from tvcs_core import DataError
@@ -22,21 +22,21 @@ from tvcs_core.files.tables import read_text
 RUN, EDGES = "run.json", ("edges.tsv", "edges.tsv.gz")
 COMMAND = "grn-tvcs infer"
 NO_SERIES = (
-    "Two finished networks carry no series, so nothing tells these differences from chance: there "
-    "is no interval and no false discovery. Give the tables they were inferred from instead."
+    "Two finished networks hold no series, so these differences are not tested: there are no "
+    "intervals and no false discovery rates. For a test, give the tables they were inferred from."
 )
-KINDS = ("gained", "lost", "reversed", "kept")
-FOUND = {(True, False): "lost", (False, True): "gained", (True, True): "kept"}
+KINDS = ("gained", "lost", "reversed", "unchanged")
+KIND_OF = {(True, False): "lost", (False, True): "gained", (True, True): "unchanged"}
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedRun:
     """A finished folder of ``grn-tvcs infer``.
 
     Attributes
     ----------
     folder, record, network
-        Where it stands, its run.json and its edges.
+        Path, run.json and edges.
     """
 
     folder: Path
@@ -55,17 +55,17 @@ class Finished:
 
 
 def is_finished(path: Path) -> bool:
-    """Whether a path is a folder, and so no table."""
+    """Return whether a path is a folder, and so no table."""
     return path.is_dir()
 
 
-def read_finished(folder: Path) -> Finished:
+def read_finished(folder: Path) -> FinishedRun:
     """Read a finished folder.
 
     Raises
     ------
     DataError
-        If it is none of ``grn-tvcs infer``.
+        If it is not a folder of ``grn-tvcs infer``.
     """
     path = folder / RUN
     if not path.is_file():
@@ -75,7 +75,7 @@ def read_finished(folder: Path) -> Finished:
     try:
         record = json.loads(read_text(path))
     except (ValueError, RecursionError):
-        raise DataError("must be the JSON that a run leaves", path=path) from None
+        raise DataError("must be the JSON record of a run", path=path) from None
     is_ours = isinstance(record, dict) and record.get("command") == COMMAND
     genes = record.get("genes") if is_ours else None
     if not isinstance(genes, list) or not all(isinstance(name, str) for name in genes):
@@ -88,14 +88,14 @@ def read_finished(folder: Path) -> Finished:
             raise DataError(f"{name} must be names and values", path=path)
     edges = [folder / name for name in EDGES if (folder / name).is_file()]
     if not edges:
-        raise DataError(f"must have {EDGES[0]} beside {RUN}", path=folder)
-    return Finished(folder, record, read_network(edges[0], genes))
+        raise DataError(f"must have {EDGES[0]} next to {RUN}", path=folder)
+    return FinishedRun(folder, record, read_network(edges[0], genes))
 
 
-def beside_each_other(
-    first: Finished, second: Finished
+def compare_edges(
+    first: FinishedRun, second: FinishedRun
 ) -> tuple[list[str], list[list[Any]], list[str]]:
-    """Header and rows of all edges that either selects, and what is to be said of them.
+    """Return header and rows of all edges that either network selects, and remarks.
 
     Raises
     ------
@@ -109,27 +109,27 @@ def beside_each_other(
         if a != b:
             raise DataError(
                 f"must be inferred by the same {kind} as {first.folder}, found {b} and there {a}; "
-                "infer both alike, or compare their tables",
+                "infer both in the same way, or compare their tables",
                 path=second.folder,
             )
     genes = first.network.genes, second.network.genes
     common = sorted(set(genes[0]) & set(genes[1]))
-    if len(common) < LEAST_COMMON * max(map(len, genes)):
+    if len(common) < MIN_COMMON_GENES * max(map(len, genes)):
         raise DataError(
             f"must share at least half of the genes of {first.folder}, found {len(common)} of "
             f"{len(genes[1])}: {listed(genes[1])}; there {listed(genes[0])}",
             path=second.folder,
         )
-    said = [NO_SERIES]
+    remarks = [NO_SERIES]
     if len(common) < max(map(len, genes)):
-        said.append(f"{len(common)} genes are in both, of {len(genes[0])} and {len(genes[1])}.")
+        remarks.append(f"{len(common)} genes are in both, of {len(genes[0])} and {len(genes[1])}.")
     header = ["regulator", "target", "kind"]
     header += [f"{name}_{side}" for name in ("sign", "score", "confidence") for side in "ab"]
-    return header, _rows(first.network, second.network, common), said
+    return header, _rows(first.network, second.network, common), remarks
 
 
 def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]:
-    """A row for each edge that is selected on either side, those of one side only in front."""
+    """Return a row for each edge that either network selects, by type of change."""
     sides = [
         {(edge.regulator, edge.target): edge for edge in network.edges(selected_only=True)}
         for network in (first, second)
@@ -142,13 +142,13 @@ def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]
     for pair in sorted(set(sides[0]) | set(sides[1])):
         if not known.issuperset(pair):
             continue
-        kind = FOUND[pair in sides[0], pair in sides[1]]
+        kind = KIND_OF[pair in sides[0], pair in sides[1]]
         edges = [found.get(pair) for found in all_edges]
         signs = ["" if edge is None else edge.sign for edge in edges]
-        if kind == "kept" and set(signs) == {"+", "-"}:
+        if kind == "unchanged" and set(signs) == {"+", "-"}:
             kind = "reversed"
         scores = ["0" if edge is None else f"{edge.score:.6g}" for edge in edges]
-        sure = [np.nan if e is None else e.known.get("confidence", np.nan) for e in edges]
-        chances = ["" if np.isnan(x) else f"{x:.6g}" for x in sure]
-        rows.append([*pair, kind, *signs, *scores, *chances])
+        known_p = [np.nan if e is None else e.known.get("confidence", np.nan) for e in edges]
+        confidences = ["" if np.isnan(x) else f"{x:.6g}" for x in known_p]
+        rows.append([*pair, kind, *signs, *scores, *confidences])
     return sorted(rows, key=lambda row: KINDS.index(row[2]))

@@ -1,37 +1,37 @@
-"""The report of two finished networks beside each other: one file that loads nothing."""
+"""Report of two finished networks, as one self-contained file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grn_tvcs.comparison.finished import KINDS, Finished
-from grn_tvcs.comparison.picture import HEIGHT, MOST_DRAWN, RADIUS, WIDTH, draw
+from grn_tvcs.comparison.finished import KINDS, FinishedRun
+from grn_tvcs.comparison.picture import HEIGHT, MAX_DRAWN, RADIUS, WIDTH, draw
 from tvcs_core.files.page import fill_page
 from tvcs_core.files.record import tvcs_version
 
-MOST_LISTED = 200
+MAX_LISTED = 200  # rows of the table
 
 
 class Drawn(NamedTuple):
-    """An edge of either network as it is drawn; `order` is that of drawing."""
+    """An edge of either network in the drawing; `order` is the drawing order."""
 
     regulator: str
     target: str
     kind: str
-    said: str
+    description: str
     order: tuple[int, float]
 
 
 def render(
-    networks: tuple[Finished, Finished],
+    networks: tuple[FinishedRun, FinishedRun],
     names: tuple[str, str],
     table: tuple[Sequence[str], Sequence[Sequence[Any]]],
-    said: Sequence[str],
+    remarks: Sequence[str],
     *,
     command: str = "",
 ) -> str:
-    """Write the report as HTML; `table` and `said` are those of `beside_each_other`."""
+    """Render the report as HTML; `table` and `remarks` are those of `compare_edges`."""
     header, rows = table
     a, b = names
     edges = sorted((_drawn(row, names) for row in rows), key=lambda edge: edge.order)
@@ -41,43 +41,43 @@ def render(
     return fill_page(
         "grn_tvcs.comparison",
         "finished.html.j2",
-        title=f"{a} and {b}: two finished networks beside each other",
+        title=f"{a} and {b}: comparison of two finished networks",
         a=a,
         b=b,
         method=networks[0].method,
         kinds=[(kind, sum(edge.kind == kind for edge in edges)) for kind in KINDS],
-        said=said,
-        rows=rows[:MOST_LISTED],
+        remarks=remarks,
+        rows=rows[:MAX_LISTED],
         n_rows=len(rows),
         header=heads,
         genes=genes,
         lines=lines,
         size=(WIDTH, HEIGHT),
         radius=RADIUS,
-        most_drawn=MOST_DRAWN,
+        most_drawn=MAX_DRAWN,
         methods=methods_paragraph(networks, names, len(rows)),
         command=command,
     )
 
 
 def _drawn(row: Sequence[Any], names: tuple[str, str]) -> Drawn:
-    """What differs first, and of each kind the surest."""
+    """Make the edge of a row; changed edges are drawn first, then by score."""
     regulator, target, kind, _, _, *scores = map(str, row[:7])
     a, b = scores
-    said = f"{regulator} to {target}: {kind}, score {a} in {names[0]} and {b} in {names[1]}"
+    text = f"{regulator} to {target}: {kind}, score {a} in {names[0]} and {b} in {names[1]}"
     order = KINDS.index(kind), -max(float(a), float(b))
-    return Drawn(regulator, target, kind, said, order)
+    return Drawn(regulator, target, kind, text, order)
 
 
 def methods_paragraph(
-    networks: tuple[Finished, Finished], names: tuple[str, str], n_edges: int
+    networks: tuple[FinishedRun, FinishedRun], names: tuple[str, str], n_edges: int
 ) -> str:
-    """Describe in the past tense what was done, for the methods section of a paper."""
+    """Return the methods paragraph of the report."""
     first, _ = networks
     a, b = names
     return (
         f"Two networks, {a} and {b}, were inferred by {first.method} with tvcs {first.version} and "
-        f"set beside each other with tvcs {tvcs_version()}. Each of the {n_edges} edges that "
-        "either selects was called gained, lost, reversed (in both, with two signs) or kept. "
-        "The differences were not tested against chance."
+        f"compared with tvcs {tvcs_version()}. Each of the {n_edges} edges selected in either "
+        "network was classified as gained, lost, reversed (in both, with opposite signs) or "
+        "unchanged. The differences were not tested."
     )

@@ -1,59 +1,52 @@
-"""What a comparison leaves: tables, run.json and a report of one file that loads nothing."""
+"""Output files of a comparison: tables, run.json and a self-contained report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 from grn_tvcs.comparison.comparison import INTERVAL, Comparison
 from grn_tvcs.comparison.edges import KINDS
-from grn_tvcs.comparison.exchanges import ALPHA
-from grn_tvcs.comparison.picture import HEIGHT, MOST_DRAWN, RADIUS, WIDTH, draw
-from tvcs_core.files.folders import write_json
+from grn_tvcs.comparison.permutations import ALPHA
+from grn_tvcs.comparison.picture import HEIGHT, MAX_DRAWN, RADIUS, WIDTH, draw
+from tvcs_core.command.results import Results
 from tvcs_core.files.page import fill_page
-from tvcs_core.files.tables import write_table
 
-MOST_LISTED = 200
-NOT_CLAIMED = 20  # of the likeliest that are listed where nothing is claimed
-GENES_LISTED = 20
+# Rows of the tables of the report.
+MAX_LISTED = 200  # claimed edges
+MAX_CANDIDATES_LISTED = 20  # edges, if none is claimed
+MAX_GENES_LISTED = 20
 
 
-def write_files(
-    comparison: Comparison, folder: Path, record: Mapping[str, Any], *, command: str = ""
-) -> None:
-    """Write all files of a comparison into an empty folder."""
-    write_table(folder / "differences.tsv", *comparison.table())
-    write_table(folder / "genes.tsv", *comparison.gene_table())
-    page = render(comparison, command=command)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    write_json(folder / "run.json", dict(record))
+def write_files(comparison: Comparison, out: Results, *, command: str = "") -> None:
+    """Write all files of a comparison, and what ``run.json`` says of it."""
+    out.table("differences.tsv", *comparison.table())
+    out.table("genes.tsv", *comparison.gene_table())
+    out.text("report.html", render(comparison, command=command))
+    out.record |= comparison.facts()
 
 
 def render(comparison: Comparison, *, command: str = "") -> str:
-    """Write the report as HTML; `command` is how to do it again, if there is one."""
+    """Render the report as HTML; `command` reproduces it, if there is one."""
     claimed = comparison.claimed
-    listed = claimed[:MOST_LISTED] or comparison.edges[:NOT_CLAIMED]
+    listed = claimed[:MAX_LISTED] or comparison.edges[:MAX_CANDIDATES_LISTED]
     genes, lines = draw(claimed)
     header, rows = comparison.gene_table()
     a, b = comparison.names
     return fill_page(
         "grn_tvcs.comparison",
         "comparison.html.j2",
-        title=f"{a} and {b}: what differs between two networks",
+        title=f"{a} and {b}: comparison of two networks",
         a=a,
         b=b,
-        found=comparison,
+        comparison=comparison,
         claimed=claimed,
         listed=listed,
         header=header,
-        gene_rows=rows[:GENES_LISTED],
+        gene_rows=rows[:MAX_GENES_LISTED],
         kinds=[(kind, sum(edge.kind == kind for edge in claimed)) for kind in KINDS],
         genes=genes,
         lines=lines,
         size=(WIDTH, HEIGHT),
         radius=RADIUS,
-        most_drawn=MOST_DRAWN,
+        most_drawn=MAX_DRAWN,
         interval=round(100 * INTERVAL),
         alpha=ALPHA,
         methods=methods_paragraph(comparison),
@@ -62,22 +55,23 @@ def render(comparison: Comparison, *, command: str = "") -> str:
 
 
 def methods_paragraph(comparison: Comparison) -> str:
-    """Describe in the past tense what was done, for the methods section of a paper."""
+    """Return the methods paragraph of the report."""
     from tvcs_core.files.record import tvcs_version
 
     a, b = comparison.names
     n_a, n_b = comparison.n_series
-    which = "all" if comparison.exchanges == comparison.possible else "random"
+    which = "all" if comparison.permutations == comparison.possible else "random"
     notes = "".join(f" {note}" for note in comparison.notes)
     return (
         f"The networks of {len(comparison.genes)} genes in two conditions, {a} ({n_a} time series) "
         f"and {b} ({n_b}), were compared with tvcs {tvcs_version()}.{notes} For every regulator "
-        "and target the difference between the conditions of a lagged regression was tested, given "
-        "the target's own level and the regulators that both conditions together show. Whole "
-        f"series were exchanged between the conditions ({comparison.exchanges} exchanges, "
-        f"{which} of {comparison.possible}); all genes together gave p = {comparison.whole_p:.2g}. "
-        "The chance that an edge differs, and from it the false discovery, was that learned on "
-        f"simulated pairs of networks; {len(comparison.claimed)} edges had a false discovery of at "
-        f"most {comparison.level:g}. Intervals are {round(100 * INTERVAL)} % intervals by leaving "
-        "out one series after the other."
+        "and target, the difference between conditions of a lagged regression coefficient was "
+        "tested, given the target's own level and its regulators in the pooled data. Whole series "
+        f"were permuted between the conditions ({comparison.permutations} permutations, "
+        f"{which} of {comparison.possible}); the global test over all genes gave p = "
+        f"{comparison.global_p_value:.2g}. The probability that an edge differs, and the false "
+        "discovery rate, are predictions of a model trained on simulated pairs of networks; "
+        f"{len(comparison.claimed)} edges had a false discovery rate of at most "
+        f"{comparison.fdr:g}. Intervals are {round(100 * INTERVAL)} % jackknife intervals over "
+        "series."
     )

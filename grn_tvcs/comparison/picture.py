@@ -1,4 +1,4 @@
-"""The edges that differ, as a drawing: genes placed by springs, an arrow for every edge."""
+"""Drawing of edges that differ: a spring layout with an arrow for every edge."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 48.0
-RADIUS, GAP = 8.0, 5.0
-MOST_DRAWN = 100
+WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 48.0  # pixels
+RADIUS, GAP = 8.0, 5.0  # of a gene, and between it and an arrow's tip; pixels
+MAX_DRAWN = 100  # edges; more cannot be read
 
 
 class Drawable(Protocol):
-    """An edge that can be drawn: between two names, of a kind, and what is said of it."""
+    """An edge that can be drawn, with a description for the tooltip."""
 
     @property
     def regulator(self) -> str: ...  # noqa: D102
@@ -23,7 +23,7 @@ class Drawable(Protocol):
     @property
     def kind(self) -> str: ...  # noqa: D102
     @property
-    def said(self) -> str: ...  # noqa: D102
+    def description(self) -> str: ...  # noqa: D102
 
 
 class Gene(NamedTuple):
@@ -38,7 +38,7 @@ class Line(NamedTuple):
     """An edge in the drawing, from rim to rim; pixels."""
 
     kind: str
-    said: str
+    description: str
     x1: float
     y1: float
     x2: float
@@ -46,11 +46,11 @@ class Line(NamedTuple):
 
 
 def draw(edges: Sequence[Drawable]) -> tuple[list[Gene], list[Line]]:
-    """Place the genes of the first edges and draw these; the same edges give the same drawing."""
+    """Lay out the genes of the first edges and draw these; equal edges give equal drawings."""
     import networkx as nx
 
     graph = nx.Graph()
-    graph.add_edges_from((edge.regulator, edge.target) for edge in edges[:MOST_DRAWN])
+    graph.add_edges_from((edge.regulator, edge.target) for edge in edges[:MAX_DRAWN])
     if not graph:
         return [], []
     layout = nx.spring_layout(graph, k=2.0 / math.sqrt(len(graph)), iterations=200, seed=0)
@@ -61,13 +61,13 @@ def draw(edges: Sequence[Drawable]) -> tuple[list[Gene], list[Line]]:
     place = dict(zip(layout, pixels, strict=True))
     genes = [Gene(name, float(x), float(y)) for name, (x, y) in place.items()]
     return genes, [
-        _line(edge, place[edge.regulator], place[edge.target]) for edge in edges[:MOST_DRAWN]
+        _line(edge, place[edge.regulator], place[edge.target]) for edge in edges[:MAX_DRAWN]
     ]
 
 
 def _line(edge: Drawable, start: np.ndarray, end: np.ndarray) -> Line:
     along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
-    side = np.array([-along[1], along[0]]) * 3.0  # two edges of one pair lie beside each other
+    side = np.array([-along[1], along[0]]) * 3.0  # separates the two directions of a pair
     first, last = start + along * RADIUS + side, end - along * (RADIUS + GAP) + side
     (x1, y1), (x2, y2) = first.round(1).tolist(), last.round(1).tolist()
-    return Line(edge.kind, edge.said, x1, y1, x2, y2)
+    return Line(edge.kind, edge.description, x1, y1, x2, y2)

@@ -1,4 +1,4 @@
-"""Two conditions as one table of steps, in units that both share."""
+"""Steps of two conditions in one table, in common units."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.stability.model import StepLoss, Transitions, transitions
 
-MEMORY = 0.3  # of the past; the shorter the sharper, on simulated pairs
-REGULATORS = 3  # of a target at most that are taken as common to both conditions ...
-CLEAR = 6.0  # ... where the square of their t is at least this
-FLAT = 1e-9  # a deviation that counts as none
+# Chosen on simulated pairs (`python -m benchmarks.two_conditions --learn`).
+MEMORY = 0.3  # of the past; shorter memories separate edges better
+MAX_COMMON = 3  # common regulators per target ...
+MIN_T_SQUARED = 6.0  # ... with at least this t squared
+MIN_DEVIATION = 1e-9  # standard deviations below this count as 0
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Steps from a sample to the next of all series, those of the first condition in front.
+    """Steps from sample to sample of all series, with the first condition first.
 
     Attributes
     ----------
     past, own, following
-        Of regulators and of targets before and after each step, as deviations from the mean in
-        the unit of the deviation of both conditions together; (steps, genes).
+        Levels of regulators and of targets before and after each step, standardised over both
+        conditions; (steps, genes).
     ones
-        1 where a step shares the intercept of its condition, 0 where its perturbed part of a
-        series has one of its own, which is taken out.
+        1 if a step shares the intercept of its condition, 0 if its perturbed part of a series has
+        its own, which is projected out.
     starts
         First step of each series.
     n_lost
-        Intercepts of perturbed parts.
+        Number of intercepts of perturbed parts.
     inputs
-        Places of the genes that may regulate: the columns of `past`.
+        Indices of the candidate regulators, the columns of `past`.
     common
-        For each target the columns of `past` that regulate it in both conditions together.
+        For each target, columns of `past` that regulate it in both conditions together.
     """
 
     past: Array
@@ -52,11 +53,12 @@ class Steps:
     common: tuple[tuple[int, ...], ...]
 
 
-def pooled(a: Expression, b: Expression, scale: str | None = None) -> tuple[Expression, int]:
-    """Put both conditions into one table, the first one in front; and how many series that has.
+def pool_conditions(
+    a: Expression, b: Expression, scale: str | None = None
+) -> tuple[Expression, int]:
+    """Join both conditions in one table, the first one first; also return its number of series.
 
-    Genes, and the series of each condition, are brought into an order of their own, so that that
-    of the files changes nothing.
+    Genes and series are sorted by name, so their order in files does not matter.
     """
     first, second = (part.of_series().in_name_order() for part in (a, b))
     on = [
@@ -76,8 +78,8 @@ def pooled(a: Expression, b: Expression, scale: str | None = None) -> tuple[Expr
     return on_scale(both, scale), len(first.pieces())
 
 
-def steps_of(both: Expression, inputs: NDArray[np.int64]) -> Steps:
-    """Make the steps of both conditions; `inputs` are the places of those that may regulate."""
+def make_steps(both: Expression, inputs: NDArray[np.int64]) -> Steps:
+    """Make the steps of both conditions; `inputs` are the indices of candidate regulators."""
     made = transitions(both, LOG_OFFSET)
     ones, n_lost = np.ones(len(made.before)), 0
     parts = [made.past(inputs, MEMORY), made.own, made.following]
@@ -97,19 +99,19 @@ def steps_of(both: Expression, inputs: NDArray[np.int64]) -> Steps:
 def _standard(part: Array, is_centred: NDArray[np.bool_]) -> Array:
     part = part - np.where(is_centred[:, None], part[is_centred].mean(axis=0), 0.0)
     size = np.sqrt(np.mean(part * part, axis=0))
-    return np.asarray(part / np.where(size > FLAT, size, np.inf))
+    return np.asarray(part / np.where(size > MIN_DEVIATION, size, np.inf))
 
 
 def _common(steps: Steps, made: Transitions) -> tuple[tuple[int, ...], ...]:
-    """Regulators of each target that both conditions together show, one after the other."""
+    """Return the regulators of each target in both conditions together, by forward selection."""
     n_inputs, n_targets = len(steps.inputs), steps.own.shape[1]
     allowed = steps.inputs[:, None] != np.arange(n_targets)
     loss = StepLoss(
         steps.past, steps.own, steps.following, made.intercepts, np.ones(n_inputs), allowed
     )
-    found = loss.pursued(REGULATORS, np.zeros((n_targets, n_inputs), np.int64))
+    found = loss.pursued(MAX_COMMON, np.zeros((n_targets, n_inputs), np.int64))
     common: list[list[int]] = [[] for _ in range(n_targets)]
     for place, t_squared in zip(found.edges.places.tolist(), found.t_squared, strict=True):
-        if t_squared > CLEAR:
+        if t_squared > MIN_T_SQUARED:
             common[place // n_inputs].append(place % n_inputs)
     return tuple(tuple(sorted(columns)) for columns in common)

@@ -1,5 +1,4 @@
-"""The parts of evidence: one file a part, each a score for every pair, ``[regulator, target]``.
+"""Sources of evidence: one file each, with a score for every pair, ``[regulator, target]``.
 
-What becomes of a score, a network under caps, is no part's business: methods stand on these, and
-whatever combines parts takes them from here.
+Methods combine the scores into a network under caps.
 """

@@ -1,4 +1,4 @@
-"""Correlation of two genes in the same samples: of their levels, and of the ranks of these."""
+"""Correlation of two genes in the same samples: Pearson's of levels, Spearman's of ranks."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 500_000  # correlations at a time, where those of all genes are looked through
-WHOLE = 4_000_000  # pairs of genes; up to so many, all are computed at once
-BINS = 1 << 16  # of their sizes, when some are sought by their rank
+# Numbers of correlations, which bound the memory; results do not depend on them.
+CHUNK_SIZE = 500_000  # per chunk, in loops over all genes
+MAX_FULL_MATRIX = 4_000_000  # largest number of pairs computed as one matrix product
+N_BINS = 1 << 16  # of absolute correlations, in the search for quantiles
 
 Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
-def correlation(values: Array, rows: Places | None = None, columns: Places | None = None) -> Array:
-    """Pearson's correlation between columns; 0 with a constant column and of one with itself.
+def correlation(
+    values: Array, rows: Indices | None = None, columns: Indices | None = None
+) -> Array:
+    """Return Pearson's correlation between columns; 0 with constant columns and with itself.
 
-    Where all pairs of genes are more than `WHOLE`, each is summed by itself: memory is for the
-    pairs that are wanted, and no bit of one depends on which others are.
+    With more than `MAX_FULL_MATRIX` pairs of genes, each correlation is a sum of its own: memory is
+    needed only for the requested pairs, and its bits do not depend on which pairs are requested.
 
     Parameters
     ----------
     values
-        Of samples x genes.
+        (samples, genes).
     rows, columns
-        The genes whose correlations are wanted, [row, column]; all by default.
+        Genes of the result, [row, column]; all by default.
     """
     x = unit_columns(values)
     everything = np.arange(x.shape[1])
     rows, columns = (everything if some is None else some for some in (rows, columns))
-    if everything.size**2 > WHOLE:
-        course = np.ascontiguousarray(x.T)  # a sum over what lies side by side has one order
+    if everything.size**2 > MAX_FULL_MATRIX:
+        course = np.ascontiguousarray(x.T)  # contiguous: the order of a sum is fixed
         r = np.vecdot(course[rows, None], course[columns])
     else:
         r = x.T @ x
@@ -43,16 +46,16 @@ def correlation(values: Array, rows: Places | None = None, columns: Places | Non
 
 
 class RankCorrelations:
-    """Spearman's correlations between columns, ties at their mean rank; 0 with a constant column.
+    """Spearman's correlations between columns, with mean ranks for ties; 0 with constant columns.
 
-    Sums run over whole numbers, so neither the order of rows nor which correlations are asked for
-    changes a bit of them. With itself a column has 0. Those of all genes are looked through block
-    by block, so memory is for the columns.
+    Sums are over integers, so no bit depends on the order of rows or on the requested pairs. The
+    correlation of a column with itself is 0. Loops over all genes work in chunks, so the memory is
+    that of the columns.
 
     Parameters
     ----------
     values
-        Of samples x genes.
+        (samples, genes).
     """
 
     def __init__(self, values: Array) -> None:
@@ -62,8 +65,8 @@ class RankCorrelations:
         self.n_genes = values.shape[1]
         self.n_pairs = self.n_genes * (self.n_genes - 1) // 2
 
-    def of(self, rows: Places, columns: Places | None = None) -> Array:
-        """Those of some genes with others, by default with all; [row, column]."""
+    def of(self, rows: Indices, columns: Indices | None = None) -> Array:
+        """Return the correlations of some genes with others, by default with all; [row, column]."""
         if columns is None:
             ranks, size, columns = self._ranks, self._size, np.arange(self.n_genes)
         else:
@@ -73,25 +76,25 @@ class RankCorrelations:
         rho[rows[:, None] == columns] = 0.0
         return np.asarray(rho)
 
-    def blocks(self) -> Iterator[tuple[Places, Array]]:
-        """Those of all genes, so many at a time: places of the rows, and the rows."""
+    def blocks(self) -> Iterator[tuple[Indices, Array]]:
+        """Yield the correlations of all genes in chunks: indices of rows, and the rows."""
         for rows in self.in_blocks(np.arange(self.n_genes)):
             yield rows, self.of(rows)
 
-    def in_blocks(self, rows: Places) -> list[Places]:
-        """Some genes, in blocks of so many that their correlations with all are few."""
-        # At least two rows each: sums along the other axis go the same way then.
-        n_blocks = max(1, min(-(-rows.size * self.n_genes // BLOCK), rows.size // 2))
+    def in_blocks(self, rows: Indices) -> list[Indices]:
+        """Split genes into chunks of at most about `CHUNK_SIZE` correlations with all genes."""
+        # At least two rows per chunk: NumPy sums a single row in another order.
+        n_blocks = max(1, min(-(-rows.size * self.n_genes // CHUNK_SIZE), rows.size // 2))
         return np.array_split(rows, n_blocks)
 
     def strongest(self) -> Array:
-        """The largest size among those of each gene."""
+        """Return the largest absolute correlation of each gene."""
         return np.concatenate([np.abs(rho).max(axis=1, initial=0.0) for _, rho in self.blocks()])
 
     def median_and_quantile(self, share: float) -> tuple[float, float]:
-        """Median of the sizes over all pairs of genes, and a quantile; NaN where there is no pair.
+        """Return the median and a quantile of absolute correlations of all pairs; NaN if none.
 
-        As `np.median` and `np.quantile` have them, to the last bit.
+        Equal to `np.median` and `np.quantile` in every bit.
         """
         if not self.n_pairs:
             return np.nan, np.nan
@@ -103,16 +106,16 @@ class RankCorrelations:
         return float(np.median(values[:2])), float(np.quantile(values[2:], at - low))
 
     def _at(self, ranks: Sequence[int]) -> list[float]:
-        """The sizes of these ranks, from 0 for the smallest.
+        """Return the absolute correlations with these ranks, 0 for the smallest.
 
-        First it is counted how many are in each of many bins, then those in the bins that matter
-        are looked at: equal ones once.
+        The first pass counts values per bin. The second pass sorts only the values in the bins that
+        contain the ranks.
         """
-        counts = np.zeros(BINS, np.int64)
+        counts = np.zeros(N_BINS, np.int64)
         for sizes in self._sizes():
-            counts += np.bincount(_bin(sizes), minlength=BINS)
+            counts += np.bincount(_bin(sizes), minlength=N_BINS)
         bins = np.searchsorted(np.cumsum(counts), ranks, side="right")
-        matters = np.isin(np.arange(BINS), bins)
+        matters = np.isin(np.arange(N_BINS), bins)
         found: Counter[float] = Counter()
         for sizes in self._sizes():
             several, number = np.unique(sizes[matters[_bin(sizes)]], return_counts=True)
@@ -123,16 +126,16 @@ class RankCorrelations:
         return [rising[k] for k in np.searchsorted(upto, ranks - left_out, side="right").tolist()]
 
     def _sizes(self) -> Iterator[Array]:
-        """Sizes of the correlations of every pair, once."""
+        """Yield chunks of the absolute correlations, each pair once."""
         genes = np.arange(self.n_genes)
         for rows, rho in self.blocks():
             yield np.abs(rho[genes > rows[:, None]])
 
 
 def _doubled_ranks(values: Array) -> Array:
-    """Return twice the rank of each value in its column, ties at their mean rank.
+    """Return twice the rank of each value in its column, with mean ranks for ties.
 
-    As `scipy.stats.rankdata` has them. Importing that takes longer than the ranks of 300 genes.
+    Equal to `scipy.stats.rankdata`, whose import takes longer than ranking 300 genes.
     """
     ranks = np.empty(values.shape)
     for gene, column in enumerate(np.ascontiguousarray(values.T)):
@@ -143,11 +146,11 @@ def _doubled_ranks(values: Array) -> Array:
 
 
 def _bin(sizes: Array) -> NDArray[np.int64]:
-    return np.minimum((sizes * BINS).astype(np.int64), BINS - 1)
+    return np.minimum((sizes * N_BINS).astype(np.int64), N_BINS - 1)
 
 
 def unit_columns(values: Array) -> Array:
-    """Columns less their mean, of length 1; 0 where a column is constant."""
+    """Centre the columns and scale them to length 1; constant columns become 0."""
     x = values - values.mean(axis=0)
     size = np.sqrt((x * x).sum(axis=0))
     is_constant = (values == values[:1]).all(axis=0)

@@ -1,9 +1,9 @@
-"""Extremely randomised trees: fast forests for parts of which a few dozen trees are enough.
+"""Extremely randomised trees: fast forests for evidence that needs only a few dozen trees.
 
-Every tree sees all samples; every node draws one cut, between the least and the largest value, for
-each of the square root of the number of inputs, inputs that are constant there not counted, and
-takes the best of them, down to single samples. Geurts, Ernst and Wehenkel, Machine Learning 63, 3
-(2006). The importance of an input is the mean decrease of impurity, as in `random_forest`.
+Every tree uses all samples. Every node draws one threshold between minimum and maximum for each of
+sqrt(n) inputs, not counting constant ones, and takes the best split, down to single samples.
+Geurts, Ernst and Wehenkel, Machine Learning 63, 3 (2006). Importance is the mean decrease of
+impurity, as in `random_forest`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ Array = NDArray[np.float64]
 
 
 def importances(inputs: Array, response: Array, rng: np.random.Generator, trees: int) -> Array:
-    """Importance of every column of `inputs` for `response`, as parts of the response's variance.
+    """Return the importance of each column for `response`, in units of the response's variance.
 
-    Rows that differ in some input are told apart by every tree, so where all do the importances
-    add up to the variance of the response.
+    Importances add up to the variance of the response if no two rows have equal inputs.
     """
     spread = response.std()
     n_samples, n_inputs = inputs.shape

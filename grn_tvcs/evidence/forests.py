@@ -1,4 +1,4 @@
-"""A forest for every target, as units of work: blocks of targets, which no order changes."""
+"""One forest per target, as units of work: blocks of targets, in any order."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from numpy.typing import NDArray
 from tvcs_core.engines import Engine, Job, Serial, hash_of, results
 from tvcs_core.streams import seed_of, stream
 
-UNITS = 64  # at most: many enough for many workers, large enough to be worth a message
+MAX_UNITS = 64  # blocks of targets: enough for many workers, and large beside their messages
 
 Array = NDArray[np.float64]
-Forest = partial[Array]  # of (inputs, response, rng, trees=...): importances of the inputs
+Forest = partial[Array]  # (inputs, response, rng, trees=...) -> importances of the inputs
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Forests:
-    """What the forests of all targets share.
+    """Shared data of the forests of all targets.
 
     Attributes
     ----------
     values
         Of the inputs; (samples, inputs).
     responses
-        Of each target; (samples, targets).
+        Of the targets; (samples, targets).
     is_input
-        Which inputs each target has, [input, target].
+        Whether an input may regulate a target; [input, target].
     genes, seed
-        Names of the targets, which with the seed choose the random numbers of each.
+        Names of the targets and the seed, which together seed the generator of each target.
     forest
-        Importances of the columns of inputs for a response.
+        Function that returns the importances of inputs for a response.
     block
-        Targets in a unit.
+        Targets per unit.
     """
 
     values: Array
@@ -51,7 +51,7 @@ class Forests:
 
     @property
     def facts(self) -> dict[str, str]:
-        """All that the forests depend on: what it is, and a hash of it."""
+        """All inputs of the forests, as hashes with names."""
         forest = self.forest
         return {
             "data": hash_of(self.genes, self.values, self.responses),
@@ -73,17 +73,17 @@ def grow_forests(
     progress: Progress | None = None,
     keep: Path | None = None,
 ) -> Array:
-    """Importance of every input for every target, ``[input, target]``; 0 where it is none.
+    """Return the importance of every input for every target; ``[input, target]``, 0 if not allowed.
 
-    The parameters are those of `Forests`; a target without any input gets no forest. `progress` is
-    told how many forests are grown, and of how many; `keep` is a folder for those that are.
+    Parameters are as in `Forests`. Targets without inputs get no forest. `progress` is called with
+    the number of finished forests and the total; `keep` is the checkpoint folder.
     """
     places = np.flatnonzero(is_input.any(axis=0))
     seed, n_forests = seed_of(rng), len(places)
     scores = np.zeros((values.shape[1], len(genes)))
     if not n_forests:
         return scores
-    block = -(-n_forests // UNITS)
+    block = -(-n_forests // MAX_UNITS)
     names = tuple(genes[i] for i in places.tolist())
     forests = Forests(values, responses[:, places], is_input[:, places], names, seed, forest, block)
 
@@ -93,14 +93,14 @@ def grow_forests(
 
     facts = {} if keep is None else forests.facts
     job = Job("forests", grow_block, forests, -(-n_forests // block), facts)
-    with closing(results([job], engine or Serial(), keep=keep, progress=tell)) as found:
+    with closing(results([job], engine or Serial(), checkpoint_dir=keep, progress=tell)) as found:
         for _, unit, (columns,) in found:
             scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores
 
 
 def grow_block(forests: Forests, unit: int) -> tuple[Array]:
-    """Columns of the scores for the targets of a unit."""
+    """Return the columns of the scores for the targets of a unit."""
     targets = range(len(forests.genes))[unit * forests.block : (unit + 1) * forests.block]
     columns = np.zeros((forests.values.shape[1], len(targets)))
     for column, target in zip(columns.T, targets, strict=True):
@@ -112,14 +112,14 @@ def grow_block(forests: Forests, unit: int) -> tuple[Array]:
 
 
 def stream_of(gene: str, seed: int) -> np.random.Generator:
-    """Make the generator of a gene.
+    """Return the generator of a gene.
 
-    What a gene draws depends neither on its place nor on which other genes there are.
+    It depends on the gene's name only, not on its position or on the other genes.
     """
     return stream(seed, "target", gene)
 
 
 def streams_by_name(genes: Sequence[str], rng: np.random.Generator) -> list[np.random.Generator]:
-    """Make the generators of all genes, from one draw of `rng`."""
+    """Return the generators of all genes, seeded by one draw of `rng`."""
     seed = seed_of(rng)
     return [stream_of(gene, seed) for gene in genes]

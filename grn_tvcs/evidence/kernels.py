@@ -1,4 +1,4 @@
-"""Kernels of the parts: extremely randomised trees."""
+"""Kernel of extremely randomised trees."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from tvcs_core.jit import kernel
 
 @kernel
 def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
-    """Add to `importance` of each input the sum of squares that its splits explain, in all trees.
+    """Add to `importance` of each input the sum of squares that its splits explain, over all trees.
 
-    `x` is [input, sample] and `y` has mean 0 and variance 1. `state` holds the seed, `inputs` the
-    numbers of all inputs in any order; `rows` and `nodes` are for the work.
+    `x` is [input, sample] and `y` has mean 0 and variance 1. `state` holds the seed, `inputs` a
+    permutation of all inputs; `rows` and `nodes` are scratch memory.
     """
     n_inputs, n_rows = x.shape
     values, responses = np.empty(n_rows), np.empty(n_rows)  # of the rows of a node, in their order
@@ -20,7 +20,7 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
         nodes[0, 0], nodes[0, 1] = 0, n_rows
         waiting = 1
         while waiting > 0:
-            # Waiting nodes are disjoint stretches of `rows`, so there are at most n_rows.
+            # Waiting nodes are disjoint ranges of `rows`, so there are at most n_rows.
             waiting -= 1
             start, stop = nodes[waiting, 0], nodes[waiting, 1]
             n = stop - start
@@ -38,7 +38,7 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
             left = tries
             unseen = n_inputs
             while left > 0 and unseen > 0:
-                # Draw without replacement: the inputs that were seen stand at the end.
+                # Draw without replacement: drawn inputs are moved to the end.
                 k = int(uniform(state) * unseen)
                 unseen -= 1
                 j = inputs[k]
@@ -54,19 +54,19 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
                 if low == high:
                     continue
                 left -= 1
-                # From low to below high, so that neither side is empty.
+                # In [low, high), so that neither side is empty.
                 threshold = low + uniform(state) * (high - low)
                 if threshold >= high:
                     threshold = low
                 below = 0.0
                 n_below = 0
-                for r in range(n):  # without a branch, which would go either way at random
+                for r in range(n):  # without a branch, which could not be predicted
                     is_below = np.int64(values[r] <= threshold)
                     below += responses[r] * is_below
                     n_below += is_below
                 above = total - below
                 gain = below * below / n_below + above * above / (n - n_below) - total * total / n
-                # Equal cuts, as of two samples, differ by rounding: the first of them is taken.
+                # Gains of equal splits differ by rounding; the first of them wins.
                 if gain > best + 1e-9:
                     best = gain
                     at = j
@@ -88,7 +88,10 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
 
 @kernel
 def uniform(state):
-    """Next number from [0, 1) of the stream `state` (SplitMix64: Steele, Lea and Flood 2014)."""
+    """Return the next number in [0, 1) of the stream `state`.
+
+    SplitMix64: Steele, Lea and Flood, OOPSLA 2014.
+    """
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

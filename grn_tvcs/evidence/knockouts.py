@@ -1,8 +1,8 @@
-"""What knock-outs and knock-downs say about edges, beside the series.
+"""Evidence from knock-outs and knock-downs.
 
-A gene that moved when another was changed is its target, or a target of its targets. Effects
-that a path of two stronger ones explains are therefore ranked down, as the winners of DREAM4
-did (Pinna, Soranzo and de la Fuente, PLoS ONE 5, 2010).
+A gene that moved after another was perturbed is its direct or indirect target. Effects that a path
+of two stronger effects explains are down-ranked, as by the winners of DREAM4 (Pinna, Soranzo and de
+la Fuente, PLoS ONE 5, 2010).
 """
 
 from __future__ import annotations
@@ -12,37 +12,39 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.evidence.hubs import hub_prior, measured_power
+from grn_tvcs.evidence.hubs import fit_hub_power, hub_prior
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Candidates
 
-# In standard deviations of a gene at rest.
-STRONG = 3.0  # beyond noise: makes a path, and shows a hub
-SURE = 5.0  # counts fully; what counts at all where hardly any gene was changed
-INDIRECT = 0.5  # an effect that a path explains counts so much
-LARGEST_EFFECT = 20.0  # larger ones count as this
+# `benchmarks.networks.defaults` and `.knockouts` measured these numbers (decision 19; "Every
+# number, and why" in docs/networks.md). Effects are in standard deviations of a gene at rest.
+STRONG = 3.0  # effect beyond noise: forms a path, and counts as evidence of a hub
+FULL_EFFECT = 5.0  # effect that counts fully; the threshold if hardly any gene was perturbed
+INDIRECT_WEIGHT = 0.5  # weight of an effect that a path explains
+LARGEST_EFFECT = 20.0  # larger effects are clipped to this
 
-KNOCKOUT_WEIGHT = 1.5  # all knock-outs beside the series
-KNOCKDOWN_WEIGHT = 0.3  # a knock-down beside a knock-out
+KNOCKOUT_WEIGHT = 1.5  # of all knock-outs relative to the series
+KNOCKDOWN_WEIGHT = 0.3  # of a knock-down relative to a knock-out, in ``tvcs``
+KNOCKDOWN_EFFECT = 0.5  # the same, in learned evidence and signs
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class KnockoutEvidence:
-    """Scores of edges by the effects of changed genes, [input, gene].
+    """Scores of edges by the effects of perturbed genes; [input, gene].
 
     Attributes
     ----------
     knockouts, knockdowns
-        What either adds to the score of an edge, >= 0.
+        Scores to add, >= 0.
     signs
-        1 where the target fell: the regulator activates it; -1 where it rose.
+        1 if the target fell (activation), -1 if it rose.
     hub_power
-        Power of the hub prior that fits the strong effects; None if there is none.
+        Power of the hub prior that fits the strong effects; None without any.
     share
-        Part of all genes that may regulate which was changed.
+        Fraction of candidate regulators that were perturbed.
     """
 
     knockouts: Array
@@ -52,9 +54,10 @@ class KnockoutEvidence:
     share: float
 
     def power_for_series(self, usual: float) -> float:
-        """Power of the hub prior for the series: the measured one as far as genes were changed.
+        """Return the power of the hub prior for the series, between `usual` and the measured one.
 
-        A few changed genes do not show where the hubs are, hence the square of their share.
+        A few perturbed genes do not identify the hubs, so the weight is the square of their
+        fraction.
         """
         if self.hub_power is None:
             return usual
@@ -71,22 +74,22 @@ def knockout_evidence(
     largest_effect: float,
     hub_power: float,
 ) -> KnockoutEvidence:
-    """Score the pairs of inputs and genes that may be edges by the effects of what was changed.
+    """Score candidate pairs by the effects of knock-outs and knock-downs.
 
-    The mean of the strongest effects, one per changed gene, has the score `weight`, or less if it
-    is below `SURE`. Where only some of the regulators were changed, the others have no effects, not
-    even by noise; so less of the noise counts, and the whole counts less.
+    The mean of the strongest effects, one per perturbed gene, gets the score `weight`, or less if
+    it is below `FULL_EFFECT`. If only some regulators were perturbed, the others have no effects,
+    not even by noise. Small effects then count less, and so does the whole evidence.
 
     Parameters
     ----------
     candidates
-        As `Rules.inputs` has them.
+        From `Rules.inputs`.
     weight
-        Of all effects beside the series.
+        Of all effects relative to the series.
     knockdown_weight
-        Of a knock-down beside a knock-out.
+        Of a knock-down relative to a knock-out.
     largest_effect
-        Effects of more standard deviations count as this.
+        Effects are clipped to this number of standard deviations.
     hub_power
         Largest power of the hub prior.
     """
@@ -100,32 +103,32 @@ def knockout_evidence(
     is_changed = is_out | is_down
     share = float(is_changed.sum() / max(inputs.size, 1))
     effects = out + down
-    sizes = np.minimum(ranked_down(np.abs(effects), inputs), largest_effect)
+    sizes = np.minimum(downrank_indirect(np.abs(effects), inputs), largest_effect)
     beyond_noise = np.maximum(sizes[is_changed] - STRONG, 0.0).sum(axis=1)
-    power = measured_power(beyond_noise, hub_power) if beyond_noise.any() else None
-    sizes = np.maximum(sizes - SURE * (1.0 - share), 0.0)
-    scores = weight * share**0.5 * sizes / max(_strongest(sizes, is_changed), SURE)
+    power = fit_hub_power(beyond_noise, hub_power) if beyond_noise.any() else None
+    sizes = np.maximum(sizes - FULL_EFFECT * (1.0 - share), 0.0)
+    scores = weight * share**0.5 * sizes / max(_strongest(sizes, is_changed), FULL_EFFECT)
     scores *= hub_prior(sizes, power or 0.0) * np.where(is_out, 1.0, knockdown_weight)[:, None]
     signs = np.sign(effects)
-    # Where the two disagree, the sum has the sign of the larger one, which then stands alone.
+    # If the two disagree, only the larger one counts, which has the sign of the sum.
     agreeing = [np.maximum(signs * part, 0.0) for part in (out, down)]
     total = agreeing[0] + agreeing[1]
     parts = [scores * part / np.where(total > 0, total, 1.0) for part in agreeing]
     return KnockoutEvidence(parts[0], parts[1], signs, power, share)
 
 
-def ranked_down(sizes: Array, rows: NDArray[np.int64] | None = None) -> Array:
-    """Weaken effects that a path of two others explains, both strong and stronger.
+def downrank_indirect(sizes: Array, rows: NDArray[np.int64] | None = None) -> Array:
+    """Weaken effects that a path of two other effects explains, both strong and stronger.
 
-    The effect of k on i counts half if for some j both that of k on j and that of j on i are
-    above `STRONG` and above it.
+    The effect of k on i is multiplied by `INDIRECT_WEIGHT` if, for some j, the effects of k on j
+    and of j on i are both above `STRONG` and above it.
 
     Parameters
     ----------
     sizes
-        Of effects; [row, gene].
+        Absolute effects; [row, gene].
     rows
-        Places of the genes whose effects they are, all by default; others have none.
+        Indices of the perturbed genes, all by default; others have no effects.
     """
     rows = np.arange(sizes.shape[1]) if rows is None else rows
     path = np.zeros_like(sizes)  # the weaker half of the strongest path
@@ -135,10 +138,10 @@ def ranked_down(sizes: Array, rows: NDArray[np.int64] | None = None) -> Array:
         pairs = np.ix_(above, below)
         halves = np.minimum.outer(sizes[above, rows[row]], sizes[row, below])
         path[pairs] = np.maximum(path[pairs], halves)
-    return np.where(path > sizes, INDIRECT * sizes, sizes)
+    return np.where(path > sizes, INDIRECT_WEIGHT * sizes, sizes)
 
 
 def _strongest(sizes: Array, is_changed: NDArray[np.bool_]) -> float:
-    """Mean of the strongest effects, as many as there are changed regulators."""
+    """Return the mean of the strongest effects, one per perturbed regulator."""
     n = int(is_changed.sum())
     return float(np.sort(sizes, axis=None)[::-1][:n].mean()) if n else 0.0

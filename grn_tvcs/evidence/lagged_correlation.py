@@ -1,9 +1,8 @@
-"""Correlation of a regulator with what its target does next.
+"""Lagged correlation: a regulator's level with its target's level, or change, one step later.
 
-Over all steps from a sample to the next in its series, on a log scale: the regulator's level before
-the step with the target's level after it, or with the target's change. The first is the time-lagged
-correlation of Schmitt, Raab and Stephanopoulos, Genome Research 14, 1654 (2004), at a lag of one
-step; the second takes out what the target was before.
+Computed over all steps within series, on a log scale. With levels it is the time-lagged correlation
+of Schmitt, Raab and Stephanopoulos, Genome Research 14, 1654 (2004), at a lag of one step; changes
+also remove the target's own earlier level.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ def lagged_correlation(
     log_offset: float = LOG_OFFSET,
     rows: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """Pearson's correlation, ``[regulator, target]``; 0 with what is constant and with itself.
+    """Return Pearson's correlation, ``[regulator, target]``; 0 with constant genes and itself.
 
     Parameters
     ----------
     expression
-        Series with their scale; samples at rest have no next one.
+        Series with their scale; samples at rest have no next sample.
     response
-        What the target shows: its ``"level"`` after the step, or its ``"change"`` in it.
+        The target's ``"level"`` after the step, or its ``"change"`` in it.
     log_offset
         As in `transitions`.
     rows
-        Genes that are wanted as regulators; all by default.
+        Regulators of the result; all genes by default.
 
     Raises
     ------

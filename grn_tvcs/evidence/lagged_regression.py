@@ -1,8 +1,8 @@
-"""Lagged regression under caps: the variance of a gene's next level that a regulator explains.
+"""Lagged regression under caps: variance of a gene's next level explained by each regulator.
 
-On random halves of the series (`stability`), by gradient matching pursuit under caps and by
-orthogonal matching pursuit row by row; without a hub prior. The mean of both, each in the unit of
-its strongest edges.
+It is solved on random halves of the series (`stability`), by gradient matching pursuit under caps
+and by row-wise orthogonal matching pursuit, without a hub prior. The score is the mean of both,
+each in units of its strongest edges.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.samples import LOG_OFFSET
-from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.draws import Plan
+from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.model import Array, transitions
-from grn_tvcs.stability.stability import PARTS, Draws, untold
+from grn_tvcs.stability.stability import SOLVERS, Draws, why_no_stability
 from grn_tvcs.stability.sums import Evidence
 from grn_tvcs.stability.units import gather
 from tvcs_core.engines import Engine
 
-# Chosen on simulated networks of 10, 30 and 100 genes; docs/networks.md has what each is worth.
-USUAL = Plan(
-    parts=PARTS,
+# Chosen by `benchmarks.networks.defaults` on simulated networks of 10, 30 and 100 genes
+# ("Every number, and why" in docs/networks.md).
+DEFAULT_PLAN = SubsamplingPlan(
+    solvers=SOLVERS,
     resamples=100,
     memory=(0.3, 0.7),
     column_weights=(0.6, 1.0),
@@ -35,28 +36,28 @@ USUAL = Plan(
     edges_per_gene=(1.0, 3.0),
     iterations=5,
 )
-SHORT_MEMORY = (0.0, 0.3)  # the other memory: better where the last sample says most
-ADDED_SHARE = 0.5  # what an edge would add counts this much where it was not chosen
+SHORT_MEMORY = (0.0, 0.3)  # better if the last sample is the most informative
+ADDED_SHARE = 0.5  # weight of the variance that an edge not chosen would explain (decision 12)
 
 
 @dataclass(frozen=True)
 class LaggedRegression:
-    """What lagged regression says of every pair.
+    """Result of the lagged regression for every pair.
 
     Attributes
     ----------
     inputs, targets
-        Places of the genes that may regulate, and of those whose regulators are sought.
+        Indices of the genes that may regulate, and of the targets.
     scores
-        Explained variance, >= 0; 1 is the mean of the strongest edges, one per target;
+        Explained variance, >= 0, relative to the mean of the strongest edges, one per target;
         [input, target].
     gains
-        The same in the unit of a target's variance, the mean of both solvers; [input, target].
+        Explained variance as a fraction of the target's, the mean of both solvers; [input, target].
     weights
         Sum of the coefficients over all halves and solvers; [input, target].
     stability
-        In which part of all pairs of halves an edge stood out of noise; NaN where the data are
-        too few to be halved; [input, target].
+        Fraction of complementary pairs of halves in which an edge exceeded noise in both halves;
+        NaN if the data are too few to be halved; [input, target].
     """
 
     inputs: NDArray[np.int64]
@@ -71,7 +72,7 @@ def lagged_regression(
     expression: Expression,
     rules: Rules,
     rng: np.random.Generator,
-    plan: Plan = USUAL,
+    plan: SubsamplingPlan = DEFAULT_PLAN,
     *,
     log_offset: float = LOG_OFFSET,
     added_share: float = ADDED_SHARE,
@@ -81,19 +82,19 @@ def lagged_regression(
     progress: Callable[[int, int], None] | None = None,
     keep: Path | None = None,
 ) -> LaggedRegression:
-    """Solve on all halves of the plan; caps of `rules` bound the drawn ones.
+    """Solve on all halves of the plan; the caps of `rules` bound the drawn caps.
 
     Parameters
     ----------
     expression, rules, rng
-        As for every method. Where `expression` says when a perturbation was on, each perturbed
-        part of a series has an intercept of its own and is resampled by itself.
+        As for every method. If `expression` has a perturbation column, each perturbed part of a
+        series has its own intercept and is resampled separately.
     plan
-        What is drawn; a plan with `SHORT_MEMORY` is the second of the two memories.
+        Distribution of the draws; `SHORT_MEMORY` makes the second of the two memories.
     log_offset, added_share
         As for the method ``tvcs``.
     targets_alone
-        Whether the targets are those of `rules`, and not all genes.
+        Restrict targets to those of `rules`, instead of all genes.
     threads, engine, progress, keep
         As in `units.gather`.
     """
@@ -112,9 +113,9 @@ def lagged_regression(
     evidence = gather(draws, rng, threads=threads, engine=engine, progress=progress, keep=keep)
     halves = plan.pairs * 2
     gains = [_gains(part, added_share) / halves for part in evidence]
-    scores = np.mean([by_strongest(gain, targets.size) for gain in gains], axis=0)
+    scores = np.mean([scale_by_top_mean(gain, targets.size) for gain in gains], axis=0)
     stability = np.sum([part.chosen for part in evidence], axis=0) / (len(evidence) * halves)
-    if untold(expression) is not None:
+    if why_no_stability(expression) is not None:
         stability[:] = np.nan
     weights = np.sum([part.weights for part in evidence], axis=0)
     return LaggedRegression(inputs, targets, scores, np.mean(gains, axis=0), weights, stability)

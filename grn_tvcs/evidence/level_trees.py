@@ -1,4 +1,4 @@
-"""Trees for levels, as in GENIE3: how well a regulator's level predicts its target's.
+"""Trees for levels, as in GENIE3: importance of a regulator's level for its target's level.
 
 Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 """
@@ -29,31 +29,30 @@ def level_trees(
     engine: Engine | None = None,
     keep: Path | None = None,
 ) -> Array:
-    """Importance of every regulator for every target, ``[input, gene]``.
+    """Return the importance of every regulator for every target, ``[input, gene]``.
 
-    Levels are divided by their standard deviation, so an importance is a share of the target's
-    variance, and those of one target add up to what its trees explain, about 1; they are not
-    normalised. A gene that is constant is neither regulator nor target.
+    Levels are divided by their standard deviation, so an importance is a fraction of the target's
+    variance. Importances of a target add up to the explained variance, about 1, and are not
+    normalised. Constant genes are neither regulators nor targets.
 
     Parameters
     ----------
     values
-        Levels of all samples, time forgotten; (samples, genes).
+        Levels of all samples, ignoring time; (samples, genes).
     genes
-        Names of the columns, which choose the random numbers of each target.
+        Names of the columns, which seed the generator of each target.
     candidates
-        As `Rules.inputs` has them.
+        From `Rules.inputs`.
     rng
-        Where the streams of the targets come from.
+        Seeds the generators of the targets.
     forest
-        Importances of the columns of inputs for a response: `random_forest.importances` or
-        `extra_trees.importances`.
+        `random_forest.importances` or `extra_trees.importances`.
     progress
-        Told how many targets are done, and of how many.
+        Called with the number of finished targets and the total.
     engine
-        Who grows the trees; by default one target after the other.
+        Engine that grows the trees; serial by default.
     keep
-        Folder for finished trees, which are taken from there.
+        Checkpoint folder for finished trees.
     """
     varies = ~(values == values[:1]).all(axis=0)
     inputs = candidates.regulators

@@ -1,23 +1,25 @@
-"""Prior edges as evidence, as far as the data bear the list out.
+"""Prior edges as evidence, weighted as far as the data confirm the list.
 
-A pair that is an edge with the chance p, by the data alone, is listed with the chance s if it is an
-edge and f if it is none, whatever else the data say. By Bayes' rule its odds, once it is listed,
-are p / (1 - p) times s / f. Let E = sum p be the edges to expect among the N pairs and q the part
-of the listed ones that are edges: then s / f = q / (1 - q) * (N - E) / E, and a listed pair is
-drawn with the chance
+By the data alone, a pair is an edge with probability p. A list contains an edge with probability s
+and another pair with probability f, independently of the data. By Bayes' rule, the odds of a listed
+pair are p / (1 - p) times s / f. Let E = sum p be the expected edges among N pairs, and q the
+fraction of listed pairs that are edges. Then s / f = q / (1 - q) * (N - E) / E, and the likelihood
+of a listed pair is
 
     q p / E + (1 - q) (1 - p) / (N - E),
 
-a mixture of two known parts in unknown shares (Dempster, Laird and Rubin, J. R. Stat. Soc. B 39,
-1, 1977, section 4.3). Its log-likelihood is concave in q, the one unknown. `PSEUDO_EDGES` pairs of
-a fairly good list are added to it, and s / f is never below 1. Wrong edges have the p of any pair
-that is none, so a list of them comes out near 1. That wrong priors must cost little is the demand
-of Greenfield, Hafemeister and Bonneau, Bioinformatics 29, 1060 (2013).
+a mixture of two known components with unknown weights (Dempster, Laird and Rubin, J. R. Stat. Soc.
+B 39, 1, 1977, section 4.3). Its log-likelihood is concave in q, the only unknown. `PSEUDO_EDGES`
+pairs of a fairly good list regularise it, and s / f is at least 1. Wrong edges have the p of
+non-edges, so a wrong list gets a ratio near 1. Greenfield, Hafemeister and Bonneau (Bioinformatics
+29, 1060, 2013) require that wrong priors cost little; `python -m benchmarks.networks.priors`
+measures the cost.
 
-Two lists look alike to this: a wrong one, and a right one beside data that say nothing. And wrong
-edges that the data believe too, such as right ones turned around, pass for right.
+Two limits remain. A wrong list, and a correct list with uninformative data, cannot be
+distinguished. Wrong edges that the data also support, such as reversed true edges, count as
+correct.
 
-Pairs that are not listed keep their odds: a list says what was studied, not what is not there.
+Pairs that are not listed keep their odds: a list shows what was studied, not what is absent.
 """
 
 from __future__ import annotations
@@ -32,64 +34,64 @@ from scipy.stats import rankdata
 
 from grn_tvcs.network.prior import ListedPairs, Prior
 
-EDGES_PER_GENE = 1.6  # that a ranking without probabilities is taken to hold ...
-FALL = 0.8  # ... and the power of the rank with which their odds are taken to fall
+# Decision 50; the first two fit rankings of simulated networks with known edges.
+EDGES_PER_GENE = 1.6  # assumed in a ranking without probabilities ...
+FALL = 0.8  # ... and the power of the rank by which odds are assumed to fall
 USUAL_RATIO = 3.0  # s / f of a fairly good list ...
-PSEUDO_EDGES = 2.0  # ... of which so many pairs count beside those that are listed
-NO_RATIO = 1.05  # a ratio below this is next to nothing
-FURTHEST = 50.0  # log-odds
+PSEUDO_EDGES = 2.0  # ... of which this number of pairs is added to the likelihood
+NO_RATIO = 1.05  # smallest ratio that the summary reports
+MAX_LOG_ODDS = 50.0  # bracket of the root search
 
 
 @dataclass(frozen=True)
-class WithPrior:
-    """Log-odds with prior edges, and what the list was found to be worth.
+class PriorUpdate:
+    """Log-odds with prior edges, and the estimated value of the list.
 
     Attributes
     ----------
     logits
         Log-odds of every pair with the list, ``[regulator, target]``.
     odds_ratio
-        s / f, at least 1: the odds of an edge where a pair of weight 1 is listed, beside those of a
-        pair of equal evidence that is not.
+        s / f, at least 1: odds of a listed pair of weight 1 relative to an unlisted pair with equal
+        evidence.
     n_used
         Listed pairs that may be edges.
-    said
+    summary
         A sentence for the user.
     """
 
     logits: NDArray[np.float64]
     odds_ratio: float
     n_used: int
-    said: str
+    summary: str
 
 
-def with_prior(
+def add_prior_log_odds(
     logits: NDArray[np.float64], prior: Prior | ListedPairs, allowed: NDArray[np.bool_]
-) -> WithPrior:
-    """Add prior edges to the log-odds that the data give.
+) -> PriorUpdate:
+    """Add prior edges to the log-odds from the data.
 
     Parameters
     ----------
     logits
-        Log-odds of an edge by the data alone, ``[regulator, target]``, finite where `allowed`. Of
-        a ranking without probabilities they are made by `logits_by_rank`.
+        Log-odds of an edge by the data alone, ``[regulator, target]``, finite if `allowed`. For
+        rankings without probabilities, `logits_by_rank` makes them.
     prior
-        The list, its genes in the same order, or what it says of these pairs. A weight w counts as
-        the part w of a listed pair, in the likelihood as in the odds: they are multiplied by the
-        w-th power of s / f.
+        The list, with its genes in the same order, or its weights for these pairs. A pair of weight
+        w counts as the fraction w of a listed pair: its odds are multiplied by (s / f)^w.
     allowed
-        Pairs that may be edges; others keep their log-odds and count for nothing.
+        Pairs that may be edges; others keep their log-odds and are ignored.
     """
     weights = np.where(allowed, prior.weights, 0.0)
     ratio = odds_ratio(expit(logits[allowed]), weights[allowed])
     moved = np.array(logits, dtype=np.float64)
     moved[allowed] += weights[allowed] * np.log(ratio)
     n_used = int((weights > 0).sum())
-    return WithPrior(moved, ratio, n_used, _said(prior, n_used, ratio))
+    return PriorUpdate(moved, ratio, n_used, _summary(prior, n_used, ratio))
 
 
 def odds_ratio(p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """The likeliest s / f, at least 1, of pairs with the chances p of which some are listed."""
+    """Return the maximum likelihood s / f, at least 1, of pairs with probabilities p and a list."""
     n_pairs, n_edges = len(p), float(p.sum())
     if not (weights.any() and 0 < n_edges < n_pairs):
         return 1.0
@@ -100,7 +102,7 @@ def odds_ratio(p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     if_edge, if_none = listed / n_edges, (1 - listed) / (n_pairs - n_edges)
 
     def slope(q: float) -> float:
-        """Derivative of the log-likelihood, falling in q."""
+        """Return the derivative of the log-likelihood, which decreases in q."""
         of_pairs = counts @ ((if_edge - if_none) / (q * if_edge + (1 - q) * if_none))
         return float(of_pairs + PSEUDO_EDGES * (usual / q - (1 - usual) / (1 - q)))
 
@@ -112,28 +114,28 @@ def odds_ratio(p: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
 
 
 def logits_by_rank(scores: NDArray[np.float64], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Log-odds for scores that are no probabilities: those of the k-th surest are ``h - .8 log k``.
+    """Return log-odds for scores without probabilities: ``h - .8 log k`` for rank k.
 
-    h is such that the chances add up to 1.6 edges per gene, or to half of the pairs if that is
-    less. Equal scores share their mean rank. -inf where not `allowed`.
+    h makes the probabilities add up to 1.6 edges per gene, or to half of the pairs if that is less.
+    Equal scores share their mean rank. -inf if not `allowed`.
     """
     logits = np.full(scores.shape, -np.inf)
     if not allowed.any():
         return logits
     fall = FALL * np.log(rankdata(-scores[allowed]))
     n_edges = min(EDGES_PER_GENE * scores.shape[1], fall.size / 2)
-    first = brentq(lambda h: float(expit(h - fall).sum()) - n_edges, -FURTHEST, FURTHEST)
+    first = brentq(lambda h: float(expit(h - fall).sum()) - n_edges, -MAX_LOG_ODDS, MAX_LOG_ODDS)
     logits[allowed] = first - fall
     return logits
 
 
-def lifted(
+def add_prior_edges(
     scores: NDArray[np.float64], prior: Prior | ListedPairs, allowed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], str]:
-    """Scores that are no probabilities with prior edges, and a sentence for the user."""
+    """Add prior edges to scores without probabilities; return scores and a sentence for users."""
     logits = logits_by_rank(scores, allowed)
-    found = with_prior(logits, prior, allowed)
-    return scores_with_prior(scores, logits, found.logits, allowed), found.said
+    found = add_prior_log_odds(logits, prior, allowed)
+    return scores_with_prior(scores, logits, found.logits, allowed), found.summary
 
 
 def scores_with_prior(
@@ -142,10 +144,10 @@ def scores_with_prior(
     after: NDArray[np.float64],
     allowed: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Scores in their own unit whose order is that of the log-odds with prior edges.
+    """Return scores in their own unit, in the order of the log-odds with prior edges.
 
-    A pair gets the score that a pair of such log-odds had `before`; beyond the surest, scores grow
-    with the chance. Pairs whose log-odds are as they were keep their score exactly.
+    A pair gets the score that had its new log-odds `before`; above the top score, scores grow with
+    the probability. Pairs with unchanged log-odds keep their exact score.
     """
     moved = np.array(scores, dtype=np.float64)
     is_moved = allowed & (after != before)
@@ -159,11 +161,8 @@ def scores_with_prior(
     return moved
 
 
-def _said(prior: Prior | ListedPairs, n_used: int, ratio: float) -> str:
-    found = f"of {prior.n_listed} prior edges {n_used} are among the genes"
+def _summary(prior: Prior | ListedPairs, n_used: int, ratio: float) -> str:
+    used = f"{n_used} of {prior.n_listed} prior edges are between genes of the data"
     if ratio < NO_RATIO:
-        return f"{found}; the data do not bear them out, so they count for next to nothing"
-    return (
-        f"{found}; at equal evidence the odds of an edge are {ratio:.1f} times as high for a pair "
-        "that is listed"
-    )
+        return f"{used}; the data do not confirm them, so they have almost no weight"
+    return f"{used}; at equal evidence, a listed pair has {ratio:.1f} times the odds of an edge"

@@ -1,8 +1,8 @@
-"""Forests of regression trees over genes, as GENIE3 and dynGENIE3 grow them.
+"""Random forests of regression trees over genes, as in GENIE3 and dynGENIE3.
 
 The importance of an input in a tree is the sum of n(v) Var(v) - n(l) Var(l) - n(r) Var(r) over the
-nodes v that split on it, with children l and r, divided by the number of samples; in a forest it
-is the mean over its trees (mean decrease of impurity, not normalised).
+nodes v that split on it, with children l and r, divided by the number of samples. In a forest it is
+the mean over its trees (mean decrease of impurity, not normalised).
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ def importances(
     rng: np.random.Generator,
     trees: int,
 ) -> NDArray[np.float64]:
-    """Importance of every column of `inputs` for `response` in a random forest of `trees` trees.
+    """Return the importance of every column of `inputs` for `response` in a random forest.
 
-    Every tree sees a bootstrap sample of the rows; every node tries the square root of the number
-    of columns and splits down to single rows. The importances add up to about the variance of
-    the response that the trees explain.
+    Every tree uses a bootstrap sample of the rows; every node tries sqrt(n) columns and splits down
+    to single rows. The importances add up to about the variance that the trees explain.
     """
     from sklearn.ensemble import RandomForestRegressor
 

@@ -1,18 +1,18 @@
-"""Trees for series, as in dynGENIE3: how well a regulator predicts its target's change and decay.
+"""Trees for series, as in dynGENIE3: importance of a regulator for its target's change and decay.
 
 The model is dx_i/dt = -alpha_i x_i + f_i(x). For every gene i a forest predicts
 
     (x_i(t+1) - x_i(t)) / dt + alpha_i x_i(t)   from   x(t), the gene's own level included,
 
-over neighbouring samples of every series, dt apart. Between the largest and the smallest level of
-a series x_i is taken to decay as C + A exp(-alpha t), with C the least value of all genes and
+over neighbouring samples of every series, dt apart. Between the largest and the smallest level of a
+series, x_i is assumed to decay as C + A exp(-alpha t), with C the least value of all genes and
 samples, so
 
     alpha_i = max over series of (log(x_max - C) - log(x_min - C)) / |t_max - t_min|,
 
-where differences below 1e-6 count as 1e-6. At rest nothing changes, so a sample at rest adds
-alpha_i x_i as the response to x itself; alpha comes from the series. Huynh-Thu and Geurts,
-Scientific Reports 8, 3384 (2018).
+with differences clipped to at least 1e-6. A sample at rest has no change, so its response is
+alpha_i x_i; alpha is estimated from the series. Huynh-Thu and Geurts, Scientific Reports 8, 3384
+(2018).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.rules import Candidates
 from tvcs_core.engines import Engine
 
-LEAST_LEVEL = 1e-6  # above C, under the logarithm
+MIN_LEVEL = 1e-6  # smallest x - C under the logarithm, as in dynGENIE3
 
 Array = NDArray[np.float64]
 
@@ -42,17 +42,17 @@ def rate_trees(
     engine: Engine | None = None,
     keep: Path | None = None,
 ) -> tuple[Array, Array]:
-    """Importance of every regulator for every target, and the variance of each target's response.
+    """Return the importance of every regulator for every target, and the response variances.
 
-    Importances, ``[input, gene]``, are parts of that variance: divided by it they are shares.
-    The own level of a target is an input where it may regulate, and its importance is left out.
+    Importances, ``[input, gene]``, are in units of that variance. The target's own level is an
+    input if it may regulate; its importance is dropped.
 
     Parameters
     ----------
     expression
-        Series; without a log scale, as in dynGENIE3.
+        Series; not on a log scale, as in dynGENIE3.
     candidates
-        As `Rules.inputs` has them; targets of which no pair may be an edge get no forest.
+        From `Rules.inputs`; targets without candidate regulators get no forest.
     rng, forest, progress, engine, keep
         As in `level_trees`.
     """
@@ -72,20 +72,20 @@ def rate_trees(
 
 
 def decay_rates(expression: Expression) -> Array:
-    """Rate alpha of each gene, per unit of time; 0 for one that is constant in every series."""
+    """Return the rate alpha of each gene per unit of time; 0 for genes constant in every series."""
     least = expression.values.min()
     rates = np.zeros(len(expression.genes))
     for rows in expression.pieces().values():
         levels, times = expression.values[rows], expression.times[rows]
-        fall = np.log(np.maximum(levels.max(axis=0) - least, LEAST_LEVEL))
-        fall -= np.log(np.maximum(levels.min(axis=0) - least, LEAST_LEVEL))
+        fall = np.log(np.maximum(levels.max(axis=0) - least, MIN_LEVEL))
+        fall -= np.log(np.maximum(levels.min(axis=0) - least, MIN_LEVEL))
         time = np.abs(times[levels.argmax(axis=0)] - times[levels.argmin(axis=0)])
         rates = np.maximum(rates, fall / np.where(time > 0, time, np.inf))
     return rates
 
 
 def _steps(expression: Expression) -> tuple[Array, Array]:
-    """Levels at rest and before each step of each series, and how fast they change there."""
+    """Return the levels at rest and before each step, and their rates of change."""
     levels, rates = [], []
     if expression.at_rest is not None:
         levels.append(expression.at_rest)

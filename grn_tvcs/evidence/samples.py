@@ -1,4 +1,4 @@
-"""The samples that parts without time stand on."""
+"""Samples used by sources of evidence that ignore time."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from grn_tvcs.expression.steady_states import SteadyStates
 
-LOG_OFFSET = 0.2  # part of a gene's largest level that is added before the logarithm
+# Fraction of a gene's largest level that is added before the logarithm; 0.1 to 0.4 perform alike
+# (`benchmarks.networks.defaults`).
+LOG_OFFSET = 0.2
 
 
-def levels_of_all(
-    expression: Expression, steady: SteadyStates | None = None
-) -> NDArray[np.float64]:
-    """Levels in the samples of the series, and in those at rest where there are any.
+def all_levels(expression: Expression, steady: SteadyStates | None = None) -> NDArray[np.float64]:
+    """Return the levels of all samples: of the series, and of steady states if there are any.
 
-    The one place that says which samples count where time does not.
+    This is the single definition of the samples that count without time.
     """
     if steady is None:
         return expression.levels
     return np.concatenate([expression.levels, steady.levels])
 
 
-def logs_of_all(
+def all_log_levels(
     expression: Expression, steady: SteadyStates | None = None, log_offset: float = LOG_OFFSET
 ) -> NDArray[np.float64]:
-    """The same on a log scale: ``log(x / max + log_offset)``, logarithms as they are."""
+    """Return the same on a log scale, ``log(x / max + log_offset)``; log values stay."""
     scale = expression.scale or guess_scale(expression.levels).scale
-    return log_levels(levels_of_all(expression, steady), log_offset, scale)
+    return log_levels(all_levels(expression, steady), log_offset, scale)

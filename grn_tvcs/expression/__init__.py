@@ -5,12 +5,11 @@ What expression says about edges is not here. The names below are those that use
 
 from typing import TYPE_CHECKING
 
-from tvcs_core.lazy import on_demand
+from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.bins import in_bins
     from grn_tvcs.expression.expression import Expression, spacing, write_expression
-    from grn_tvcs.expression.reading import read_expression
     from grn_tvcs.expression.subset import most_variable, of_genes
 
 __all__ = [
@@ -18,17 +17,15 @@ __all__ = [
     "in_bins",
     "most_variable",
     "of_genes",
-    "read_expression",
     "spacing",
     "write_expression",
 ]
 
-__getattr__, __dir__ = on_demand(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "bins": "in_bins",
         "expression": "Expression spacing write_expression",
-        "reading": "read_expression",
         "subset": "most_variable of_genes",
     },
 )

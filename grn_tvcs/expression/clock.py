@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.missing_values import MARKS, numbers_with_gaps
+from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.files.shown import listed, shown
-from tvcs_core.files.tables import Table, is_number
+from tvcs_core.files.tables import is_number
 
 SECONDS = {
     "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
@@ -110,7 +111,7 @@ def read_times(cells: Sequence[str]) -> Times | None:
     return Times([n * (1.0 if word is None else factor[word]) for n, word in pairs], finest)
 
 
-def times_in(table: Table, column: int) -> tuple[NDArray[np.float64], str]:
+def times_in(sheet: Sheet, column: int) -> tuple[NDArray[np.float64], str]:
     """Read the times of a column, NaN at rest, and their unit where its cells or heading say it.
 
     Raises
@@ -118,8 +119,8 @@ def times_in(table: Table, column: int) -> tuple[NDArray[np.float64], str]:
     DataError
         Naming the first cell that is no time.
     """
-    cells = [row[column] for row in table.rows[1:]]
-    heading = _HEADING.fullmatch(table.rows[0][column])
+    cells = sheet.cells(column)
+    heading = _HEADING.fullmatch(sheet.heads[column])
     unit = "" if heading is None else (heading[1] or heading[0]).lower()
     if any(map(needs_reading, cells)):
         if (found := read_times(cells)) is not None:
@@ -127,21 +128,23 @@ def times_in(table: Table, column: int) -> tuple[NDArray[np.float64], str]:
         alone = [read_times([cell]) for cell in cells]
         if units := sorted({one.unit for one in alone if one is not None and one.unit}):
             bad = next((i for i, one in enumerate(alone) if one is None), 0)
-            raise table.error(
+            raise sheet.error(
                 f"must be a number, or in every row a time in the same unit, found "
                 f"{shown(cells[bad])}; units are {listed(units)}",
-                bad + 1,
+                bad,
                 column,
             )
         bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
-        raise table.error(
+        raise sheet.error(
             f"must be a number, found {shown(cells[bad])}{said_of_no_time(cells[bad])}",
-            bad + 1,
+            bad,
             column,
         )
-    if all(cell.lower() not in MARKS for cell in cells):
-        return table.numbers(1, [column])[:, 0], unit
-    return numbers_with_gaps(table, [column], refuse=False, marks=MARKS)[:, 0], unit
+    times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
+    if (is_far := np.isinf(times)).any():
+        bad = int(np.flatnonzero(is_far)[0])
+        raise sheet.error(f"must be a finite number, found {shown(cells[bad])}", bad, column)
+    return times, unit
 
 
 def times_in_header(names: Sequence[str]) -> bool | None:

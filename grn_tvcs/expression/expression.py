@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, names_of, require_one_of
+from tvcs_core.arguments import array_of, describe_value, names_of, require_one_of
 from tvcs_core.files.shown import listed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCALES = ("levels", "log", "counts")
 
@@ -72,78 +69,60 @@ class Expression:
     cells: NDArray[np.float64] | None = None
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: pd.DataFrame,
-        *,
-        samples: pd.DataFrame | None = None,
-        genes_in_rows: bool = False,
-        time_column: str | None = None,
-        sample_column: str | None = None,
-        series_column: str | Sequence[str] | None = None,
-        ignore: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        replicates: str | None = None,
-        missing: str = "error",
-    ) -> Expression:
-        """Make expression of a DataFrame: a row per sample, a column per gene, perhaps a time.
+    def of(cls, data: Any, **options: Any) -> Expression:
+        """Read expression of a file, of several, of a DataFrame or of an AnnData.
 
-        Columns mean what they mean in a file (`read_expression`), and so do named levels of the
-        index; other names in the index are not used. Series follow from their columns, or from
-        times that fall.
+        A file is a table of samples x genes: text, plain or ``.gz``, or ``.xlsx``; a series matrix
+        of GEO, known by its first line; AnnData's ``.h5ad``; or BEELINE's, with `pseudotime`. The
+        first row names the columns. One of them may be the time (``Time``, any case), in numbers
+        or with a unit as in ``2h``: a sample whose time is empty or ``NA`` is at rest, and without
+        this column all are. Columns ``series``, ``condition`` and ``replicate`` name the series,
+        all that there are of them together, so that a replicate is a series of its own. Without
+        any, a blank line or a time that falls back starts a new series, as in the files of the
+        DREAM challenge; they are named ``1``, ``2``, ... Rows out of order, in which no time comes
+        twice, are one series. A column ``perturbed`` holds 1 where a perturbation was on and 0
+        elsewhere; a column ``sample`` is not used. All other columns of numbers are genes, unless
+        their names or numbers say that they tell of samples (``RIN``, ``total_counts``): these are
+        left out, with a warning, or refused.
 
-        Parameters
-        ----------
-        frame
-            The levels.
-        samples
-            A row for each sample with its time and series, named by its index or the column
-            ``sample``, as the index of `frame` or its column ``sample`` name them.
-        genes_in_rows
-            The index names genes, and columns are samples; they may be called by their times.
-        time_column, sample_column, series_column, ignore, keep, replicates, missing
-            As for `grn_tvcs.read_layout`.
-
-        Raises
-        ------
-        ValueError
-            If a gene is there twice, a level is no number, or as for `read_expression`.
-        """
-        from grn_tvcs.expression.layouts.frames import from_frame
-
-        return from_frame(
-            frame,
-            samples=samples,
-            genes_in_rows=genes_in_rows,
-            time_column=time_column,
-            sample_column=sample_column,
-            series_column=series_column,
-            ignore=ignore,
-            keep=keep,
-            replicates=replicates,
-            missing=missing,
-        )
-
-    @classmethod
-    def from_anndata(cls, data: Any, **words: Any) -> Expression:
-        """Make expression of an AnnData in memory.
+        Columns of a DataFrame mean the same, and so do named levels of its index; other names in
+        the index are not used. Of an AnnData and its file times and series stand in ``obs``;
+        samples without a time are left out and those at one time of a series averaged, with a
+        warning. Files of the same genes are taken together: the series of all stand after each
+        other, named by the file as well where names would clash.
 
         Parameters
         ----------
         data
-            The AnnData; times and series are in ``obs``.
-        **words
-            ``time_column``, ``series_column``, ``layer``, ``gene_column``, ``ignore`` and ``keep``,
-            as for `grn_tvcs.read_h5ad`.
+            A path or several, a DataFrame or an AnnData.
+        **options
+            What the data do not say themselves, as the command line has it: `samples` (a path, or
+            beside a DataFrame another), `pseudotime`, `lineage_weights`, `genes_in_rows`,
+            `time_column`, `sample_column`, `series_column`, `ignore`, `keep`, `replicates`,
+            `sheet`, `samples_sheet`, `layer`, `gene_column` and `missing`: see
+            `grn_tvcs.expression.options.Options`.
 
         Raises
         ------
-        ValueError
-            As for `grn_tvcs.read_h5ad`.
-        """
-        from grn_tvcs.expression.layouts.frames import from_anndata
+        DataError
+            Naming line and column: an empty file, a time of another name, genes in rows, a cell
+            that is not a finite number, a gene that is there twice, a series of one time point, a
+            time that comes twice in a series, a gene without any value.
+        ValueError, TypeError
+            If options contradict each other or do not go with the data, or the data are of
+            another kind.
 
-        return from_anndata(data, **words)
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"Time": ["0h", "2h"], "lexA": [1.0, 2.0], "recA": [3.0, 1.0]})
+        >>> Expression.of(table).genes
+        ('lexA', 'recA')
+        """
+        from grn_tvcs.expression.options import Options
+        from grn_tvcs.expression.read import read
+
+        return read(data, Options.of(**options))
 
     def __post_init__(self) -> None:
         values = array_of("values", self.values, np.float64)
@@ -303,6 +282,21 @@ class Expression:
         return replace(self, perturbed=on)
 
 
+def require_expression(name: str, data: object) -> None:
+    """Refuse what is no expression, with how to make one of it.
+
+    Raises
+    ------
+    TypeError
+        Naming the argument.
+    """
+    if not isinstance(data, Expression):
+        raise TypeError(
+            f"{name} must be an Expression, found {describe_value(data)}: read a file, a DataFrame "
+            "or an AnnData by Expression.of(...)"
+        )
+
+
 def repeated(names: Sequence[str]) -> list[str]:
     """Names that are there more than once, in order."""
     return [name for name, count in Counter(names).items() if count > 1]
@@ -311,7 +305,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 def write_expression(expression: Expression, path: str | Path) -> None:
     """Write the layout of the DREAM challenge: tabs, ``Time`` first, a blank line before a series.
 
-    Six decimals. Names of series are not kept: `read_expression` will number them. Samples at rest
+    Six decimals. Names of series are not kept: `Expression.of` will number them. Samples at rest
     come last, their time is empty.
     """
     lines = ["\t".join(["Time", *expression.genes])]

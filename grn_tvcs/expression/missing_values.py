@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import may_read, option_words
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, OF_GENES
+from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import Table, is_number
+
+if TYPE_CHECKING:
+    from grn_tvcs.expression.sheet import Sheet
 
 MARKS = frozenset(
     ("", "na", "nan", "null", "n/a", "none", "#n/a", "#n/a n/a", "#na", "<na>", "-nan")
@@ -36,57 +39,81 @@ _THOUSANDS = re.compile(
 def numbers_with_gaps(
     table: Table,
     columns: Sequence[int],
+    rows: Sequence[int],
     *,
     refuse: bool,
     marks: Collection[str] = MARKS_OF_LEVELS,
     known_series: Sequence[str] | None = None,
 ) -> NDArray[np.float64]:
-    """Read numbers from `columns`; NaN where a cell is one of `marks`, unless that is refused.
+    """Read numbers of some rows and columns, NaN for one of `marks`, unless that is refused.
 
     Of a column of words that may tell series apart an error says so where `known_series` names the
     columns that do; None where there are no series.
     """
-    gaps = np.zeros((len(table.rows) - 1, len(columns)), dtype=bool)
-    values = np.empty(gaps.shape)
-    first = None
+    values = np.empty((len(rows), len(columns)))
+    wanted = None if len(rows) == len(table.rows) - 1 else frozenset(rows)
+    n_gaps, done, first = 0, 0, None
     for at, block in table.blocks(1):
+        lines = range(at, at + len(block))
+        if wanted is not None:
+            lines = [i for i in lines if i in wanted]
+            block = [block[i - at] for i in lines]
+        if not block:
+            continue
         cells = [[row[j] for j in columns] for row in block]
-        part = slice(at - 1, at - 1 + len(block))
-        gaps[part] = [[cell.lower() in marks for cell in row] for row in cells]
-        if gaps[part].any():
-            i, k = (int(found[0]) for found in np.nonzero(gaps[part]))
-            first = first or (at + i, columns[k], cells[i][k])
-            for i, k in zip(*np.nonzero(gaps[part]), strict=True):
+        if (found := _all_finite(cells, len(columns))) is not None:
+            values[done : done + len(block)] = found
+            done += len(block)
+            continue
+        gaps = np.array([[cell.lower() in marks for cell in row] for row in cells], dtype=bool)
+        gaps = gaps.reshape(len(block), len(columns))
+        if gaps.any():
+            n_gaps += int(gaps.sum())
+            i, k = (int(found[0]) for found in np.nonzero(gaps))
+            first = first or (lines[i], columns[k], cells[i][k])
+            for i, k in zip(*np.nonzero(gaps), strict=True):
                 cells[i][k] = "nan"
         if not refuse or first is None:
-            values[part] = _finite(table, cells, at, columns, gaps[part], known_series)
+            part = slice(done, done + len(block))
+            values[part] = _finite(table, cells, lines, columns, gaps, known_series)
+        done += len(block)
     if refuse and first is not None:
-        raise _gap(table, first, int(gaps.sum()))
+        raise _gap(table.error, first, n_gaps)
     return values
 
 
-def known_numbers(
-    table: Table, columns: Sequence[int], levels: NDArray[np.float64], *, refuse: bool
-) -> NDArray[np.float64]:
-    """The same for numbers that are known already; NaN is a missing one."""
+def require_finite(
+    levels: NDArray[np.float64], error: Callable[[str, int, int], DataError], *, refuse: bool
+) -> None:
+    """Refuse numbers that are known already and infinite; with `refuse` also NaN, a missing one.
+
+    `error` makes one of a message, a row and a column.
+    """
     if np.isinf(levels).any():
         i, j = (int(found[0]) for found in np.nonzero(np.isinf(levels)))
-        raise table.error(
-            f"must be a finite number, found {levels[i, j]}{remedy_of(str(levels[i, j]))}",
-            i + 1,
-            columns[j],
-        )
+        found = str(levels[i, j])
+        raise error(f"must be a finite number, found {found}{remedy_of(found)}", i, j)
     gaps = np.isnan(levels)
     if refuse and gaps.any():
         i, j = (int(found[0]) for found in np.nonzero(gaps))
-        raise _gap(table, (i + 1, columns[j], "NaN"), int(gaps.sum()))
-    return levels
+        raise _gap(error, (i, j, "NaN"), int(gaps.sum()))
 
 
-def _gap(table: Table, first: tuple[int, int, str], n: int) -> DataError:
+def _all_finite(cells: list[list[str]], n: int) -> NDArray[np.float64] | None:
+    """Return the numbers of cells none of which is missing; None where one is, or is no number."""
+    try:
+        values = np.array(cells, dtype=np.float64).reshape(len(cells), n)
+    except ValueError:
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _gap(
+    error: Callable[[str, int, int], DataError], first: tuple[int, int, str], n: int
+) -> DataError:
     row, column, cell = first
     return may_read(
-        table.error(
+        error(
             f"must be a number, found {shown(cell)}; of all cells {n} are missing: give --missing "
             "drop or --missing interpolate",
             row,
@@ -131,7 +158,7 @@ def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:
 def _finite(
     table: Table,
     cells: list[list[str]],
-    at: int,
+    lines: Sequence[int],
     columns: Sequence[int],
     is_gap: NDArray[np.bool_],
     known_series: Sequence[str] | None,
@@ -160,7 +187,7 @@ def _finite(
             raise table.error(
                 f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
                 "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
-                at + i,
+                lines[i],
                 columns[j],
             )
         ways: list[dict[str, Any]] = [{"ignore": (heading or str(columns[j] + 1),)}]
@@ -170,8 +197,8 @@ def _finite(
             what += f"if the column is no gene, {option_words(ways[1])}"
         else:
             what += f"; as no cell is: if the column is no gene, give {option_words(ways[0])}"
-        raise may_read(table.error(what, at + i, columns[j]), *ways)
-    raise table.error(what, at + i, columns[j])
+        raise may_read(table.error(what, lines[i], columns[j]), *ways)
+    raise table.error(what, lines[i], columns[j])
 
 
 def remedy_of(cell: str) -> str:
@@ -197,7 +224,7 @@ def _otherwise(cell: str) -> str:
 
 
 def with_some_value(
-    table: Table, columns: Sequence[int], values: NDArray[np.float64]
+    sheet: Sheet, columns: Sequence[int], values: NDArray[np.float64]
 ) -> tuple[list[int], NDArray[np.float64]]:
     """Leave out genes, of these columns, that have no value in any sample, and say so.
 
@@ -209,10 +236,10 @@ def with_some_value(
     is_known = np.asarray(~np.isnan(values).all(axis=0))
     if is_known.all():
         return list(columns), values
-    gone = [table.rows[0][j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
+    gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
-        raise table.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{table.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+        raise sheet.error("a gene must have a value in some sample, but none has")
+    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]
 
 

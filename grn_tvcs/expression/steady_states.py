@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX
-from grn_tvcs.expression.opening import open_table, without_columns
+from grn_tvcs.expression.judge.roles import counts_rows
 from grn_tvcs.expression.scales import guess_scale, log_levels
+from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.shown import did_you_mean, listed, shown
-from tvcs_core.files.tables import Table, is_number
+from tvcs_core.files.tables import is_number
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
 # for normal noise. The median would be 0 for a gene that is not measurable at rest.
@@ -205,64 +207,62 @@ def read_steady_states(
 
 
 def _read(path: str | Path, changes: str) -> SteadyStates:
-    table = _without_index(open_table(path), changes)
-    table.require_rectangle()
-    header, body = table.rows[0], table.rows[1:]
-    if not body:
-        raise table.error("must have experiments below the first row, found none", row=0)
-    has_names = bool(changes) and not is_number(body[0][0])
+    sheet = _without_index(open_sheet(path), changes)
+    sheet.grid.require_rectangle()
+    if not len(sheet):
+        raise sheet.error("must have experiments below the first row, found none", HEAD)
+    has_names = bool(changes) and not is_number(sheet.cells(0)[0])
     start = 1 if has_names else 0
-    refuse_results(table.path, header[start:])
-    is_gene = genes_by_name(table.path, header[start:])
+    refuse_results(sheet.path, sheet.heads[start:])
+    is_gene = genes_by_name(sheet.path, sheet.heads[start:])
     places = [j for j, is_one in enumerate(is_gene, start=start) if is_one]
-    genes = [header[j] for j in places]
+    genes = [sheet.heads[j] for j in places]
     if twice := repeated(genes):
-        raise table.error(f"gene names must be different, found twice: {listed(twice)}", row=0)
-    levels = table.numbers(1, places)
-    changed = _changed(table, genes, has_names) if changes else [WILD_TYPE] * len(body)
+        raise sheet.error(f"gene names must be different, found twice: {listed(twice)}", HEAD)
+    levels = sheet.numbers(places, marks=())
+    n = len(sheet)
+    changed = _changed(sheet, genes, has_names) if changes else [WILD_TYPE] * n
     is_knockout = np.array([changes == "out" and gene != WILD_TYPE for gene in changed])
     return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
 
 
-def _without_index(table: Table, changes: str) -> Table:
+def _without_index(sheet: Sheet, changes: str) -> Sheet:
     """Leave out a first column that counts the rows, or names those of the wild type."""
-    header, body = table.rows[0], table.rows[1:]
-    if header[0].lower() not in INDEX:
-        return table
-    cells = [row[0] for row in body]
-    is_count = any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
+    if sheet.heads[0].lower() not in INDEX:
+        return sheet
+    cells = sheet.cells(0)
     is_named = not changes and not any(map(is_number, cells))
-    return without_columns(table, [0]) if is_count or is_named else table
+    return sheet.without({0}) if counts_rows(sheet, 0) or is_named else sheet
 
 
-def _changed(table: Table, genes: list[str], has_names: bool) -> list[str]:
+def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
     if not has_names:
-        if len(table.rows) - 1 != len(genes):
-            raise table.error(
+        if len(sheet) != len(genes):
+            raise sheet.error(
                 f"must have one row for each of the {len(genes)} genes, in their order, or a "
-                f"first column that names the changed gene, found {len(table.rows) - 1} rows"
+                f"first column that names the changed gene, found {len(sheet)} rows"
             )
         return genes
     by_case: dict[str, list[str]] = {}
     for gene in genes:
         by_case.setdefault(gene.lower(), []).append(gene)
     known = dict.fromkeys(genes)
-    names = [row[0] for row in table.rows[1:]]
+    names = sheet.cells(0)
     changed = [name if name in known else _gene_of(name, known, by_case) for name in names]
-    for i, (name, found) in enumerate(zip(names, changed, strict=True), start=1):
+    for i, (name, found) in enumerate(zip(names, changed, strict=True)):
         if found is None:
-            raise table.error(
+            raise sheet.error(
                 f"must be one of the genes, found {shown(name)}{did_you_mean(name, genes)}; the "
                 "name of the changed gene stands alone or as in ΔA, dA, A_KO, A_KO_rep1, and "
                 "the wild type as WT or in a table of its own, --wildtype",
                 i,
                 0,
             )
-    _warn_of_strains(table.path, names, changed)
+    _warn_of_strains(sheet.path, names, changed)
     return [gene or WILD_TYPE for gene in changed]
 
 
-def _warn_of_strains(path: str, names: list[str], changed: list[str | None]) -> None:
+def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None]) -> None:
     pairs = list(zip(names, changed, strict=True))
     if read := [f"{name} as {gene}" for name, gene in pairs if gene and name != gene]:
         were = "was" if len(read) == 1 else "were"

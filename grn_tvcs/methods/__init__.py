@@ -1,20 +1,18 @@
 """Methods of network inference, and `infer`, which runs them under one contract.
 
-A method is a function ``(expression, rules, rng, *, options) -> Network``: it gets genes sorted by
-name, gives every ordered pair a score >= 0 (higher is surer) and need not look at the rules, which
-`infer` applies to all methods alike. Its options are its keyword-only arguments.
+A method is a function ``(expression, rules, rng, *, options) -> Network``. It gets genes sorted by
+name and gives every ordered pair a score >= 0; higher scores are more confident. It may ignore the
+rules, which `infer` applies to all methods alike. Its options are its keyword-only arguments.
 """
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tvcs_core.lazy import Listed
+from grn_tvcs.methods.table import DEFAULT, METHODS, NO_OPTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,120 +23,13 @@ if TYPE_CHECKING:
     from grn_tvcs.network.prior import Prior
     from grn_tvcs.network.rules import Rules
 
-DEFAULT = "combined"
 AUTO = "auto"  # as many edges as the data support
 DIGITS = 6
 FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
-OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
-NO_OPTIONS = ("steady", "prior", "threads", "engine", "progress", "keep")  # data, how to work
-
-
-@dataclass(frozen=True)
-class Method(Listed):
-    """A method and all that is said of it: in help, errors, reports and docs.
-
-    Attributes
-    ----------
-    selects
-        Whether it selects edges itself, beside the caps.
-    perturbation
-        What it does where a perturbation is known, in words; empty for nothing.
-    needs_series
-        Whether samples at rest alone say nothing to it.
-    uses_rest
-        Whether samples at rest are of use to it, alone or beside series.
-    is_symmetric
-        Whether both directions of a pair have the same score.
-    has_confidence
-        Whether it says how likely each edge is true: its network has a `confidence`, or a
-        `verdict` that says why not.
-    takes_logs
-        Whether it puts levels and counts on a log scale.
-    """
-
-    package = "grn_tvcs.methods"
-
-    selects: bool = False
-    perturbation: str = ""
-    needs_series: bool = False
-    uses_rest: bool = True
-    is_symmetric: bool = False
-    has_confidence: bool = False
-    takes_logs: bool = False
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """Its keyword-only arguments and their defaults."""
-        parameters = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What a user may set, and the defaults."""
-        return {name: value for name, value in self.keywords.items() if name not in NO_OPTIONS}
-
-    @property
-    def takes_steady_states(self) -> bool:
-        """Whether knock-outs, knock-downs and wild type are of use to it."""
-        return "steady" in self.keywords
-
-    @property
-    def takes_prior(self) -> bool:
-        """Whether prior edges are of use to it."""
-        return "prior" in self.keywords
-
-    @property
-    def about(self) -> list[str]:
-        """What it does: the paragraphs at the top of its file."""
-        text = sys.modules[self.function.__module__].__doc__ or ""
-        return [" ".join(part.split()) for part in text.strip().split("\n\n")]
-
-    def described(
-        self, network: Network, expression: Expression, steady: SteadyStates | None = None
-    ) -> str:
-        """Say how it scored pairs, in the words and with the citations of a journal.
-
-        Its file has one text, ``DESCRIBED``; or a function ``described`` where that depends on
-        what was run. Of a method of somebody's own that has neither, its name is said.
-        """
-        module = sys.modules[self.function.__module__]
-        if hasattr(module, "described"):
-            return str(module.described(network, expression, steady))
-        return str(getattr(module, "DESCRIBED", f"Pairs were scored by the method {self.name}."))
-
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True, takes_logs=True),
-        Method(
-            "tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False, takes_logs=True
-        ),
-        Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
-        Method("pcc", is_symmetric=True),
-        Method("aracne", selects=True, is_symmetric=True),
-        Method("clr", is_symmetric=True),
-        Method("mrnet", is_symmetric=True),
-        Method("genie3"),
-        Method("dyngenie3", needs_series=True),
-        Method("tigress", selects=True),
-        Method("spearman", is_symmetric=True),
-        Method("partial-correlation", is_symmetric=True, takes_logs=True),
-        Method("lagged-correlation", needs_series=True, uses_rest=False, takes_logs=True),
-        Method("knock-outs", needs_series=True, uses_rest=False, takes_logs=True),
-        Method(
-            "ensemble",
-            "tvcs without hub prior + genie3 + partial correlation",
-            perturbation=OWN_INTERCEPT,
-            needs_series=True,
-            takes_logs=True,
-        ),
-    )
-}
 
 
 def infer(
-    expression: Expression | Any,
+    expression: Expression,
     method: str = DEFAULT,
     *,
     max_in_degree: int | None = None,
@@ -159,11 +50,10 @@ def infer(
     Parameters
     ----------
     expression
-        Levels over time, or at rest, or both; or a DataFrame, an AnnData, a path or several, which
-        are read as `Expression.from_frame`, `Expression.from_anndata` and `read_files` do. Methods
-        that need no time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and
-        ``"tvcs-plain"`` those of series, with a warning where there are others. A constant gene
-        gets no regulators, with a warning that names it.
+        Levels over time, or at rest, or both, as `Expression.of` reads them. Methods that need no
+        time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and ``"tvcs-plain"``
+        those of series, with a warning where there are others. A constant gene gets no regulators,
+        with a warning that names it.
     method
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
@@ -210,12 +100,12 @@ def infer(
         are at rest and the method needs series, or they are fewer than three, or networks are to be
         simulated (``calibrate``) and there are fewer than six steps and samples at rest.
     """
-    from grn_tvcs.expression.layouts.frames import as_expression
+    from grn_tvcs.expression.expression import require_expression
     from grn_tvcs.network.origin import Origin
     from grn_tvcs.network.rules import Rules, gene_set
 
     refuse_wrong_words(method, steady, prior, options, max_edges)
-    expression = as_expression(expression)
+    require_expression("expression", expression)
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
@@ -272,12 +162,11 @@ def _inferred(
     """The expression on its scale, the network of it and the caps that are kept."""
     import numpy as np
 
-    from grn_tvcs.combine.signs import supported
+    from grn_tvcs.combine.signs import supported_signs
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
     from grn_tvcs.network.digits import significant
-    from grn_tvcs.network.verdict import judged
     from tvcs_core.files.shown import listed
     from tvcs_core.streams import stream
 
@@ -316,8 +205,8 @@ def _inferred(
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
-    signs = supported(pairs, expression, steady, prior) * (scores > 0)
-    network = judged(network.but(pairs=replace(pairs, signs=signs.astype(np.int8))))
+    signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
+    network = network.but(pairs=replace(pairs, signs=signs.astype(np.int8))).judged()
     rules = rules.with_number(candidates.targets.size, network.verdict)
     return settled, network.within(rules), rules
 

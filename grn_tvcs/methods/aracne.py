@@ -1,11 +1,11 @@
-"""ARACNE: mutual information, cut by the data processing inequality.
+"""ARACNE: mutual information, pruned by the data processing inequality.
 
-If gene k lies between i and j, then I(i; j) <= min(I(i; k), I(k; j)). So of every three genes the
-pair with the least mutual information is taken for an indirect one and its edge is removed:
+If gene k lies between i and j, then I(i; j) <= min(I(i; k), I(k; j)). In every triple, the pair
+with the least mutual information therefore counts as indirect, and its edge is removed:
 
     i - j stays  if  I(i; j) >= min(I(i; k), I(k; j)) - eps  for every other gene k.
 
-All triples are judged on the full matrix. eps = 0 as in minet; the mutual information is that of
+All triples use the full matrix. eps = 0 as in minet; mutual information is that of
 `evidence.mutual_information`. Margolin, Nemenman, Basso et al., BMC Bioinformatics 7 (Suppl 1), S7
 (2006).
 """
@@ -22,43 +22,43 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
-DESCRIBED = (
+DESCRIPTION = (
     "Pairs were scored by ARACNE (Margolin et al., 2006): their mutual information, that of "
     "Gaussian variables with the measured rank correlation (Meyer et al., 2008), less the "
     "pairs that the data processing inequality marks as indirect; time was not used."
 )
 
-TILE = 30_000  # pairs that fit into the cache of a processor
+TILE = 30_000  # pairs whose float64 values fit into the L2 cache
 
 Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 def aracne(
     expression: Expression, rules: Rules, rng: np.random.Generator, *, tolerance: float = 0.0
 ) -> Network:
-    """Score pairs by mutual information, 0 where the inequality removes the edge; same both ways.
+    """Score pairs by mutual information, 0 for edges that the inequality removes; symmetric.
 
-    The cut is the method's own: `selected` are the edges that stay. `tolerance` is eps, in nats;
-    a larger one removes fewer edges.
+    `selected` holds the edges that stay, the method's own selection. `tolerance` is eps, in nats; a
+    larger value removes fewer edges.
     """
     regulators, targets, _ = rules.candidates(expression.genes)
     rho = RankCorrelations(expression.levels)
     r = rho.of(regulators, targets)
     scores = mutual_information(r)
-    scores[scores < best_way(rho, regulators, targets) - tolerance] = 0.0
+    scores[scores < strongest_indirect_path(rho, regulators, targets) - tolerance] = 0.0
     pairs = Pairs.correlated(regulators, targets, r, scores)
     return Network.of_pairs(expression.genes, pairs)
 
 
-def best_way(rho: RankCorrelations, regulators: Places, targets: Places) -> Array:
-    """Mutual information of the best way from each regulator to each target over one other gene."""
+def strongest_indirect_path(rho: RankCorrelations, regulators: Indices, targets: Indices) -> Array:
+    """Return max over genes k of min(I(i; k), I(k; j)) for each regulator i and target j."""
     best = np.zeros((regulators.size, targets.size))
     step = max(1, TILE // max(targets.size, 1))
     for _, block in rho.blocks():
         information = mutual_information(block)
         for start in range(0, regulators.size, step):
-            # A tile stays at hand while all genes of the block have their turn.
+            # One tile stays in the cache during the loop over the genes of the chunk.
             through, rows = best[start : start + step], regulators[start : start + step]
             either = np.empty_like(through)
             for one in information:

@@ -1,7 +1,7 @@
 """CLR, context likelihood of relatedness: mutual information against the background of both genes.
 
-The z-scores of either gene, and the mutual information, are those of `evidence.mutual_information`.
-Faith, Hayete, Thaden et al., PLoS Biology 5, e8 (2007).
+Mutual information and z-scores are those of `evidence.mutual_information`. Faith, Hayete, Thaden et
+al., PLoS Biology 5, e8 (2007).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.mutual_information import relatedness
+from grn_tvcs.evidence.mutual_information import clr_scores
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
-DESCRIBED = (
+DESCRIPTION = (
     "Pairs were scored by CLR (Faith et al., 2007): the z-scores of their mutual information "
     "against the background of both genes, the mutual information being that of Gaussian "
     "variables with the measured rank correlation (Meyer et al., 2008); time was not used."
@@ -23,12 +23,12 @@ DESCRIBED = (
 
 
 def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
-    """Score pairs by how far their mutual information stands out for either gene; same both ways.
+    """Score pairs by the z-scores of their mutual information for both genes; symmetric.
 
-    A gene that is as near to all others has no background: its z is 0.
+    If a gene has equal information with all others, its z is 0.
     """
     regulators, targets, _ = rules.candidates(expression.genes)
     rho = RankCorrelations(expression.levels)
-    scores = relatedness(rho, regulators, targets)
+    scores = clr_scores(rho, regulators, targets)
     pairs = Pairs.correlated(regulators, targets, rho.of(regulators, targets), scores)
     return Network.of_pairs(expression.genes, pairs)

@@ -1,16 +1,16 @@
-"""All kinds of evidence, combined as simulated networks taught, with a chance for every edge.
+"""All sources of evidence, combined as learned from simulated networks, with edge probabilities.
 
-Lagged regression under caps with two memories, trees for levels and for rates, mutual information,
-rank, partial and lagged correlation, knock-outs and knock-downs are put together by a combiner that
-was learned on simulated networks from those without hubs to stars, with many designs. Networks that
-are simulated with the user's own design say how far it can be trusted there: so an edge's score is
-the chance that it is true.
+The sources are lagged regression under caps with two memories, trees for levels and for rates,
+mutual information, rank, partial and lagged correlation, knock-outs and knock-downs. The combiner
+was trained on simulated networks of many designs, from networks without hubs to stars. Networks
+simulated with the user's own design calibrate it, so that the score of an edge is the probability
+that it is true.
 
-Where a table looks like noise or a walk at random, chances are lowered by that. Where tables do not
-look like anything that the simulator makes, or genes go together more closely than in what it
-makes, nothing learned holds, and no chance is given. Where no gene was changed, the parts that the
-samples allow are then added up, as in the method ensemble. Where all series go along one direction,
-as after a common stimulus, the data cannot tell who causes it, and no chance is given either.
+Probabilities are reduced if the table resembles noise or random walks. None are given if the table
+lies outside the range of simulated tables, or if genes are co-expressed more closely than there:
+the training then need not hold. Without knock-outs, the sources are then summed, as in the method
+ensemble. None are given either if all series move along one direction, as after a common stimulus,
+because the data cannot show which gene causes it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.calibration import NETWORKS, Calibration, calibrated, is_kept
-from grn_tvcs.combine.chances import chance
-from grn_tvcs.combine.coexpression import coexpression, design_in, measures
+from grn_tvcs.combine.calibration import N_NETWORKS, Calibration, is_cached, load_or_calibrate
+from grn_tvcs.combine.coexpression import coexpression_measures, design_for, load_coexpression
 from grn_tvcs.combine.direction import shared_direction
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import traits
-from grn_tvcs.combine.nulls import effect_of_changes, held_down, unless_null
-from grn_tvcs.combine.parts import (
+from grn_tvcs.combine.domain_check import traits
+from grn_tvcs.combine.evidence_scores import (
     CLR,
-    KNOCKDOWN_PART,
+    KNOCKDOWN,
     KNOCKOUT,
     LAGGED,
     LEVELS,
@@ -40,17 +37,20 @@ from grn_tvcs.combine.parts import (
     RANKED_DOWN,
     RATES,
     SHORT,
-    Parts,
-    gather_parts,
+    EvidenceScores,
+    compute_evidence,
 )
-from grn_tvcs.combine.universal import Universal, universal
+from grn_tvcs.combine.features import pair_features
+from grn_tvcs.combine.nulls import compress_logits, effect_of_changes, weight_by_non_null
+from grn_tvcs.combine.platt_scaling import sigmoid
+from grn_tvcs.combine.pretrained import PretrainedModels, load_pretrained
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import own_hubs
-from grn_tvcs.evidence.lagged_regression import USUAL
+from grn_tvcs.evidence.hubs import estimate_hub_priors
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.evidence.level_trees import level_trees
-from grn_tvcs.evidence.prior_edges import lifted, with_prior
-from grn_tvcs.evidence.samples import logs_of_all
-from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.evidence.prior_edges import add_prior_edges, add_prior_log_odds
+from grn_tvcs.evidence.samples import all_log_levels
+from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
@@ -63,41 +63,43 @@ from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
 
-TREES = 100  # where the parts are added up
-MORE_SERIES = 2  # that the verdict asks about
-# What carries an edge, in the order of `network.evidence.SOURCES`.
-SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN_PART,), (LEVELS, RATES), (CLR, PARTIAL))
-NO_PAIR = "No chance is given: no two genes that vary may be an edge."
-STRANGE = (
-    "No chance is given that an edge is true: these data do not look like what the simulator "
-    "makes, so what it teaches need not hold. "
+TREES = 100  # per gene in the unweighted sum, as in learned evidence of small networks
+N_MORE_SERIES = 2  # further series for which the verdict predicts the number of edges
+# Sources of evidence of an edge, in the order of `network.evidence.SOURCES`.
+SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN,), (LEVELS, RATES), (CLR, PARTIAL))
+NO_CANDIDATES = "No edge probabilities: no pair of genes that vary may be an edge."
+OUT_OF_DOMAIN = (
+    "No edge probabilities: the data lie outside the range of the simulated training data, so the "
+    "calibration may not hold. "
 )
-CLOSE = (
-    "No chance is given that an edge is true: these data do not look like what the simulator "
-    "makes, for genes go together more closely, so what it teaches need not hold. "
+TOO_COEXPRESSED = (
+    "No edge probabilities: genes are more closely co-expressed than in the simulated training "
+    "data, so the calibration may not hold. "
 )
 ONE_DIRECTION = (
-    "No chance is given that an edge is true: the series go along one direction, as after a common "
-    "stimulus, and the data cannot tell which gene causes it. Series under other perturbations, or "
-    "knock-outs, can. "
+    "No edge probabilities: all series move along one direction, as after a common stimulus, so "
+    "the data cannot show which gene causes it. Series under other perturbations, or knock-outs, "
+    "can. "
 )
-ADDED_UP = "Edges are ranked by the plain sum of {}trees for levels and partial correlation."
-LEARNED = "Edges are ranked by what was learned all the same, for genes were knocked out or down."
-NOTHING = (
-    "this table looks like one that no network made, such as noise or walks at random "
-    "(with a chance of {:.0%}), and chances of edges are lowered by that"
+SUM_RANKING = "Edges are ranked by the sum of {}trees for levels and partial correlation."
+LEARNED_RANKING = (
+    "Edges are still ranked by the learned combination, because genes were knocked out or down."
+)
+LIKE_NOISE = (
+    "the data resemble noise or random walks without a network (probability {:.0%}), so edge "
+    "probabilities were reduced"
 )
 NOT_CALIBRATED = (
-    "No chance is given that an edge is true: no networks of this design were simulated "
-    "(--calibrate off); scores rank edges, no more."
+    "No edge probabilities: no networks of this design were simulated (--calibrate off). Scores "
+    "only rank edges."
 )
 
-# What the paragraph on methods says, with citations of `report.references`.
+# Texts of the methods paragraph, with citations of `report.references`.
 LAGGED_TEXT = (
     "lagged regression by matching pursuit under caps in random halves of the series (Nguyen et "
     "al., 2012; Yang et al., 2017), "
 )
-SUMMED = (
+SUM_TEXT = (
     "Ordered pairs were scored by the sum of {}the importance of the regulator in extremely "
     "randomised trees (Geurts et al., 2006) that predict the level of the target in the same "
     "sample as in GENIE3 (Huynh-Thu et al., 2010), and partial correlation with shrinkage (Schäfer "
@@ -113,14 +115,14 @@ LEVEL_TEXTS = (
     "rank correlation (Spearman, 1904)",
     "partial correlation with shrinkage (Schäfer and Strimmer, 2005)",
 )  # fmt: skip
-TAUGHT = (
+COMBINATION_TEXT = (
     "Ordered pairs were scored by a combination of {}. The combination, by gradient boosted trees "
-    "(Friedman, 2001) and small neural networks, had been learned from simulated networks with the "
+    "(Friedman, 2001) and small neural networks, was trained on simulated networks with the "
     "kinetics of GeneNetWeaver (Schaffter et al., 2011)."
 )
-CALIBRATED = (
+CALIBRATION_TEXT = (
     "The score of an edge is the estimated probability that it is true, calibrated on networks "
-    "simulated with a like design."
+    "simulated with a similar design."
 )
 
 Array = NDArray[np.float64]
@@ -132,8 +134,8 @@ def combined(
     rules: Rules,
     rng: np.random.Generator,
     *,
-    resamples: int = USUAL.resamples,
-    calibrate: int = NETWORKS,
+    resamples: int = DEFAULT_PLAN.resamples,
+    calibrate: int = N_NETWORKS,
     draws: int = 0,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
@@ -142,9 +144,9 @@ def combined(
     progress: Progress | None = None,
     keep: Path | None = None,
 ) -> Network:
-    """Score edges by the chance that they are true.
+    """Score edges by the probability that they are true.
 
-    The halves and trees are drawn once and for all: a seed changes nothing, `draws` does.
+    Halves and trees are drawn from fixed streams, so a seed changes nothing, but `draws` does.
 
     Parameters
     ----------
@@ -153,19 +155,18 @@ def combined(
     rng
         Not used.
     resamples
-        Halves of the series for the lagged regression. Common designs come calibrated for the usual
-        number alone.
+        Halves of the series for the lagged regression. The calibrations of common designs that come
+        with the package hold for the default only.
     calibrate
-        Networks to simulate with this design, unless that was done before; 0 for none.
+        Networks to simulate with this design, unless it is cached; 0 for none.
     draws
-        Number, >= 0, of the set of halves and trees. How far the network depends on it is what no
-        seed shows here.
+        Number, >= 0, of the set of halves and trees; it shows how much the network depends on them.
     steady
         Knock-outs, knock-downs and wild type.
     prior
         As in ``ensemble``.
     threads, engine, progress, keep
-        As in `stability.gather`; networks are simulated side by side.
+        As in `stability.gather`; networks are simulated in parallel.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
         raise ValueError(
@@ -173,181 +174,190 @@ def combined(
             f"{resamples}, {calibrate} and {draws}"
         )
     rng = stream(draws, "combined")
-    model, n = universal(), len(expression.genes)
+    model, n = load_pretrained(), len(expression.genes)
     if not rules.candidates(expression.genes, expression.constant_genes).allowed.any():
         nothing = Pairs.scored(np.empty(0, np.int64), np.zeros((0, n)))
-        return Network.of_pairs(expression.genes, nothing, verdict=Verdict(why_not=NO_PAIR))
-    look, design = _look_and_design(expression, rules, steady)
-    known = _common(model, design, resamples)
-    to_simulate = calibrate if known is None else 0
-    first, second = _in_turn(progress, to_simulate)
-    parts = gather_parts(
+        return Network.of_pairs(expression.genes, nothing, verdict=Verdict(why_not=NO_CANDIDATES))
+    table_traits, design = _traits_and_design(expression, rules, steady)
+    known = _shipped_calibration(model, design, resamples)
+    n_to_simulate = calibrate if known is None else 0
+    first, second = _split_progress(progress, n_to_simulate)
+    evidence = compute_evidence(
         expression, rules, rng, steady, resamples=resamples,
         threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
-    if to_simulate:
-        known = calibrated(
+    if n_to_simulate:
+        known = load_or_calibrate(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
-            empty=model.empty(design), threads=threads, engine=engine, progress=second,
+            null_model=model.null_model(design), threads=threads, engine=engine, progress=second,
             keep=keep,
         )  # fmt: skip
-    network = _unscored(expression.genes, parts)
+    network = _unscored(expression.genes, evidence)
     shared = shared_direction(expression)
     near = None if known is None else known.traits
-    unlike = _unlike(model, look, design, near, expression)
-    if not unlike and known is not None and shared > known.shared:
-        unlike = "" if RANKED_DOWN in parts.scores else ONE_DIRECTION  # knock-outs can tell
-    if unlike and RANKED_DOWN not in parts.scores:
+    why_not = _why_out_of_domain(model, table_traits, design, near, expression)
+    if not why_not and known is not None and shared > known.shared:
+        why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
+    if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
-        sums = _added_up(parts, expression, rules, rng, steady, engine, keep)
-        said = ADDED_UP.format("lagged regression, " if LAGGED in parts.scores else "")
-        return _ranked(network, parts, sums, prior, Verdict(why_not=unlike + said))
-    logits = model.combiner_for(design).logits(features_of(parts), parts.inputs)
-    if unlike or known is None:
-        why_not = unlike + LEARNED if unlike else NOT_CALIBRATED
-        return _ranked(network, parts, chance(logits), prior, Verdict(why_not=why_not))
-    none = model.null_log_odds(look, design, effect_of_changes(steady, expression), shared)
-    logits = held_down(unless_null(known.of(logits, n), none), known.limit)
+        sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, keep)
+        ranking = SUM_RANKING.format("lagged regression, " if LAGGED in evidence.scores else "")
+        return _with_ranking(network, evidence, sums, prior, Verdict(why_not=why_not + ranking))
+    logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
+    if why_not or known is None:
+        why_not = why_not + LEARNED_RANKING if why_not else NOT_CALIBRATED
+        return _with_ranking(network, evidence, sigmoid(logits), prior, Verdict(why_not=why_not))
+    none = model.null_log_odds(table_traits, design, effect_of_changes(steady, expression), shared)
+    logits = compress_logits(weight_by_non_null(known.of(logits, n), none), known.limit)
     if none > 0:
-        said = NOTHING.format(float(chance(np.array(none))))
-        network = network.but(notes=(*network.notes, said))
-    return _sure(network, parts, logits, prior, design, model)
+        note = LIKE_NOISE.format(float(sigmoid(np.array(none))))
+        network = network.but(notes=(*network.notes, note))
+    return _with_probabilities(network, evidence, logits, prior, design, model)
 
 
-def described(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
-    """Say how pairs were scored: by what was learned, as chances or not, or by a sum."""
+def describe(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
+    """Describe how pairs were scored: by probabilities, by a learned ranking, or by a sum."""
     verdict, has_series = network.verdict, bool(expression.series)
-    if verdict is not None and ADDED_UP.partition("{")[0] in verdict.why_not:
-        return SUMMED.format(LAGGED_TEXT if has_series else "")
-    parts = [*(SERIES_TEXTS if has_series else ()), *LEVEL_TEXTS]
+    if verdict is not None and SUM_RANKING.partition("{")[0] in verdict.why_not:
+        return SUM_TEXT.format(LAGGED_TEXT if has_series else "")
+    sources = [*(SERIES_TEXTS if has_series else ()), *LEVEL_TEXTS]
     if steady is not None:
-        parts.append("effects of knock-outs and knock-downs (Pinna et al., 2010)")
-    text = TAUGHT.format(f"{', '.join(parts[:-1])} and {parts[-1]}")
-    return text if network.pairs.confidence is None else f"{text} {CALIBRATED}"
+        sources.append("effects of knock-outs and knock-downs (Pinna et al., 2010)")
+    text = COMBINATION_TEXT.format(f"{', '.join(sources[:-1])} and {sources[-1]}")
+    return text if network.pairs.confidence is None else f"{text} {CALIBRATION_TEXT}"
 
 
-def networks_to_simulate(
+def count_calibration_networks(
     expression: Expression,
     rules: Rules,
     steady: SteadyStates | None,
-    calibrate: int = NETWORKS,
-    resamples: int = USUAL.resamples,
+    calibrate: int = N_NETWORKS,
+    resamples: int = DEFAULT_PLAN.resamples,
 ) -> int:
-    """How many networks `combined` will simulate: none where the design is known already."""
-    model, (_, design) = universal(), _look_and_design(expression, rules, steady)
-    is_known = _common(model, design, resamples) is not None
-    is_known = is_known or is_kept(model.stamp, design, calibrate, resamples)
+    """Return the number of networks that `combined` will simulate: 0 for known designs."""
+    model, (_, design) = load_pretrained(), _traits_and_design(expression, rules, steady)
+    is_known = _shipped_calibration(model, design, resamples) is not None
+    is_known = is_known or is_cached(model.stamp, design, calibrate, resamples)
     return 0 if is_known else calibrate
 
 
-def _common(model: Universal, design: Design, resamples: int) -> Calibration | None:
-    """The calibration that comes with the package: of evidence of the usual halves, no other."""
-    return model.common.get(design.key) if resamples == USUAL.resamples else None
+def _shipped_calibration(
+    model: PretrainedModels, design: Design, resamples: int
+) -> Calibration | None:
+    """Return the calibration of a common design from the package, if its halves match."""
+    return model.common.get(design.key) if resamples == DEFAULT_PLAN.resamples else None
 
 
-def _look_and_design(
+def _traits_and_design(
     expression: Expression, rules: Rules, steady: SteadyStates | None
 ) -> tuple[dict[str, float], Design]:
-    """Traits of the table, and the design that it is taken for, rounded."""
-    look = traits(expression, steady)
-    return look, rounded(universal().with_start(design_of(expression, steady, rules), look))
+    """Return the traits of the table, and its rounded design."""
+    table_traits = traits(expression, steady)
+    return table_traits, rounded(
+        load_pretrained().with_start(design_of(expression, steady, rules), table_traits)
+    )
 
 
-def _unlike(
-    model: Universal,
-    look: dict[str, float],
+def _why_out_of_domain(
+    model: PretrainedModels,
+    table_traits: dict[str, float],
     design: Design,
     near: Array | None,
     expression: Expression,
 ) -> str:
-    """Why a table is none that the simulator makes; nothing where it may be one."""
-    if model.likeness[design.start].is_strange(look, design, near):
-        return STRANGE
-    found = measures(expression)
-    return CLOSE if coexpression().is_close(found, design_in(expression, design)) else ""
+    """Return why a table is outside the domain of the training data; empty if it is inside."""
+    if model.trait_distributions[design.start].is_out_of_domain(table_traits, design, near):
+        return OUT_OF_DOMAIN
+    measures = coexpression_measures(expression)
+    is_excessive = load_coexpression().is_excessive(measures, design_for(expression, design))
+    return TOO_COEXPRESSED if is_excessive else ""
 
 
-def _unscored(genes: tuple[str, ...], parts: Parts) -> Network:
-    """A network without scores, with what the parts say of signs, stability and evidence."""
-    # Of the parts that know a sign, the one that the others must agree with (`combine.signs`).
-    signed = parts.signed.get(LAGGED, np.zeros(parts.allowed.shape))
+def _unscored(genes: tuple[str, ...], evidence: EvidenceScores) -> Network:
+    """Return a network without scores, with signs, stability and sources of evidence."""
+    # The sign that the other signed sources must agree with (`combine.signs`).
+    signed = evidence.signed.get(LAGGED, np.zeros(evidence.allowed.shape))
     pairs = Pairs(
-        parts.inputs,
+        evidence.inputs,
         np.arange(len(genes)),
-        np.zeros(parts.allowed.shape),
-        _where_open(parts, np.sign(signed)).astype(np.int8),
-        np.zeros(parts.allowed.shape, np.bool_),
-        stability=parts.stability,
-        evidence=carried_by(_by_source(parts)),
+        np.zeros(evidence.allowed.shape),
+        _where_allowed(evidence, np.sign(signed)).astype(np.int8),
+        np.zeros(evidence.allowed.shape, np.bool_),
+        stability=evidence.stability,
+        evidence=carried_by(_by_source(evidence)),
     )
     return Network.of_pairs(genes, pairs)
 
 
-def _told(parts: Parts) -> dict[str, Array]:
-    """Scores of the parts, each in the unit of its strongest; 0 where nothing is known."""
-    n = parts.allowed.shape[1]
-    return {name: by_strongest(np.nan_to_num(part), n) for name, part in parts.scores.items()}
+def _scaled_scores(evidence: EvidenceScores) -> dict[str, Array]:
+    """Return the scores of the sources, each in units of its strongest; 0 for missing values."""
+    n = evidence.allowed.shape[1]
+    return {
+        name: scale_by_top_mean(np.nan_to_num(part), n) for name, part in evidence.scores.items()
+    }
 
 
-def _by_source(parts: Parts) -> list[Array]:
-    """What carries every pair, in the order of `SOURCES`; [input, gene] each."""
-    told, nothing = _told(parts), np.zeros(parts.allowed.shape)
-    of = [np.max([told.get(p, nothing) for p in group], axis=0) for group in SOURCES]
-    return [_where_open(parts, part) for part in of]
+def _by_source(evidence: EvidenceScores) -> list[Array]:
+    """Return the scores of every pair by source, in the order of `SOURCES`; [input, gene] each."""
+    scaled, nothing = _scaled_scores(evidence), np.zeros(evidence.allowed.shape)
+    of = [np.max([scaled.get(p, nothing) for p in group], axis=0) for group in SOURCES]
+    return [_where_allowed(evidence, part) for part in of]
 
 
-def _with_prior(network: Network, parts: Parts, before: Array, after: Array, said: str) -> Network:
-    """The network where prior edges moved the scores from `before` to `after`."""
-    by_source = _by_source(parts)
+def _with_prior(
+    network: Network, evidence: EvidenceScores, before: Array, after: Array, note: str
+) -> Network:
+    """Return the network after prior edges moved the scores from `before` to `after`."""
+    by_source = _by_source(evidence)
     total = np.sum(by_source, axis=0)
     unit = before / np.where(total > 0, total, 1.0)
-    evidence = carried_by([*(unit * part for part in by_source), np.maximum(after - before, 0.0)])
-    return network.but(evidence=evidence, notes=(*network.notes, said))
+    codes = carried_by([*(unit * part for part in by_source), np.maximum(after - before, 0.0)])
+    return network.but(evidence=codes, notes=(*network.notes, note))
 
 
-def _where_open(parts: Parts, values: Array) -> Array:
-    """Values of [input, gene], 0 where a pair may not be an edge."""
-    return np.where(parts.allowed, values, 0.0)
+def _where_allowed(evidence: EvidenceScores, values: Array) -> Array:
+    """Set values of pairs that may not be edges to 0; [input, gene]."""
+    return np.where(evidence.allowed, values, 0.0)
 
 
-def _sure(
+def _with_probabilities(
     network: Network,
-    parts: Parts,
+    evidence: EvidenceScores,
     logits: Array,
     prior: Prior | None,
     design: Design,
-    model: Universal,
+    model: PretrainedModels,
 ) -> Network:
-    """Scores are chances; the verdict says what more series would support."""
-    p = _where_open(parts, chance(logits))
+    """Return the network with probabilities as scores, and a verdict on more series."""
+    p = _where_allowed(evidence, sigmoid(logits))
     if prior is not None:
-        listed = prior.among(parts.inputs, network.pairs.targets)
-        found = with_prior(_where_open(parts, logits), listed, parts.allowed)
-        before, p = p, _where_open(parts, chance(found.logits))
-        network = _with_prior(network, parts, before, p, found.said)
+        listed = prior.among(evidence.inputs, network.pairs.targets)
+        found = add_prior_log_odds(_where_allowed(evidence, logits), listed, evidence.allowed)
+        before, p = p, _where_allowed(evidence, sigmoid(found.logits))
+        network = _with_prior(network, evidence, before, p, found.summary)
     more = None
     if 0 < design.n_series < SERIES[-1]:
         n_edges = verdict_of(p, p).n_edges
-        wider = replace(design, n_series=design.n_series + MORE_SERIES)
-        more = MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
+        wider = replace(design, n_series=design.n_series + N_MORE_SERIES)
+        more = N_MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
     return network.but(scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more))
 
 
-def _ranked(
-    network: Network, parts: Parts, scores: Array, prior: Prior | None, verdict: Verdict
+def _with_ranking(
+    network: Network, evidence: EvidenceScores, scores: Array, prior: Prior | None, verdict: Verdict
 ) -> Network:
-    """Scores that rank, and are no chances."""
-    scores = _where_open(parts, scores)
+    """Return the network with scores that only rank edges."""
+    scores = _where_allowed(evidence, scores)
     if prior is not None:
-        listed = prior.among(parts.inputs, network.pairs.targets)
+        listed = prior.among(evidence.inputs, network.pairs.targets)
         before = scores
-        scores, said = lifted(before, listed, parts.allowed)
-        network = _with_prior(network, parts, before, scores, said)
+        scores, note = add_prior_edges(before, listed, evidence.allowed)
+        network = _with_prior(network, evidence, before, scores, note)
     return network.but(scores=scores, selected=scores > 0, verdict=verdict)
 
 
-def _added_up(
-    parts: Parts,
+def _sum_of_sources(
+    evidence: EvidenceScores,
     expression: Expression,
     rules: Rules,
     rng: np.random.Generator,
@@ -355,24 +365,26 @@ def _added_up(
     engine: Engine,
     keep: Path | None,
 ) -> Array:
-    """The sum of ``ensemble``, of the parts that the samples allow; [input, gene]."""
-    n, genes = parts.allowed.shape[1], expression.genes
+    """Return the sum of ``ensemble`` over the sources that the samples allow; [input, gene]."""
+    n, genes = evidence.allowed.shape[1], expression.genes
     forest = partial(importances, trees=TREES)
     candidates = rules.inputs(genes, expression.constant_genes)
-    logs = logs_of_all(expression, steady)
+    logs = all_log_levels(expression, steady)
     keep = None if keep is None else keep / "more trees"
     found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
-    scores = parts.scores | {LEVELS: found}
-    added = [by_strongest(scores[part], n) for part in (LEVELS, PARTIAL)]
+    scores = evidence.scores | {LEVELS: found}
+    added = [scale_by_top_mean(scores[part], n) for part in (LEVELS, PARTIAL)]
     if LAGGED in scores:
-        hubs = own_hubs(scores[LAGGED])
-        added = [hubs.beside * part for part in added]
-        added.insert(0, by_strongest(hubs.own * scores[LAGGED], n))
+        hubs = estimate_hub_priors(scores[LAGGED])
+        added = [hubs.for_other_evidence * part for part in added]
+        added.insert(0, scale_by_top_mean(hubs.for_scores * scores[LAGGED], n))
     return np.sum(added, axis=0)
 
 
-def _in_turn(progress: Progress | None, networks: int) -> tuple[Progress | None, Progress | None]:
-    """The evidence and the networks of the design as one work; the first as one network."""
+def _split_progress(
+    progress: Progress | None, networks: int
+) -> tuple[Progress | None, Progress | None]:
+    """Split progress between the evidence, counted as one network, and the calibration networks."""
     if progress is None:
         return None, None
     tell, total = progress, 100 * (1 + networks)

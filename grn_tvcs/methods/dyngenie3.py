@@ -5,11 +5,10 @@ The model is dx_i/dt = -alpha_i x_i + f_i(x). For every gene i a random forest p
     (x_i(t+1) - x_i(t)) / dt + alpha_i x_i(t)   from   x(t), the gene's own level included,
 
 over neighbouring samples of every series, dt apart. The score of j -> i is the importance of x_j
-(`evidence.rate_trees`, which has alpha_i too), the own one dropped and the rest divided by their
-sum. 1000 trees and the square root of the number of inputs per node, as in the authors' program,
-which this follows. At rest nothing changes, so a sample at rest adds alpha_i x_i as the response to
-x itself. It cannot use a perturbation column.
-Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
+(`evidence.rate_trees`, which also estimates alpha_i), without the target's own, divided by their
+sum. As in the authors' program, there are 1000 trees and the square root of the number of inputs
+per node. A sample at rest has no change, so its response is alpha_i x_i. A perturbation column is
+not used. Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
-DESCRIBED = (
+DESCRIPTION = (
     "Ordered pairs were scored by dynGENIE3 (Huynh-Thu and Geurts, 2018): the importance of "
     "the regulator in a random forest that predicts the rate of change and decay of the "
     "target."
@@ -48,9 +47,8 @@ def dyngenie3(
 ) -> Network:
     """Score edges by the importance of the regulator for the target's rate of change and decay.
 
-    The scores of one target add up to 1. Genes that may not regulate, or are constant, are no
-    inputs. `threads` threads grow the trees, or `engine` does; `keep` is a folder for
-    finished ones.
+    The scores of one target add up to 1. Inputs are the regulators that are not constant. `threads`
+    or `engine` grow the trees; `keep` is the checkpoint folder.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
@@ -62,6 +60,6 @@ def dyngenie3(
     of_genes = np.zeros(len(genes))
     for target in scores.T:
         of_genes[candidates.regulators] = target
-        total = of_genes.sum()  # over all genes: sums of floats depend on how many there are
+        total = of_genes.sum()  # over all genes: the order of a float sum depends on the length
         target /= total if total > 0 else 1.0
     return Network.of_pairs(genes, Pairs.scored(candidates.regulators, scores))

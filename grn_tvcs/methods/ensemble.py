@@ -1,18 +1,17 @@
-"""An ensemble of three kinds of evidence: lagged regression, trees for levels, partial correlation.
+"""Ensemble of three kinds of evidence: lagged regression, trees for levels, partial correlation.
 
-Methods err on different edges, so what they say together is more robust over kinds of data than any
-of them (Marbach, Costello, Küffner et al., Nature Methods 9, 796, 2012, who add up ranks). Here
-scores are added, each divided by the mean of its strongest, one per gene:
+Methods err on different edges, so a combination is more robust over kinds of data than any single
+method (Marbach, Costello, Küffner et al., Nature Methods 9, 796, 2012, who add ranks). Here scores
+are added, each divided by the mean of its strongest, one per gene:
 
-    lagged regression under caps (`evidence.lagged_regression`), with the hub prior that its own
-        scores show (`evidence.hubs`), which the others have too where it shows a star,
-    trees as in GENIE3 (`evidence.level_trees`; extremely randomised, importances as shares of
+    lagged regression under caps (`evidence.lagged_regression`), with the hub prior estimated from
+        its scores (`evidence.hubs`), which the others share if it indicates a star,
+    trees as in GENIE3 (`evidence.level_trees`; extremely randomised, importances as fractions of
         variance, not normalised per target),
     partial correlation with shrinkage (`evidence.partial_correlation`).
 
-The last two forget time and take samples at rest beside the series where there are any. Knock-outs
-and knock-downs add what they add in ``tvcs``. Nothing is learned, so nothing can be learned from
-the wrong kind of data.
+The last two ignore time and also use samples at rest. Knock-outs and knock-downs contribute as in
+``tvcs``. Nothing is trained, so nothing can be trained on the wrong kind of data.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import HUB_POWER, own_hubs
+from grn_tvcs.evidence.hubs import HUB_POWER, estimate_hub_priors
 from grn_tvcs.evidence.knockouts import (
     KNOCKDOWN_WEIGHT,
     KNOCKOUT_WEIGHT,
@@ -34,12 +33,12 @@ from grn_tvcs.evidence.knockouts import (
     KnockoutEvidence,
     knockout_evidence,
 )
-from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN, lagged_regression
 from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.partial_correlation import partial_correlation
-from grn_tvcs.evidence.prior_edges import lifted
-from grn_tvcs.evidence.samples import logs_of_all
-from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.evidence.prior_edges import add_prior_edges
+from grn_tvcs.evidence.samples import all_log_levels
+from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.evidence import carried_by
@@ -49,7 +48,7 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Candidates, Rules
 from tvcs_core.engines import Engine, Threads
 
-DESCRIBED = (
+DESCRIPTION = (
     "Three kinds of evidence, each divided by the mean of its strongest edges, were added up "
     "(as Marbach et al., 2012, add up ranks): lagged regression by matching pursuit under "
     "caps in random halves of the series (Nguyen et al., 2012; Yang et al., 2017), the "
@@ -58,7 +57,7 @@ DESCRIBED = (
     "2010), and partial correlation with shrinkage (Schäfer and Strimmer, 2005)."
 )
 
-TREES = 100
+TREES = 100  # per gene; extremely randomised trees need fewer than GENIE3's 1,000
 Progress = Callable[[int, int], None]
 
 
@@ -67,7 +66,7 @@ def ensemble(
     rules: Rules,
     rng: np.random.Generator,
     *,
-    resamples: int = USUAL.resamples,
+    resamples: int = DEFAULT_PLAN.resamples,
     trees: int = TREES,
     hub_power: float | None = None,
     steady: SteadyStates | None = None,
@@ -77,10 +76,10 @@ def ensemble(
     progress: Progress | None = None,
     keep: Path | None = None,
 ) -> Network:
-    """Score edges by the sum of the evidence of three kinds, and of knock-outs where given.
+    """Score edges by the sum of three kinds of evidence, and of knock-outs if given.
 
-    A score of 1 is what one kind says of its strongest edges. Signs are those of the sum of the
-    signed evidence of the kinds that know one: all but the trees.
+    A score of 1 is the mean of the strongest edges of one kind. Signs are those of the sum of
+    signed evidence; trees have no sign.
 
     Parameters
     ----------
@@ -91,15 +90,14 @@ def ensemble(
     trees
         Trees per gene.
     hub_power
-        Power of the hub prior on the lagged regression, as in ``tvcs``, where there are more than
-        20 genes; by default what the regression shows of hubs, from 0 to 0.5. Where it shows that
-        few regulators have nearly all, the other kinds have a prior too, of no larger power.
+        Power of the hub prior on the lagged regression, as in ``tvcs``, for more than 20 genes;
+        estimated from its scores by default, from 0 to 0.5. If a few regulators have nearly all
+        scores, the other kinds get a prior too, with no larger power.
     steady
         Knock-outs, knock-downs and wild type.
     prior
-        Edges that are believed before there are data; genes in the order of `expression`. They
-        lift the pairs that they list, as far as the data bear the list out
-        (`evidence.prior_edges`).
+        Prior edges, with genes in the order of `expression`. They raise the scores of the listed
+        pairs as far as the data confirm the list (`evidence.prior_edges`).
     threads, engine, progress, keep
         As in `units.gather`, for the trees too.
     """
@@ -111,60 +109,64 @@ def ensemble(
     genes = expression.genes
     candidates = rules.inputs(genes, expression.constant_genes)
     inputs, _, allowed = candidates
-    first, second = _in_turn(progress, 2 * replace(USUAL, resamples=resamples).pairs, len(genes))
+    first, second = _in_turn(
+        progress, 2 * replace(DEFAULT_PLAN, resamples=resamples).pairs, len(genes)
+    )
     series = lagged_regression(
-        expression, rules, rng, replace(USUAL, resamples=resamples),
+        expression, rules, rng, replace(DEFAULT_PLAN, resamples=resamples),
         threads=threads, engine=engine, progress=first, keep=keep,
     )  # fmt: skip
-    told = _of_knockouts(steady, expression, candidates)
-    hubs = own_hubs(series.scores, hub_power, told.power_for_series)
+    knocked = _of_knockouts(steady, expression, candidates)
+    hubs = estimate_hub_priors(series.scores, hub_power, knocked.power_for_series)
     forest = partial(importances, trees=trees)
-    logs = logs_of_all(expression, steady)
+    logs = all_log_levels(expression, steady)
     levels = level_trees(
         logs, genes, candidates, rng, forest, second,
         engine=engine or Threads(threads), keep=keep,
     )  # fmt: skip
     direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)
-    lagged = by_strongest(hubs.own * series.scores, len(genes))
-    levels, alike = (hubs.beside * by_strongest(part, len(genes)) for part in (levels, alike))
-    by_source = [lagged, told.knockouts, told.knockdowns, levels, alike]
+    lagged = scale_by_top_mean(hubs.for_scores * series.scores, len(genes))
+    levels, alike = (
+        hubs.for_other_evidence * scale_by_top_mean(part, len(genes)) for part in (levels, alike)
+    )
+    by_source = [lagged, knocked.knockouts, knocked.knockdowns, levels, alike]
     signed = lagged * np.sign(series.weights) + alike * np.sign(direct)
-    signed += told.signs * (told.knockouts + told.knockdowns)
+    signed += knocked.signs * (knocked.knockouts + knocked.knockdowns)
     scores = np.sum(by_source, axis=0)
     pairs = Pairs(
         inputs, np.arange(len(genes)), scores, np.sign(signed).astype(np.int8), scores > 0,
         stability=series.stability, evidence=carried_by(by_source),
     )  # fmt: skip
     network = Network.of_pairs(genes, pairs)
-    return network if prior is None else _lifted(network, by_source, signed, prior, allowed)
+    return network if prior is None else _with_prior(network, by_source, signed, prior, allowed)
 
 
-def _lifted(
+def _with_prior(
     network: Network,
     by_source: list[NDArray[np.float64]],
     signed: NDArray[np.float64],
     prior: Prior,
     allowed: NDArray[np.bool_],
 ) -> Network:
-    """The network with what a list of prior edges adds to its scores."""
+    """Return the network with prior edges added to its scores."""
     pairs = network.pairs
     listed = prior.among(pairs.regulators, pairs.targets)
-    scores, said = lifted(pairs.scores, listed, allowed)
+    scores, note = add_prior_edges(pairs.scores, listed, allowed)
     by_prior = scores - pairs.scores
     return network.but(
         scores=scores,
         selected=scores > 0,
         signs=np.sign(signed + listed.signs * by_prior).astype(np.int8),
         evidence=carried_by([*by_source, by_prior]),
-        notes=(*network.notes, said),
+        notes=(*network.notes, note),
     )
 
 
 def _of_knockouts(
     steady: SteadyStates | None, expression: Expression, candidates: Candidates
 ) -> KnockoutEvidence:
-    """What knock-outs say, in the weights of ``tvcs``; nothing where there are none."""
+    """Return the evidence of knock-outs with the weights of ``tvcs``; zeros without any."""
     if steady is None:
         nothing = np.zeros(candidates.allowed.shape)
         return KnockoutEvidence(nothing, nothing, nothing, None, 0.0)
@@ -177,7 +179,7 @@ def _of_knockouts(
 def _in_turn(
     progress: Progress | None, n_first: int, n_second: int
 ) -> tuple[Progress | None, Progress | None]:
-    """Two stretches of one work, told as one."""
+    """Split progress between two stages that are reported as one."""
     if progress is None:
         return None, None
     total = n_first + n_second

@@ -1,10 +1,10 @@
-"""GENIE3: a random forest per target gene on the levels of the others, samples taken as steady.
+"""GENIE3: a random forest per target gene on the levels of the others, ignoring time.
 
 For every gene i the levels x_i, divided by their standard deviation, are predicted from those of
-the regulators by a random forest; the score of j -> i is the importance of x_j
-(`evidence.level_trees`), so the scores of one target add up to about 1. Time is not used. 1000
-trees and the square root of the number of regulators per node, as in the authors' program.
-Huynh-Thu, Irrthum, Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
+the regulators by a random forest. The score of j -> i is the importance of x_j
+(`evidence.level_trees`), so the scores of one target add up to about 1. As in the authors' program,
+there are 1000 trees and the square root of the number of regulators per node. Huynh-Thu, Irrthum,
+Wehenkel and Geurts, PLoS ONE 5, e12776 (2010).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Threads
 
-DESCRIBED = (
+DESCRIPTION = (
     "Ordered pairs were scored by GENIE3 (Huynh-Thu et al., 2010): the importance of the "
     "regulator in a random forest that predicts the level of the target in the same sample; "
     "time was not used."
@@ -43,9 +43,8 @@ def genie3(
 ) -> Network:
     """Score edges by the importance of the regulator for the target's level at the same time.
 
-    Genes that may not regulate, or are constant, are no inputs. `threads` threads grow the trees,
-    or `engine` does; `keep` is a folder for
-    finished ones.
+    Inputs are the regulators that are not constant. `threads` or `engine` grow the trees; `keep` is
+    the checkpoint folder.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)

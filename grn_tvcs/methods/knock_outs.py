@@ -1,8 +1,8 @@
-"""Knock-outs and knock-downs alone: how far each gene moved, indirect effects ranked down.
+"""Knock-outs and knock-downs alone: shift of each gene, with indirect effects down-ranked.
 
-In standard deviations at rest on a log scale, less what a path of two stronger effects explains, as
-the winners of DREAM4 did: Pinna, Soranzo and de la Fuente, PLoS ONE 5, e12912 (2010). Series say
-what is normal at rest, by their first samples, and nothing else.
+Shifts are in standard deviations at rest on a log scale. Effects that a path of two stronger
+effects explains are down-ranked, as by the winners of DREAM4: Pinna, Soranzo and de la Fuente, PLoS
+ONE 5, e12912 (2010). Series only contribute their first samples, as levels at rest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
-DESCRIBED = (
+DESCRIPTION = (
     "Ordered pairs were scored by how far the target moved when the regulator was knocked out "
     "or down, in standard deviations on a log scale, indirect effects ranked down (Pinna et "
     "al., 2010); the series served only to show levels at rest."
@@ -35,7 +35,8 @@ def knock_outs(
 ) -> Network:
     """Score edges by the effect of the regulator's knock-out, or knock-down, on the target.
 
-    Options are those of ``tvcs``; there is no hub prior. A gene that was not changed has no edges.
+    Options are those of ``tvcs``, without a hub prior. Genes that were not perturbed have no
+    targets.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def knock_outs(
             f"{knockdown_weight} and {largest_effect}"
         )
     if steady is None or not any(steady.changed):
-        raise ValueError("knock-outs ranks by knock-outs and knock-downs alone, and none is given")
+        raise ValueError("knock-outs needs knock-outs or knock-downs, and none are given")
     inputs, targets, allowed = candidates = rules.inputs(
         expression.genes, expression.constant_genes
     )

@@ -1,15 +1,14 @@
 """MRNET: regulators of maximum relevance and minimum redundancy, the method of minet.
 
-For every target i genes are taken one by one. In each step the gene j is added to the set S that
-has the largest
+For every target i, genes are selected one by one. Each step adds the gene j with the largest
 
-    s_j = I(j; i) - mean of I(j; k) over k in S       (relevance less redundancy; the mean of
-                                                       nothing is 0)
+    s_j = I(j; i) - mean of I(j; k) over k in S       (relevance less redundancy; the mean over an
+                                                       empty S is 0)
 
-until no s_j is above 0. The score of a pair is the larger of s_j with target i and s_i with target
-j. The mutual information is that of `evidence.mutual_information`. Meyer, Kontos, Lafitte and
-Bontempi, EURASIP Journal on Bioinformatics and Systems Biology 2007, 79879; minet: Meyer, Lafitte
-and Bontempi, BMC Bioinformatics 9, 461 (2008).
+to the set S, until no s_j is above 0. The score of a pair is the larger of s_j with target i and
+s_i with target j. Mutual information is that of `evidence.mutual_information`. Meyer, Kontos,
+Lafitte and Bontempi, EURASIP Journal on Bioinformatics and Systems Biology 2007, 79879; minet:
+Meyer, Lafitte and Bontempi, BMC Bioinformatics 9, 461 (2008).
 """
 
 from __future__ import annotations
@@ -20,30 +19,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.mutual_information import Information
+from grn_tvcs.evidence.mutual_information import MutualInformation
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
-DESCRIBED = (
+DESCRIPTION = (
     "Pairs were scored by MRNET (Meyer et al., 2007): relevance less redundancy in forward "
     "selection, by the mutual information of Gaussian variables with the measured rank "
     "correlation (Meyer et al., 2008); time was not used."
 )
 
 Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
-    """Score pairs by relevance less redundancy when the one was chosen for the other.
+    """Score pairs by relevance less redundancy, when one gene was selected for the other.
 
-    The same both ways, 0 where neither was chosen; of equal genes the first by name is chosen.
+    Symmetric; 0 if neither was selected. Ties go to the first gene by name.
     """
     regulators, targets, _ = rules.candidates(expression.genes)
     rho = RankCorrelations(expression.levels)
-    information = Information(rho)
+    information = MutualInformation(rho)
     scores = np.zeros((regulators.size, targets.size))
     row_of, column_of = (_place_in(some, rho.n_genes) for some in (regulators, targets))
     for genes in rho.in_blocks(np.union1d(regulators, targets)):
@@ -58,11 +57,11 @@ def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Net
 
 
 def forward_selection(
-    information: Information, genes: Places
-) -> Iterator[tuple[Places, Places, Array]]:
-    """Yield, step by step, some of `genes`, the gene chosen for each of them and its score.
+    information: MutualInformation, genes: Indices
+) -> Iterator[tuple[Indices, Indices, Array]]:
+    """Yield for each step: the remaining `genes`, the gene selected for each, and its score.
 
-    All of them take their steps together.
+    All genes take their steps together.
     """
     relevance = information.of(genes)
     redundancy = np.zeros_like(relevance)  # [i, j]: sum of I(j; k) over k chosen for i
@@ -82,8 +81,8 @@ def forward_selection(
         redundancy[places] += information.of(best)
 
 
-def _place_in(some: Places, n_genes: int) -> Places:
-    """Where each gene stands among `some`; -1 where it does not."""
+def _place_in(some: Indices, n_genes: int) -> Indices:
+    """Return the index of each gene in `some`; -1 if absent."""
     places = np.full(n_genes, -1)
     places[some] = np.arange(some.size)
     return places

@@ -10,14 +10,14 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 
-DESCRIBED = (
+DESCRIPTION = (
     "Every pair was scored by the size of the Pearson correlation of its levels over all "
     "samples (Pearson, 1895); time was not used."
 )
 
 
 def pcc(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
-    """Score pairs by the size of their correlation over all samples, the same both ways."""
+    """Score pairs by their absolute Pearson correlation over all samples; symmetric."""
     regulators, targets, _ = rules.candidates(expression.genes)
     r = correlation(expression.levels, regulators, targets)
     return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r))

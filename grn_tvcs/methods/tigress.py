@@ -1,16 +1,17 @@
 """TIGRESS: least angle regression with stability selection.
 
-The level of every target is regressed on those of its regulators, samples taken as steady. In
-every run the standardised columns are multiplied by weights from U(alpha, 1), half of the samples
-is drawn, and least angle regression takes L regulators in one by one; the other half makes another
-run. With F(l) the part of the runs that took regulator j in among the first l, the score is
+The level of every target is regressed on those of its regulators, ignoring time. Every run
+multiplies the standardised columns by weights from U(alpha, 1), draws half of the samples, and adds
+L regulators by least angle regression; the other half gives a second run. With F(l) the fraction of
+runs in which regulator j entered in the first l steps, the score is
 
-    s = mean of F(l) over l = 1..L     ("area": 1 if j is always first, 0 if it never comes),
+    s = mean of F(l) over l = 1..L     ("area": 1 if j is always first, 0 if it never enters),
 
 while F(L) is the plain frequency of Meinshausen and Buhlmann (2010). alpha = .2, L = 5 and 100
-splits, as in the authors' program. Here all targets share splits and weights (for each of them
-the distribution is the same), so one Gram matrix serves all. Haury, Mordelet, Vera-Licona and Vert,
-BMC Systems Biology 6, 145 (2012); the regression: Efron et al., Annals of Statistics 32 (2004).
+splits, as in the authors' program. Here all targets share splits and weights, which leaves the
+distribution of each target unchanged, so one Gram matrix serves all. Haury, Mordelet, Vera-Licona
+and Vert, BMC Systems Biology 6, 145 (2012); the regression: Efron et al., Annals of Statistics 32
+(2004).
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 
-DESCRIBED = (
+DESCRIPTION = (
     "Ordered pairs were scored by TIGRESS (Haury et al., 2012): least angle regression (Efron "
     "et al., 2004) with stability selection (Meinshausen and Bühlmann, 2010) of the target's "
     "level on those of regulators in the same sample; time was not used."
 )
 
-OWN_FREQUENCY = 0.6  # F(L) of the edges it selects itself; Meinshausen and Buhlmann: .6 to .9
-BLOCK = 4  # splits in a unit of work
-KEPT = "pairs that entered"  # what finished work holds; other words refuse that of before
-NEAR = 1e-9  # correlations this near to 0, or to their joint end, count as there
+MIN_FREQUENCY = 0.6  # F(L) of selected edges; Meinshausen and Buhlmann suggest .6 to .9
+CHUNK_SPLITS = 4  # splits per unit of work
+CONTENT = "pairs that entered"  # version of checkpoints; those with another text are refused
+TOLERANCE = 1e-9  # of correlations, relative to standardised columns
 
 
 def tigress(
@@ -58,8 +59,8 @@ def tigress(
     """Score edges by the area under their selection frequency.
 
     `splits` of the samples give two runs each, `steps` is L and `lowest_weight` is alpha.
-    The cut is the method's own: `selected` are the edges that at least 60 % of the runs took in.
-    `threads` threads do the runs, or `engine` does; `keep` is a folder for finished ones.
+    `selected` holds the method's own selection, edges that entered in at least 60 % of the runs.
+    `threads` or `engine` do the runs; `keep` is the checkpoint folder.
     """
     genes = expression.genes
     inputs, _, allowed = rules.inputs(genes, expression.constant_genes)
@@ -72,23 +73,23 @@ def tigress(
     steps = min(steps, len(genes) - 1)
     orders = np.array([rng.permutation(len(x)) for _ in range(splits)])
     runs = Runs(x, weights[inputs], orders, inputs, allowed, steps)
-    job = Job("splits", runs_of_splits, runs, -(-splits // BLOCK), runs.facts)
+    job = Job("splits", runs_of_splits, runs, -(-splits // CHUNK_SPLITS), runs.facts)
     sums = np.zeros((3, *allowed.shape), np.int64)
     engine = Threads(threads) if engine is None else engine
-    with closing(results([job], engine, keep=keep, progress=progress)) as found:
+    with closing(results([job], engine, checkpoint_dir=keep, progress=progress)) as found:
         for _, _, (places, part) in found:
             sums.reshape(3, -1)[:, places] += part
     area, count, sign = sums
     n_runs = 2 * splits
     scores = area / (n_runs * max(steps, 1))
-    own = (count >= OWN_FREQUENCY * n_runs) & (scores > 0)
+    own = (count >= MIN_FREQUENCY * n_runs) & (scores > 0)
     return Network.of_pairs(
         genes, Pairs(inputs, np.arange(len(genes)), scores, np.sign(sign).astype(np.int8), own)
     )
 
 
 class Runs(NamedTuple):
-    """What the runs of all splits share.
+    """Shared data of the runs of all splits.
 
     Attributes
     ----------
@@ -97,11 +98,11 @@ class Runs(NamedTuple):
     weights
         Of the inputs in each split; (inputs, splits).
     orders
-        The samples in the order in which each split cuts them into halves; (splits, samples).
+        Permutation of the samples that each split cuts into halves; (splits, samples).
     inputs, allowed
-        As `Rules.inputs` has them.
+        From `Rules.inputs`.
     steps
-        Of a run.
+        Steps per run.
     """
 
     x: NDArray[np.float64]
@@ -113,9 +114,9 @@ class Runs(NamedTuple):
 
     @property
     def facts(self) -> dict[str, str]:
-        """All that the runs depend on: what it is, and a hash of it."""
+        """All inputs of the runs, as hashes with names."""
         return {
-            "sums": KEPT,
+            "sums": CONTENT,
             "data": hash_of("", self.x),
             "regulators or targets": hash_of("", self.inputs, self.allowed),
             "options": hash_of((self.steps, len(self.orders)), self.weights),
@@ -124,13 +125,12 @@ class Runs(NamedTuple):
 
 
 def runs_of_splits(runs: Runs, unit: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Pairs that entered in the runs of a few splits, and their area, count and sign.
+    """Return the pairs that entered in the runs of a unit, with their area, count and sign.
 
-    A pair is its place in [input, gene]; there are at most `steps` for a gene and run, however many
-    may regulate it.
+    A pair is its flat index in [input, gene]. At most `steps` pairs enter per gene and run.
     """
     area, count, sign = sums = np.zeros((3, *runs.allowed.shape), np.int64)
-    for split in range(len(runs.orders))[unit * BLOCK : (unit + 1) * BLOCK]:
+    for split in range(len(runs.orders))[unit * CHUNK_SPLITS : (unit + 1) * CHUNK_SPLITS]:
         for rows in np.split(runs.orders[split], [len(runs.x) // 2]):
             half = runs.x[rows] - runs.x[rows].mean(axis=0)
             inputs = half[:, runs.inputs] * runs.weights[:, split]
@@ -150,21 +150,21 @@ def least_angle_entries(
     allowed: NDArray[np.bool_],
     steps: int,
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
-    """Column of `inputs` that enters the regression of each of `outputs`, and its sign, per step.
+    """Return per step: the columns of `inputs` that enter, their outputs and their signs.
 
-    Columns are centred; `allowed` [input, output] says which may enter. All outputs take their
-    steps together; one that is fitted drops out, so later steps may hold fewer.
+    Columns are centred; `allowed` [input, output] holds the candidates. All outputs take their
+    steps together. Fitted outputs drop out, so later steps may have fewer.
     """
     if not inputs.shape[1]:
         return []
     gram = inputs.T @ inputs
-    correlation = outputs.T @ inputs  # [output, input], of what is not fitted yet
+    correlation = outputs.T @ inputs  # [output, input], with the residuals
     is_open = allowed.T.copy()
     targets = np.arange(len(correlation))
     level = np.where(is_open, np.abs(correlation), 0.0).max(axis=1, initial=0.0)
     entering = np.where(is_open, np.abs(correlation), -1.0).argmax(axis=1)
     active = np.empty((targets.size, 0), dtype=np.intp)
-    goes_on = level > NEAR
+    goes_on = level > TOLERANCE
     entries = []
     for _ in range(steps):
         targets, correlation, is_open, level, active, entering = (
@@ -177,26 +177,26 @@ def least_angle_entries(
         active = np.column_stack([active, entering])
         signs = np.sign(np.take_along_axis(correlation, active, axis=1))
         entries.append((entering, targets, signs[:, -1]))
-        # 1. the direction along which the correlations of all that are in fall alike, at rate 1
+        # 1. equiangular direction: correlations of active inputs fall at rate 1 (Efron, 2.4-2.6)
         among = gram[active[:, :, None], active[:, None, :]]
         direction = np.linalg.solve(among, signs[:, :, None])[:, :, 0]
         rate = sum(d[:, None] * gram[a] for d, a in zip(direction.T, active.T, strict=True))
-        # 2. how far until one that is out, with either sign, is as correlated as those
+        # 2. distance at which an inactive input, with either sign, is as correlated (Efron, 2.13)
         far = np.minimum(
             _distance(level[:, None] - correlation, 1 - rate),
             _distance(level[:, None] + correlation, 1 + rate),
         )
         far = np.where(is_open, far, np.inf)
         entering = far.argmin(axis=1)
-        # 3. go there; the least squares fit, where all correlations are 0, is as far as `level`
+        # 3. go there; at distance `level` all correlations are 0, the least squares fit
         step = far[at, entering]
-        goes_on = step < (1 - NEAR) * level
+        goes_on = step < (1 - TOLERANCE) * level
         correlation = correlation - np.where(goes_on, step, 0.0)[:, None] * rate
         level = level - step
-        goes_on &= level > NEAR
+        goes_on &= level > TOLERANCE
     return entries
 
 
 def _distance(gap: NDArray[np.float64], closing: NDArray[np.float64]) -> NDArray[np.float64]:
-    meets = closing > NEAR
+    meets = closing > TOLERANCE
     return np.where(meets, np.maximum(gap, 0.0) / np.where(meets, closing, 1.0), np.inf)

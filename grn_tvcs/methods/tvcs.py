@@ -1,17 +1,17 @@
 """Stability of gradient matching pursuit under TVCS caps, and of row-wise matching pursuit.
 
-On random halves of the series the next level of every gene, on a log scale and less what its own
-level says, is regressed on the past of the other genes, once for all genes together by gradient
-matching pursuit under caps on every regulator, every gene and all edges (GradMP: Nguyen, Chin and
-Tran 2012), and once gene by gene by orthogonal matching pursuit (OMP: Pati, Rezaiifar and
+On random halves of the series, the next log level of every gene, adjusted for its own level, is
+regressed on the past of the other genes. One solver fits all genes together by gradient matching
+pursuit under caps on every regulator, every gene and all edges (GradMP: Nguyen, Chin and Tran
+2012). The other fits gene by gene by orthogonal matching pursuit (OMP: Pati, Rezaiifar and
 Krishnaprasad 1993).
 
-The score of an edge is the variance of its target that it explains beyond the other edges,
-averaged over all halves: what is lost when it is dropped where it was chosen, and a share of what
-it would add where it was not. Both solvers count the same, and regulators whose scores stand out
-are lifted, for real networks have hubs. Knock-outs and knock-downs add how far each gene moved, in
-standard deviations on a log scale, less what a path of stronger effects explains; as far as genes
-were changed, their effects say how much regulators are lifted.
+The score of an edge is the variance of its target that it explains beyond the other edges, averaged
+over all halves: the loss if a chosen edge is dropped, and a fraction of the gain if another edge is
+added. Both solvers have equal weight. A hub prior raises regulators with strong scores, because
+real networks have hubs. Knock-outs and knock-downs add the shift of each gene, in standard
+deviations on a log scale, with indirect effects down-ranked. As far as genes were perturbed, their
+effects also determine the strength of the hub prior.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from grn_tvcs.evidence.knockouts import (
     LARGEST_EFFECT,
     knockout_evidence,
 )
-from grn_tvcs.evidence.lagged_regression import ADDED_SHARE, USUAL, lagged_regression
+from grn_tvcs.evidence.lagged_regression import ADDED_SHARE, DEFAULT_PLAN, lagged_regression
 from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -36,11 +36,11 @@ from grn_tvcs.network.evidence import carried_by
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.stability.draws import Plan
-from grn_tvcs.stability.stability import PARTS
+from grn_tvcs.stability.draws import SubsamplingPlan
+from grn_tvcs.stability.stability import SOLVERS
 from tvcs_core.engines import Engine
 
-DESCRIBED = (
+DESCRIPTION = (
     "The next log level of every gene was regressed on the past of the others in random "
     "halves of the series, by gradient matching pursuit (Nguyen et al., 2012) under caps on "
     "regulators, targets and edges (Yang et al., 2017) and by orthogonal matching pursuit "
@@ -55,13 +55,13 @@ def tvcs(
     rng: np.random.Generator,
     *,
     parts: str = "both",
-    resamples: int = USUAL.resamples,
-    memory: tuple[float, float] = USUAL.memory,
+    resamples: int = DEFAULT_PLAN.resamples,
+    memory: tuple[float, float] = DEFAULT_PLAN.memory,
     log_offset: float = LOG_OFFSET,
-    column_weights: tuple[float, float] = USUAL.column_weights,
-    in_degrees: tuple[int, int] = USUAL.in_degrees,
-    edges_per_gene: tuple[float, float] = USUAL.edges_per_gene,
-    iterations: int = USUAL.iterations,
+    column_weights: tuple[float, float] = DEFAULT_PLAN.column_weights,
+    in_degrees: tuple[int, int] = DEFAULT_PLAN.in_degrees,
+    edges_per_gene: tuple[float, float] = DEFAULT_PLAN.edges_per_gene,
+    iterations: int = DEFAULT_PLAN.iterations,
     added_share: float = ADDED_SHARE,
     hub_power: float = HUB_POWER,
     hub_genes: int = HUB_GENES,
@@ -76,55 +76,52 @@ def tvcs(
 ) -> Network:
     """Score edges by the variance they explain in resampled solutions.
 
-    Caps of `rules` bound the drawn ones in every draw. A score of 1 is the mean of the strongest
-    edges, one per gene, before the hub prior; signs are those of the summed coefficients. Needs
-    at least three samples.
+    Caps of `rules` bound the drawn caps. A score of 1 is the mean of the strongest edges, one per
+    gene, before the hub prior; signs are those of the summed coefficients. Needs at least three
+    samples.
 
-    The defaults were chosen on simulated networks of 10, 30 and 100 genes and are the same for
-    all data; docs/networks.md has what each of them is worth.
+    The defaults were chosen on simulated networks of 10, 30 and 100 genes and are the same for all
+    data; docs/networks.md has the effect of each.
 
     Parameters
     ----------
     expression, rules, rng
-        As for every method. Where `expression` says when a perturbation was on, each perturbed
-        part of a series has an intercept of its own and is resampled by itself.
+        As for every method. If `expression` has a perturbation column, each perturbed part of a
+        series has its own intercept and is resampled separately.
     parts
         ``"tvcs"`` (GradMP under caps), ``"omp"`` (row by row) or ``"both"``.
     resamples
         Number of halves of the data.
     memory
-        Range of the weight of the past: how much a sample counts beside one that is a median
-        step younger.
+        Range of the memory: the weight of a sample relative to one that is a median step younger.
     log_offset
-        Part of a gene's largest level that is added before the logarithm.
+        Fraction of a gene's largest level added before the logarithm.
     column_weights
         Range of the factors of the inputs.
     in_degrees, edges_per_gene
-        Ranges of the drawn caps; in-degree caps hold for both parts.
+        Ranges of the drawn caps; in-degree caps hold for both solvers.
     iterations
         Of GradMP.
     added_share
-        What an edge would add counts this much where it was not chosen.
+        Weight of the variance that an edge not chosen would explain.
     hub_power
         Scores of a regulator are multiplied by their variance to this power ...
     hub_genes
-        ... in networks of more genes than this. As far as genes were knocked out or down, the
-        power is what fits the concentration of strong effects, at most this, in networks of any
-        size.
+        ... in networks of more genes than this. As far as genes were knocked out or down, the power
+        is fitted to the concentration of strong effects, up to this, in networks of any size.
     knockout_weight
-        What the effects of knock-outs count beside the series, where every gene was knocked out;
-        less where only some were.
+        Weight of knock-outs relative to the series if every gene was knocked out; less otherwise.
     knockdown_weight
-        What a knock-down counts beside a knock-out.
+        Weight of a knock-down relative to a knock-out.
     largest_effect
-        Effects larger than this many standard deviations count as this.
+        Effects are clipped to this number of standard deviations.
     steady
         Knock-outs, knock-downs and wild type, with the genes of `expression`.
     threads, engine, progress, keep
         As in `units.gather`.
     """
-    if parts not in ("both", *PARTS):
-        raise ValueError(f"parts must be one of both, {', '.join(PARTS)}, found {parts!r}")
+    if parts not in ("both", *SOLVERS):
+        raise ValueError(f"parts must be one of both, {', '.join(SOLVERS)}, found {parts!r}")
     if min(knockout_weight, knockdown_weight, largest_effect) < 0:
         raise ValueError(
             "knockout_weight, knockdown_weight and largest_effect must be >= 0, found "
@@ -136,8 +133,8 @@ def tvcs(
             f"{added_share}, {hub_power}, {hub_genes} and {log_offset}"
         )
     genes = expression.genes
-    plan = Plan(
-        PARTS if parts == "both" else (parts,),
+    plan = SubsamplingPlan(
+        SOLVERS if parts == "both" else (parts,),
         resamples, memory, column_weights, in_degrees, edges_per_gene, iterations,
     )  # fmt: skip
     found = lagged_regression(

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from grn_tvcs.network.network import HEADER, SIGNS, Network
+from grn_tvcs.network.edge import HEADER, SIGNS
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.ranking import Ranked, blocks
 from tvcs_core.files.spreadsheet import shield

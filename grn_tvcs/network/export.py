@@ -18,7 +18,8 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
-from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, node_facts, signed
+from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, node_facts
+from grn_tvcs.network.programs.frames import signed
 from grn_tvcs.network.programs.tables import (
     write_celloracle,
     write_celloracle_base,

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import repeated
+from grn_tvcs.network.confidence import DECIMALS, false_discovery
+from grn_tvcs.network.edge import CHANCES, HEADER, SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import EXTRA, FIXED, KINDS, OverGenes, Pairs, square
 from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
-from grn_tvcs.network.verdict import Verdict
+from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import names_of, require_kind
 from tvcs_core.files.shown import listed
 
@@ -25,49 +27,6 @@ if TYPE_CHECKING:
 
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.network.origin import Origin
-
-HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
-CHANCES = ("confidence", "false_discovery")
-SIGNS = {1: "+", -1: "-", 0: "?"}
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One directed edge as the files show it.
-
-    Attributes
-    ----------
-    regulator, target
-        Names of two different genes.
-    score
-        Above 0; higher is surer, in the units of the method.
-    sign
-        ``+`` activates, ``-`` represses, ``?`` not known.
-    rank
-        1 is the surest; edges with equal scores share a rank.
-    selected
-        Whether the edge is inside the caps.
-    evidence
-        What the score stands on, a word of `evidence.NAMES`; empty where that is not known.
-    confidence, false_discovery
-        As in `Network`; None where they are not known.
-    """
-
-    regulator: str
-    target: str
-    score: float
-    sign: str
-    rank: int
-    selected: bool
-    evidence: str = ""
-    confidence: float | None = None
-    false_discovery: float | None = None
-
-    @property
-    def known(self) -> dict[str, str | float]:
-        """Evidence, confidence and false discovery by name, those that are known."""
-        told = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
-        return {name: value for name, value in told.items() if value not in ("", None)}
 
 
 @dataclass(frozen=True)
@@ -236,9 +195,9 @@ class Network:
         ValueError
             If the graph is not directed or has parallel edges, or as for the class.
         """
-        from grn_tvcs.network.programs.graphs import of_graph
+        from grn_tvcs.network.programs.graphs import pairs_of_graph
 
-        return of_graph(graph)
+        return cls.of_pairs(*pairs_of_graph(graph))
 
     def within(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
@@ -264,6 +223,24 @@ class Network:
         has_score, own = self.pairs.scores > 0, self.pairs.own
         chosen = self.but(selected=has_score if own is None else own & has_score)
         return chosen._under(Rules())
+
+    def judged(self) -> Network:
+        """The same with its false discoveries and its verdict, by the scores that it has now.
+
+        The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of
+        a verdict that is there, what more series would support is kept; the rest is counted anew.
+        A network without a confidence stays as it is.
+        """
+        scores = self.pairs.scores
+        if self.pairs.confidence is None:
+            return self
+        confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
+        more = None if self.verdict is None else self.verdict.more
+        return self.but(
+            confidence=confidence,
+            false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
+            verdict=verdict_of(confidence, scores, more=more),
+        )
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
@@ -334,15 +311,15 @@ class Network:
 
     def to_decoupler(self) -> pd.DataFrame:
         """The selected edges as a net of decoupler: source, target and signed weight."""
-        from grn_tvcs.network.programs.tables import decoupler_frame
+        from grn_tvcs.network.programs.frames import decoupler_frame
 
-        return decoupler_frame(self)
+        return decoupler_frame(self.edges(selected_only=True))
 
     def to_celloracle(self) -> pd.DataFrame:
         """The selected edges as links of CellOracle; there are no p-values."""
-        from grn_tvcs.network.programs.tables import celloracle_frame
+        from grn_tvcs.network.programs.frames import celloracle_frame
 
-        return celloracle_frame(self)
+        return celloracle_frame(self.edges(selected_only=True))
 
     def to_anndata(self, data: Any, key: str = "tvcs") -> Any:
         """Keep the network in ``data.uns[key]``, and return `data`, an AnnData.
@@ -352,14 +329,19 @@ class Network:
         """
         from grn_tvcs.network.programs.anndata import keep
 
-        return keep(self, data, key)
+        facts: dict[str, Any] = {"verdict": None if self.verdict is None else self.verdict.said()}
+        if self.origin is not None:
+            facts |= {"method": self.origin.method, "seed": self.origin.seed}
+        frame = self.to_frame(selected_only=True)
+        return keep(data, key, frame, self.genes, self.notes, facts)
 
     @classmethod
     def from_anndata(cls, data: Any, key: str = "tvcs") -> Network:
         """Read a network that `to_anndata` kept; its edges are selected. ValueError without one."""
         from grn_tvcs.network.programs.anndata import kept
 
-        return kept(data, key)
+        genes, pairs, notes = kept(data, key)
+        return cls.of_pairs(genes, pairs, notes=notes)
 
     def report(self, path: str | Path, expression: Expression | None = None, **more: Any) -> Path:
         """Write the report of the network, one HTML file, and return its path.
@@ -389,7 +371,9 @@ class Network:
     def _repr_html_(self) -> str:
         from grn_tvcs.network.programs.html import summary
 
-        return summary(self)
+        verdict = "" if self.verdict is None else self.verdict.said()
+        frame = self.to_frame(selected_only=True)
+        return summary(frame, len(self.genes), self.n_scored, verdict)
 
     def to_networkx(self) -> Any:
         """All genes and the selected edges as a `networkx.DiGraph`.
@@ -399,4 +383,4 @@ class Network:
         """
         from grn_tvcs.network.programs.graphs import graph_of
 
-        return graph_of(self)
+        return graph_of(self.genes, self.edges(selected_only=True))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core import TVCS
-from tvcs_core.arguments import found, names_of
+from tvcs_core.arguments import describe_value, names_of
 from tvcs_core.files.shown import listed
 
 FEW_PER_GENE = 0.25  # edges that are selected where nothing says how many are true
@@ -241,7 +241,7 @@ def _cap(name: str, cap: object) -> int | None:
     if cap is None:
         return None
     if isinstance(cap, bool) or not isinstance(cap, int | np.integer):
-        raise TypeError(f"{name} must be an integer >= 0 or None, found {found(cap)}")
+        raise TypeError(f"{name} must be an integer >= 0 or None, found {describe_value(cap)}")
     if cap < 0:
         raise ValueError(f"{name} must be >= 0, found {cap}")
     return int(cap)

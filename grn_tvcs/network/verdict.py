@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.network.confidence import DECIMALS, LIKELY, expected_true, false_discovery
-
-if TYPE_CHECKING:
-    from grn_tvcs.network.network import Network
+from grn_tvcs.network.confidence import DECIMALS, LIKELY, expected_true
 
 EXACT = 10  # numbers below are said as they are, others with two digits
 IN_WORDS = (
@@ -121,25 +118,6 @@ def verdict_of(
     n_edges = int(np.count_nonzero((confidence >= LIKELY) & (scores > 0)))
     expected = float(np.round(true[n_edges], DECIMALS))
     return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more)
-
-
-def judged(network: Network) -> Network:
-    """The network with its false discoveries and its verdict, by the scores that it has now.
-
-    The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of a
-    verdict that is there, what more series would support is kept; the rest is counted anew. A
-    network without a confidence stays as it is.
-    """
-    pairs = network.pairs
-    if pairs.confidence is None:
-        return network
-    confidence = np.where(pairs.scores > 0, np.round(pairs.confidence, DECIMALS), 0.0)
-    more = None if network.verdict is None else network.verdict.more
-    return network.but(
-        confidence=confidence,
-        false_discovery=np.round(false_discovery(confidence, pairs.scores), DECIMALS),
-        verdict=verdict_of(confidence, pairs.scores, more=more),
-    )
 
 
 def about(number: int) -> str:

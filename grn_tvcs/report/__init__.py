@@ -1,4 +1,4 @@
-"""The report of a network: one HTML file that opens without a connection.
+"""Report of a network, as one self-contained HTML file.
 
-It computes nothing new about the network: what it shows, others found.
+It only shows results that other packages computed.
 """

@@ -1,4 +1,4 @@
-"""The curves of a report in pixels: held-out gain and expected true edges by number of edges."""
+"""Curves of a report in pixels: held-out gain and expected true edges by number of edges."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.network.confidence import expected_true
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.edge import Edge
+from grn_tvcs.network.network import Network
 from tvcs_core.files.page import Axes, round_numbers
 
-MOST_POINTS = 200
+MAX_POINTS = 200  # of the curve of expected true edges
 CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 640.0, 180.0, 46.0
 CURVE_TICKS = 5
 
 
 def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
-    """Stability of each edge; None where nothing was resampled or too little for it."""
+    """Return the stability of each edge; None if it could not be estimated."""
     pairs = network.pairs
     if pairs.stability is None:
         return [None] * len(edges)
@@ -30,10 +31,9 @@ def stabilities(network: Network, edges: Sequence[Edge]) -> list[float | None]:
 
 
 def curve(count: EdgeCount) -> dict[str, Any]:
-    """The gains of held-out series by number of edges, as paths and ticks in pixels.
+    """Return the gains of held-out series by number of edges, as paths and ticks in pixels.
 
-    The axis goes down to the lowest gain that is not far below zero: what too many edges cost
-    further down is cut off.
+    Gains below minus the largest one are clipped.
     """
     gains, errors = np.array(count.gains), np.array(count.errors)
     top = max(float((gains + errors).max()), 1e-9)
@@ -66,17 +66,17 @@ def curve(count: EdgeCount) -> dict[str, Any]:
 
 
 def support(network: Network) -> dict[str, Any] | None:
-    """Expected true edges by number of edges, by falling confidence: axes and places in pixels.
+    """Return the expected true edges by number of edges, by decreasing confidence, in pixels.
 
-    The axis goes to twice the supported edges, and to as many as there are genes. Beside the
-    curve stands the line on which all edges would be true. None where no confidence is known.
+    The axis ends at twice the supported edges, or at the number of genes if that is larger. A
+    second line shows the case that all edges are true. None without confidences.
     """
     confidence, verdict = network.pairs.confidence, network.verdict
     if confidence is None or verdict is None:
         return None
     true, n_edges = expected_true(confidence, network.pairs.scores), verdict.n_edges
     last = max(1, min(true.size - 1, max(2 * n_edges, len(network.genes))))
-    sizes = np.unique(np.linspace(0, min(last, true.size - 1), MOST_POINTS).round().astype(int))
+    sizes = np.unique(np.linspace(0, min(last, true.size - 1), MAX_POINTS).round().astype(int))
     lines = round_numbers(0.0, max(float(true[sizes[-1]]), 1.0))
     axes = Axes(last, 0.0, lines[-1])
     all_true = min(float(last), axes.high)

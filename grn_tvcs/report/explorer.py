@@ -1,4 +1,4 @@
-"""What the scripts of a report know of genes and edges, as columns that name genes by number."""
+"""Data of genes and edges for the scripts of a report, as columns with indices of genes."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.network.edge import SIGNS
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.network import SIGNS, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.ranking import Ranked, ranked_selected, ranked_top
 from grn_tvcs.network.scores import Scores
-from grn_tvcs.report.layout import Dot
+from grn_tvcs.report.layout import Node
 
-MOST_TOLD = 20_000  # selected edges, the surest
-MOST_BESIDE = 2_000  # among so many of the surest, those outside the caps are told too ...
-MOST_PAIRS = 4_000_000  # ... where looking for them costs little
-DIGITS = 6  # of chances as in edges.tsv; more than a picture needs of a score
+MAX_EDGES = 20_000  # selected edges, by rank
+MAX_TOP = 2_000  # of this number of top edges, those outside the caps are included too ...
+MAX_SEARCHED_PAIRS = 4_000_000  # ... if the search for them takes less than about a second
+DIGITS = 6  # significant digits, as in edges.tsv
 NOT_JUDGED, TRUE, FALSE = "-", "t", "f"
 
 
 def explorer(
     network: Network,
-    dots: Sequence[Dot],
+    nodes: Sequence[Node],
     reference: Network | None = None,
     judged: Scores | None = None,
 ) -> dict[str, Any]:
-    """Names of all genes, places of those that are drawn first, and the edges of the list.
+    """Return names of all genes, positions of the drawn ones, and the edges of the list.
 
-    Columns of edges hold one entry each, the surest edge first; columns of what is not known are
-    not there. In `truth` an edge is true, false or not judged.
+    Columns of edges have one entry per edge, by rank; columns without data are absent. `truth` is
+    true, false or not judged.
     """
     some = listed(network)
     pairs, at = network.pairs, (some.rows, some.cols)
@@ -46,26 +47,26 @@ def explorer(
     }
     for name in ("stability", "confidence", "false_discovery"):
         if (known := getattr(pairs, name)) is not None:
-            edges[name] = [_chance(part) for part in known[at].tolist()]
+            edges[name] = [_rounded(part) for part in known[at].tolist()]
     if pairs.evidence is not None:
         edges["evidence"] = [NAMES[code] for code in pairs.evidence[at].tolist()]
     if reference is not None:
         edges["truth"] = truth(network, reference, judged, regulators, targets)
     return {
         "genes": list(network.genes),
-        "places": [[number[dot.name], dot.x, dot.y] for dot in dots],
+        "places": [[number[node.name], node.x, node.y] for node in nodes],
         "edges": edges,
         "all_selected": int(np.count_nonzero(pairs.selected)),
     }
 
 
 def listed(network: Network) -> Ranked:
-    """The edges of the list: the selected ones, and the surest others where pairs are few."""
+    """Return the edges of the list: the selected ones, and top others if pairs are few."""
     some = ranked_selected(network.pairs, network.genes)
-    if some.rows.size > MOST_TOLD:
-        return Ranked(*(part[:MOST_TOLD] for part in some))
-    if network.pairs.scores.size <= MOST_PAIRS:
-        return ranked_top(network.pairs, network.genes, MOST_BESIDE)
+    if some.rows.size > MAX_EDGES:
+        return Ranked(*(part[:MAX_EDGES] for part in some))
+    if network.pairs.scores.size <= MAX_SEARCHED_PAIRS:
+        return ranked_top(network.pairs, network.genes, MAX_TOP)
     return some
 
 
@@ -76,7 +77,7 @@ def truth(
     regulators: NDArray[np.int64],
     targets: NDArray[np.int64],
 ) -> str:
-    """One letter for each pair: whether the reference has it, as far as it counts."""
+    """Return one letter per pair: whether it is an edge of the reference, or not judged."""
     place = {gene: k for k, gene in enumerate(reference.genes)}
     at = np.array([place[gene] for gene in network.genes])
     rows, cols = at[regulators], at[targets]
@@ -88,5 +89,5 @@ def truth(
     return "".join(np.where(counts, letters, NOT_JUDGED).tolist())
 
 
-def _chance(value: float) -> float | None:
+def _rounded(value: float) -> float | None:
     return None if value != value else float(f"{value:.{DIGITS}g}")

@@ -1,8 +1,8 @@
-"""What the selected edges predict of series that their weights were not fitted to.
+"""Predictions of held-out series by the selected edges.
 
-Series are held out in the folds by which the number of edges is chosen, and the model is the same:
-the next level of a gene on a log scale from its own level, an intercept and the levels of its
-selected regulators, whose weights are halved. The edges themselves were chosen with all series.
+The folds and the model are those of `edge_count`: the next log level of a gene is regressed on its
+own level, an intercept and the levels of its selected regulators, whose weights are halved. The
+edges themselves were selected with all series.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.edge_count import SHRINK, fold_numbers, in_folds
+from grn_tvcs.edge_count import SHRINK, fold_numbers, split_for_folds
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.methods import options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.stability.model import RIDGE, transitions
 
-MOST_WORK = 100_000_000  # steps x genes x folds: beyond, a report would take minutes
-MOST_AT_ONCE = 2_000_000  # steps x targets x regulators: bounds the memory
+MAX_WORK = 100_000_000  # steps x genes x folds; larger reports would take minutes
+CHUNK_SIZE = 2_000_000  # steps x targets x regulators per chunk, which bounds the memory
 
 Array = NDArray[np.float64]
 
@@ -34,13 +34,13 @@ class HeldOut:
     Attributes
     ----------
     levels
-        Predicted level of every sample in the units of the expression, NaN where none is: at the
-        start of a series, and of genes without a selected regulator; (samples, genes).
+        Predicted level of every sample in the units of the expression; NaN at the start of series
+        and for genes without a selected regulator; (samples, genes).
     gain
-        Part of the squared error of the gene's own level and intercept alone that its regulators
-        take away; below 0 where they add to it, NaN without a prediction; (genes,).
+        Fraction of the squared error of own level and intercept that the regulators remove;
+        negative if they add to it, NaN without a prediction; (genes,).
     n_folds
-        In how many parts the series were held out.
+        Number of folds.
     """
 
     levels: Array
@@ -51,24 +51,24 @@ class HeldOut:
 def predicted(expression: Expression, network: Network, columns: Sequence[int]) -> HeldOut | None:
     """Predict every step of the targets among these columns of `expression`.
 
-    None where series are too few to hold one out, or so many that a report would take long. What
-    a perturbation does by itself is not predicted: while it is on, the mean of the held-out steps
-    of its series is taken from them.
+    None if series are too few to hold one out, or too many for the time of a report. Direct effects
+    of a perturbation are not predicted: while it is on, the mean of the held-out steps of its
+    series is subtracted.
     """
     try:
-        with warnings.catch_warnings():  # they came when the network was inferred
+        with warnings.catch_warnings():  # they were given when the network was inferred
             warnings.simplefilter("ignore")
-            data = in_folds(on_scale(expression))
+            data = split_for_folds(on_scale(expression))
     except ValueError:  # one short series, or none
         return None
     options = options_of("tvcs")
     steps = transitions(data, options["log_offset"])
-    fold_of = fold_numbers(data)
-    n_folds = int(fold_of.max()) + 1
+    fold_index = fold_numbers(data)
+    n_folds = int(fold_index.max()) + 1
     regulators = _regulators(network, data.genes)
     is_constant = data.is_constant
     targets = [gene for gene in columns if gene in regulators and not is_constant[gene]]
-    if not targets or len(steps.before) * len(targets) * n_folds > MOST_WORK:
+    if not targets or len(steps.before) * len(targets) * n_folds > MAX_WORK:
         return None
     inputs = sorted({gene for target in targets for gene in regulators[target]})
     past = steps.past(np.array(inputs), float(np.mean(options["memory"])))
@@ -77,7 +77,7 @@ def predicted(expression: Expression, network: Network, columns: Sequence[int]) 
     own, following = (steps.levels[rows][:, targets] for rows in (steps.before, steps.before + 1))
     expected, alone = np.empty(own.shape), np.empty(own.shape)
     for fold in range(n_folds):
-        out = fold_of[steps.before] == fold
+        out = fold_index[steps.before] == fold
         u, y, z = (_centred(part, steps.intercepts, out) for part in (own, following, past))
         for some, mine in _batches(chosen, len(out)):
             usual, more = _fitted(u[:, some], y[:, some], z[:, mine], out)
@@ -92,7 +92,7 @@ def predicted(expression: Expression, network: Network, columns: Sequence[int]) 
 
 
 def _regulators(network: Network, measured: Sequence[str]) -> dict[int, list[int]]:
-    """Columns of the selected regulators of each gene that has any, by the gene's own column."""
+    """Return the columns of the selected regulators of each target, by the target's column."""
     column = {gene: j for j, gene in enumerate(measured)}
     found: dict[int, list[int]] = {}
     pairs, genes = network.pairs, network.genes
@@ -104,7 +104,7 @@ def _regulators(network: Network, measured: Sequence[str]) -> dict[int, list[int
 
 
 def _centred(x: Array, groups: NDArray[np.int64], out: NDArray[np.bool_]) -> Array:
-    """Less the mean of the rows of the same intercept that are not held out, or else of all."""
+    """Subtract the mean of the training rows with the same intercept, or of all its rows."""
     centred = np.empty(x.shape)
     for group in np.unique(groups).tolist():
         mine = groups == group
@@ -116,16 +116,16 @@ def _centred(x: Array, groups: NDArray[np.int64], out: NDArray[np.bool_]) -> Arr
 def _batches(
     chosen: Sequence[list[int]], n_steps: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Targets with equally many regulators, some at a time, and these; (targets, regulators)."""
+    """Yield chunks of targets with equally many regulators, and these; (targets, regulators)."""
     sizes = np.array([len(mine) for mine in chosen])
     for size in np.unique(sizes).tolist():
         alike = np.flatnonzero(sizes == size)
-        for some in np.array_split(alike, -(-alike.size * size * n_steps // MOST_AT_ONCE)):
+        for some in np.array_split(alike, -(-alike.size * size * n_steps // CHUNK_SIZE)):
             yield some, np.array([chosen[k] for k in some])
 
 
 def _fitted(own: Array, y: Array, inputs: Array, out: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """What the own level says of the steps that are held out, and what the inputs add to it.
+    """Return predictions of held-out steps by the own level, and the contribution of the inputs.
 
     `own` and `y` are (steps, targets), `inputs` (steps, targets, regulators).
     """
@@ -134,7 +134,7 @@ def _fitted(own: Array, y: Array, inputs: Array, out: NDArray[np.bool_]) -> tupl
     size[size == 0] = 1.0
     slope = np.sum(u * known, axis=0) / size
     common = np.einsum("st,str->tr", u, inputs[~out]) / size[:, None]
-    z = inputs - own[:, :, None] * common  # the own level is taken out
+    z = inputs - own[:, :, None] * common  # the own level is projected out
     products = np.einsum("str,stq->trq", z[~out], z[~out], optimize=True)
     trace = np.trace(products, axis1=1, axis2=2)
     ridge = RIDGE * np.where(trace > 0, trace, 1.0)
@@ -145,7 +145,7 @@ def _fitted(own: Array, y: Array, inputs: Array, out: NDArray[np.bool_]) -> tupl
 
 
 def _in_units(data: Expression, expected: Array, log_offset: float) -> Array:
-    """Levels of the table from logarithms: what `log_levels` does, undone."""
+    """Convert log levels back to the units of the table, the inverse of `log_levels`."""
     if data.scale == "log":
         return expected
     largest = data.values.max(axis=0)

@@ -1,4 +1,4 @@
-"""A network as a drawing: genes placed by springs, the edges between them as paths in pixels."""
+"""Drawing of a network: a spring layout of genes, with edges as paths in pixels."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.network.network import Edge
+from grn_tvcs.network.edge import Edge
 
-WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0
-MOST_NAMED = 100
-NAMED_OF_MANY = 30
-# Steps of the springs: a step of many genes takes longer, and they settle in fewer well enough.
-MOST_STEPS, LEAST_STEPS, STEPS_TIMES_GENES = 300, 50, 15_000
+WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0  # pixels
+MAX_NAMED = 100  # genes, up to which all are named
+NAMED_OF_MANY = 30  # named genes of larger networks, those with the most targets
+# Steps of the spring layout: large components need fewer, and each of their steps costs more.
+MAX_STEPS, MIN_STEPS, STEPS_TIMES_GENES = 300, 50, 15_000
 
 
 @dataclass(frozen=True)
-class Dot:
+class Node:
     """A gene in the drawing; pixels."""
 
     name: str
@@ -41,8 +41,8 @@ class Arrow:
     opacity: float
 
 
-def draw(edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
-    """Place the linked genes and their edges; the same network is always drawn the same way."""
+def draw(edges: Sequence[Edge]) -> tuple[list[Node], list[Arrow]]:
+    """Lay out the linked genes and their edges; equal networks give equal drawings."""
     if not edges:
         return [], []
     import networkx as nx
@@ -55,8 +55,8 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
     place = _fill(_spread(graph))
     radius = {name: 5.0 + 2.2 * math.sqrt(n) for name, n in n_targets.items()}
     most = sorted(graph, key=lambda name: (-n_targets[name], name))
-    named = set(most if len(most) <= MOST_NAMED else most[:NAMED_OF_MANY])
-    dots = [Dot(n, *place[n], radius[n], n_targets[n] > 0, n in named) for n in graph]
+    named = set(most if len(most) <= MAX_NAMED else most[:NAMED_OF_MANY])
+    nodes = [Node(n, *place[n], radius[n], n_targets[n] > 0, n in named) for n in graph]
     pairs = {(edge.regulator, edge.target) for edge in edges}
     strongest = max(edge.score for edge in edges)
     arrows = [
@@ -74,11 +74,11 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Dot], list[Arrow]]:
         )
         for e in edges
     ]
-    return dots, arrows
+    return nodes, arrows
 
 
 def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
-    """Lay out each connected part by springs, and put the parts beside each other in rows."""
+    """Lay out each connected component by springs, and place the components in rows."""
     import networkx as nx
 
     parts = sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part)))
@@ -89,10 +89,10 @@ def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
     widest = max(1.5 * sides[0], math.sqrt(area * WIDTH / HEIGHT))
     for part, side in zip(parts, sides, strict=True):
         subgraph = nx.Graph()
-        # In the order of the graph: a view of a small part comes in the order of a set of names.
+        # In the order of the graph: components are sets, whose order differs between processes.
         subgraph.add_nodes_from(name for name in graph if name in part)
         subgraph.add_edges_from(graph.edges(part))
-        steps = min(MOST_STEPS, max(LEAST_STEPS, STEPS_TIMES_GENES // len(part)))
+        steps = min(MAX_STEPS, max(MIN_STEPS, STEPS_TIMES_GENES // len(part)))
         layout = nx.spring_layout(subgraph, k=2.4 / side, iterations=steps, seed=0, scale=side / 2)
         if left and left + side > widest:
             left, bottom, row_height = 0.0, bottom + row_height + 0.8, 0.0
@@ -103,7 +103,7 @@ def _spread(graph: Any) -> dict[str, NDArray[np.float64]]:
 
 
 def _fill(places: dict[str, NDArray[np.float64]]) -> dict[str, tuple[float, float]]:
-    """Stretch the layout over the drawing."""
+    """Scale the layout to the drawing."""
     xy = np.array(list(places.values()))
     low, span = xy.min(axis=0), np.maximum(np.ptp(xy, axis=0), 1e-9)
     room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])

@@ -1,4 +1,4 @@
-"""The paragraph on methods: what was run, in the words of a journal."""
+"""Methods paragraph of a run, in the style of a journal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from grn_tvcs.combine.signs import FEWEST_SERIES
+from grn_tvcs.combine.signs import MIN_SERIES
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, samples_said
 from grn_tvcs.expression.scales import said
@@ -21,9 +21,9 @@ from grn_tvcs.network.verdict import Verdict
 SCALES = {
     "levels": "levels", "log": "logarithms", "counts": "counts, divided by the size of each sample",
 }  # fmt: skip
-LOGS = (", taken on a log scale", " and taken on a log scale")  # as `scales.said` says it
-PRIOR = "prior edges"  # in the note of a network that used them
-RANKED = " Edges are ranked by "  # how a verdict without chances goes on
+LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `scales.said`
+PRIOR = "prior edges"  # part of the note of a network that used them
+RANKED = (" Edges are ranked by ", " Edges are still ranked by ")  # in verdicts without confidences
 
 
 def methods_paragraph(
@@ -36,7 +36,7 @@ def methods_paragraph(
     count: EdgeCount | None = None,
     steady: SteadyStates | None = None,
 ) -> str:
-    """Describe in the past tense what was done, for the methods section of a paper."""
+    """Return the methods paragraph of a run, in the past tense."""
     from tvcs_core.files.record import tvcs_version
 
     drawn = "" if seed is None else f", seed {seed}"
@@ -48,9 +48,9 @@ def methods_paragraph(
         _values(expression, method),
         *_inputs(expression, method, steady),
         *_roles(network, rules),
-        known.described(network, expression, steady),
+        known.describe(network, expression, steady),
         *(f"{note[0].upper()}{note[1:]}." for note in network.notes),
-        "" if network.verdict is None else _chances(network.verdict),
+        "" if network.verdict is None else _probabilities(network.verdict),
         _selected(network, rules, is_own=known.selects and not rules.has_caps),
         rules.why_so_many() if count is None else _counted(count),
         _signs(network, expression, steady),
@@ -58,8 +58,8 @@ def methods_paragraph(
     return " ".join(filter(None, sentences))
 
 
-def values_said(expression: Expression, method: str) -> str:
-    """Describe what values are taken for, and whether the method puts them on a log scale."""
+def describe_values(expression: Expression, method: str) -> str:
+    """Describe the scale of the values, and whether the method transforms them to logarithms."""
     text = said(expression)
     if not METHODS[method].takes_logs:
         for words in LOGS:
@@ -68,7 +68,7 @@ def values_said(expression: Expression, method: str) -> str:
 
 
 def _values(expression: Expression, method: str) -> str:
-    """Say what values were taken for."""
+    """Describe the scale of the values, in the past tense."""
     if expression.scale is None:
         return ""
     guessed = "" if expression.guessed_from is None else ", as guessed from their range,"
@@ -79,7 +79,7 @@ def _values(expression: Expression, method: str) -> str:
 
 
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> list[str]:
-    """Name all that was used beside levels and times."""
+    """List all inputs besides levels and times."""
     used_too = list(expression.notes)
     if expression.n_at_rest and not METHODS[method].uses_rest:
         used_too.append("The samples at rest were not used.")
@@ -87,8 +87,7 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
         used_too.append(not_known)
     if expression.perturbed is not None and (used := METHODS[method].perturbation):
         used_too.append(
-            f"A perturbation was known to be on in {int(expression.perturbed.sum())} samples, and "
-            f"{used}."
+            f"A perturbation was on in {int(expression.perturbed.sum())} samples, and {used}."
         )
     if steady is not None and METHODS[method].takes_steady_states:
         counts = [
@@ -100,13 +99,13 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
             )
             if n
         ]
-        beside = " beside the series" if expression.series else ""
-        used_too.append(f"Steady states were used{beside}: {_joined(counts)}.")
+        also = " in addition to the series" if expression.series else ""
+        used_too.append(f"Steady states were used{also}: {_joined(counts)}.")
     return used_too
 
 
 def _roles(network: Network, rules: Rules) -> list[str]:
-    """Say which genes could regulate and be regulated, where lists were given."""
+    """Describe the lists of regulators and targets, if given."""
     lists, genes = [], set(network.genes)
     if rules.regulators is not None:
         n = len(rules.regulators & genes)
@@ -118,12 +117,12 @@ def _roles(network: Network, rules: Rules) -> list[str]:
 
 
 def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
-    """Say which edges were selected, and how."""
+    """Describe the selected edges and the rule of selection."""
     n_edges, n_scored = int(network.out_degrees.sum()), network.n_scored
     were = "was" if n_edges == 1 else "were"
     start = f"Of {n_scored:,} ordered pairs with a score, {n_edges:,} {were} selected"
     if not rules.has_caps:
-        return f"{start}: those that the method itself selects." if is_own else f"{start}."
+        return f"{start} by the method itself." if is_own else f"{start}."
     caps = []
     if rules.max_in_degree is not None:
         caps.append(f"{_number(rules.max_in_degree, 'regulator')} of a gene")
@@ -136,46 +135,50 @@ def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
     if not caps:
         return f"{start} by the largest scores."
     return (
-        f"{start}: those whose scores add up to the most with at most {_joined(caps)}, found "
-        "exactly, by projection onto a three-view cardinality constraint (Yang et al., 2017)."
+        f"{start}: those with the largest sum of scores under at most {_joined(caps)}, found by "
+        "exact projection onto a three-view cardinality constraint (Yang et al., 2017)."
     )
 
 
 def _counted(count: EdgeCount) -> str:
     return (
-        "The number of edges is the smallest that reached 95 % of the largest gain in held-out "
-        f"series ({count.n_folds} folds); {count.low} to {count.high} edges were within one "
-        "standard error of the best."
+        "The number of edges is the smallest with 95 % of the largest gain in held-out series "
+        f"({count.n_folds} folds); {count.low} to {count.high} edges were within one standard "
+        "error of the best."
     )
 
 
-def _chances(verdict: Verdict) -> str:
-    """Say whether chances were given, and how many edges they support."""
+def _probabilities(verdict: Verdict) -> str:
+    """Describe whether edge probabilities were given, and the number of edges they support."""
     if not verdict.is_known:
-        return verdict.why_not.partition(RANKED)[0]
-    shown = "" if not verdict.n_edges else f", {verdict.expected_true:.1f} of which should be true"
-    n_edges = _number(verdict.n_edges, "edge")
-    return f"A probability of at least {LIKELY:g} was given to {n_edges}{shown}."
+        text = verdict.why_not
+        for words in RANKED:
+            text = text.partition(words)[0]
+        return text
+    shown = f" ({verdict.expected_true:.1f} expected to be true)" if verdict.n_edges else ""
+    has = "had" if verdict.n_edges else "No edge had"
+    subject = f"{_number(verdict.n_edges, 'edge')} " if verdict.n_edges else ""
+    return f"{subject}{has} a probability of at least {LIKELY:g}{shown}."
 
 
 def _signs(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
-    """Say of how many selected edges it is known whether they activate or repress."""
+    """Describe the number of selected edges with a known sign, and the evidence for signs."""
     signs = network.pairs.signs[network.pairs.selected]
     if not signs.size:
         return ""
     n_known = int(np.count_nonzero(signs))
     if not n_known:
-        return "The data support no sign of an edge, so none is given."
-    where = []
-    if len(expression.pieces()) >= FEWEST_SERIES:
-        where.append("where lagged, rank and partial correlation agreed on it with the method")
+        return "The data supported no sign of an edge, so none is given."
+    rules = []
+    if len(expression.pieces()) >= MIN_SERIES:
+        rules.append("lagged, rank and partial correlation agreed with the method")
     if steady is not None:
-        where.append("where the target moved beyond noise as its regulator was changed")
+        rules.append("the target moved beyond noise when its regulator was perturbed")
     if any(PRIOR in note for note in network.notes):
-        where.append("where the list of prior edges says so and the data do not say otherwise")
+        rules.append("the prior edges gave a sign that the data did not contradict")
     return (
-        f"Whether an edge activates or represses is given for {n_known:,} of "
-        f"{_number(signs.size, 'selected edge')}: {', or '.join(where)}."
+        f"Signs (activation or repression) are given for {n_known:,} of "
+        f"{_number(signs.size, 'selected edge')}, if {', or if '.join(rules)}."
     )
 
 

@@ -1,4 +1,4 @@
-"""The report of a network in memory, such as a notebook has."""
+"""Report of a network in memory, as in a notebook."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def write_report(
     method: str | None = None,
     **more: Any,
 ) -> Path:
-    """Write the report of a network to a file; as `Network.report` says."""
+    """Write the report of a network to a file; see `Network.report`."""
     origin = network.origin
     if origin is None and (expression is None or method is None):
         raise ValueError(
-            "this network does not know what it was inferred from: give report(path, expression, "
-            "method=NAME)"
+            "this network has no record of its expression and method: give report(path, "
+            "expression, method=NAME)"
         )
-    rules, seed = Rules(), None  # nothing says which caps it was selected under
+    rules, seed = Rules(), None  # without a record, the caps are unknown
     if origin is not None:
         expression, method = expression or origin.expression, method or origin.method
         rules, seed = origin.rules, origin.seed
@@ -39,14 +39,14 @@ def write_report(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     assert expression is not None  # one of the two is there
-    seed_said = "" if seed is None else f", rng={seed}"
+    rng = "" if seed is None else f", rng={seed}"
     page = render(
         network,
         on_scale(expression),
         more.pop("rules", rules),
         method=method,
         source=more.pop("source", SOURCE),
-        command=more.pop("command", f"infer(expression, {method!r}{seed_said})"),
+        command=more.pop("command", f"infer(expression, {method!r}{rng})"),
         seed=more.pop("seed", seed),
         **more,
     )

@@ -1,4 +1,4 @@
-"""References of all methods, as a journal prints them, by how the text cites them."""
+"""References of all methods in the style of a journal, by their citation."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ REFERENCES = {
 
 
 def cited(text: str) -> list[str]:
-    """References that a text cites, in the order of the alphabet."""
+    """Return the references that a text cites, in alphabetical order."""
     return [full for key, full in REFERENCES.items() if key in text]

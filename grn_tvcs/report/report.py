@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that opens without a network."""
+"""Report of a run, as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.report.courses import courses
 from grn_tvcs.report.data import curve, stabilities, support
-from grn_tvcs.report.explorer import MOST_TOLD, explorer
+from grn_tvcs.report.explorer import MAX_EDGES, explorer
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
-from grn_tvcs.report.methods_text import methods_paragraph, values_said
+from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import cited
-from grn_tvcs.stability.stability import SURE, untold
+from grn_tvcs.report.time_courses import time_courses
+from grn_tvcs.stability.stability import STABLE, why_no_stability
 from tvcs_core.files.page import fill_page
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
 
-MOST_DRAWN = 400
-MOST_LISTED = 40
-MOST_REGULATORS = 12
-WIDEST_CAP = 40
+# Sizes of the static page, chosen to be read at a glance.
+MAX_DRAWN = 400  # edges
+MAX_LISTED = 40  # edges
+MAX_REGULATORS = 12
+MAX_CAP_SHOWN = 40  # largest cap to which a chart of degrees is extended
 LIBRARIES = ("d3-dispatch", "d3-quadtree", "d3-timer", "d3-force")
-SCRIPTS = (  # in the order in which they need each other
+SCRIPTS = (  # in the order of their dependencies
     "data", "filters", "layout", "scene", "graph", "list", "courses", "gene", "export", "main",
 )  # fmt: skip
 
@@ -58,45 +60,43 @@ def render(
     top: int | None = None,
     reference: Network | None = None,
 ) -> str:
-    """Write the report of `network` as HTML.
+    """Render the report of `network` as HTML.
 
-    The page asks for nothing from elsewhere and works without scripts; with them the network can
-    be filtered, searched and laid out anew, and genes and edges show their time courses. Only
-    scripts of ours run: the page's policy names them by their hash, and names and numbers come in
-    as data.
+    The page loads nothing and works without scripts. With scripts, the network can be filtered,
+    searched and laid out, and genes and edges show their time courses. Only our own scripts run:
+    the page's policy lists their hashes, and names and numbers are embedded as data.
 
     Parameters
     ----------
     network
         With its selected edges.
     expression
-        What it was inferred from.
+        The data it was inferred from.
     rules
-        The caps that `selected` keeps, defaults included.
+        The caps of `selected`, with defaults.
     method
         A name in `METHODS`.
     source
         Name of the expression file.
     command
-        How to run it again.
+        Command that reproduces the run.
     seed
         Of the run.
     scores
         Agreement with a reference, if there is one.
     left_out
-        What of the reference does not count, a sentence for each reason.
+        Excluded parts of the reference, one sentence for each reason.
     count
-        How the number of edges was chosen, if it was.
+        Choice of the number of edges, if there was one.
     steady
         Knock-outs, knock-downs and wild type, if they were used.
     edges_file, top
-        The table of edges, and how many of the surest it holds beside the selected; None for all.
+        The table of edges, and its number of top edges besides the selected ones; None for all.
     reference
-        True edges over the same genes, which are marked; the pairs that count are those of
-        `scores`.
+        True edges over the same genes, to be marked; judged pairs are those of `scores`.
     """
     edges = network.edges(selected_only=True)
-    drawn = draw(edges[:MOST_DRAWN])
+    drawn = draw(edges[:MAX_DRAWN])
     paragraph = methods_paragraph(
         network, expression, rules, method=method, seed=seed, count=count, steady=steady
     )
@@ -108,7 +108,7 @@ def render(
         command=command,
         method=method,
         about=METHODS[method].about,
-        to_paste=paragraph,
+        methods=paragraph,
         references=cited(paragraph),
         seed=seed,
         scores=_score_rows(scores),
@@ -126,22 +126,22 @@ def render(
         n_scored=network.n_scored,
         edges_file=edges_file,
         top=None if top is None or top >= network.n_scored else top,
-        edges=edges[:MOST_LISTED],
-        n_told=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
-        stable=stabilities(network, edges[:MOST_LISTED]),
-        why_unstable=None if network.pairs.stability is None else untold(expression),
-        sure=SURE,
-        n_sure=sum(part is not None and part >= SURE for part in stabilities(network, edges)),
-        scale=values_said(expression, method) if expression.scale else None,
+        edges=edges[:MAX_LISTED],
+        n_knockout_only=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
+        stability_of=stabilities(network, edges[:MAX_LISTED]),
+        why_unstable=None if network.pairs.stability is None else why_no_stability(expression),
+        stable_from=STABLE,
+        n_stable=sum(part is not None and part >= STABLE for part in stabilities(network, edges)),
+        scale=describe_values(expression, method) if expression.scale else None,
         regulators=_top_regulators(edges),
         out_degrees=_distribution(network.out_degrees, rules.max_out_degree),
         in_degrees=_distribution(network.in_degrees, rules.max_in_degree),
-        n_drawn=min(len(edges), MOST_DRAWN),
+        n_drawn=min(len(edges), MAX_DRAWN),
         n_hidden=len(network.genes) - len(drawn[0]),
-        dots=drawn[0],
+        nodes=drawn[0],
         arrows=drawn[1],
         size=(WIDTH, HEIGHT),
-        n_untold=max(len(edges) - MOST_TOLD, 0),
+        n_omitted=max(len(edges) - MAX_EDGES, 0),
         sources=_sources(network),
         **_scripts(network, expression, edges, explorer(network, drawn[0], reference, scores)),
     )
@@ -150,7 +150,7 @@ def render(
 def _scripts(
     network: Network, expression: Expression, edges: Sequence[Edge], known: dict[str, Any]
 ) -> dict[str, Any]:
-    """The scripts of the page with their hashes, and what they know; nothing without edges."""
+    """Return the scripts of the page, their hashes and their data; empty without edges."""
     if not edges:
         return {"data": {}, "scripts": [], "hashes": []}
     genes = list(dict.fromkeys(g for e in edges for g in (e.regulator, e.target)))
@@ -160,14 +160,14 @@ def _scripts(
     own = (_package_text("scripts", f"{name}.js") for name in SCRIPTS)
     scripts = [licence + "".join(vendored), "".join(own)]
     return {
-        "data": known | courses(expression, network, genes),
+        "data": known | time_courses(expression, network, genes),
         "scripts": scripts,
         "hashes": [_hash(script) for script in scripts],
     }
 
 
 def _sources(network: Network) -> list[str]:
-    """What edges may stand on, in the order of `SOURCES`, as far as some selected edge does."""
+    """Return the sources of evidence of selected edges, in the order of `SOURCES`."""
     if network.pairs.evidence is None:
         return []
     codes = np.unique(network.pairs.evidence[network.pairs.selected]).tolist()
@@ -203,13 +203,14 @@ def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
             "targets": len(mine),
             "activates": sum(edge.sign == "+" for edge in mine),
             "represses": sum(edge.sign == "-" for edge in mine),
-            "surest": ", ".join(edge.target for edge in mine[:6]) + (", …" if mine[6:] else ""),
+            "top_targets": ", ".join(edge.target for edge in mine[:6])
+            + (", …" if mine[6:] else ""),
         }
-        for name, mine in most[:MOST_REGULATORS]
+        for name, mine in most[:MAX_REGULATORS]
     ]
 
 
 def _distribution(degrees: NDArray[np.int64], cap: object) -> list[tuple[int, int]]:
-    """Number of genes by degree; far enough to show a cap that is not too far off."""
-    least = cap + 2 if isinstance(cap, int) and cap <= WIDEST_CAP else 0
+    """Return the number of genes by degree, up to just beyond a cap of moderate size."""
+    least = cap + 2 if isinstance(cap, int) and cap <= MAX_CAP_SHOWN else 0
     return [(d, int(n)) for d, n in enumerate(np.bincount(degrees, minlength=max(6, least)))]

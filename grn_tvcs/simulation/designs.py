@@ -1,6 +1,6 @@
-"""Designs of experiments: that of a user, one near it that many share, and those of all kinds.
+"""Designs of experiments: a user's design, rounded designs that many share, and random designs.
 
-What is measured in them is in `examples.py`.
+`examples.py` simulates the measurements.
 """
 
 from __future__ import annotations
@@ -19,35 +19,37 @@ from grn_tvcs.simulation.kinds import KINDS, NULLS
 from grn_tvcs.simulation.simulation import TIME_STEP
 from tvcs_core.streams import stream
 
-WILD, RANDOM = "wild type", "random"  # where series start
-# The sizes that are simulated; a design beyond the largest takes the largest.
+WILD, RANDOM = "wild type", "random"  # starts of series
+# Simulated sizes; larger designs use the largest.
 GENES = (5, 10, 15, 20, 30, 50, 70, 100)
-REGULATORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # share of the genes
+REGULATORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # fraction of the genes
 SERIES = (0, 1, 2, 3, 4, 5, 7, 10, 15, 20)
 POINTS = (3, 4, 5, 6, 8, 10, 12, 16, 21, 30, 40, 50, 60)
 AT_REST = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 CELLS = (0, 2, 4, 8, 16, 32, 64)
-KNOCKED = (0.0, 0.1, 0.25, 0.5, 1.0)  # share of the genes that may regulate
-CELL_INTERVAL = 10.0  # between the bins of cells
-# Of designs of all kinds: genes, a quarter of the designs each; series x points ...
+KNOCKED = (0.0, 0.1, 0.25, 0.5, 1.0)  # fraction of the candidate regulators
+CELL_INTERVAL = 10.0  # units of time between bins of cells
+# Random designs (decision 51): genes, with a quarter of the designs each; series x points ...
 QUARTERS = ((5, 10), (11, 30), (31, 60), (61, 100))
 LAYOUTS = (
     (1, 12), (1, 21), (1, 50), (2, 12), (2, 30), (3, 8), (4, 10), (5, 8), (5, 21), (8, 12),
     (10, 10), (10, 21), (20, 6),
 )  # fmt: skip
-RESTS = (20, 200)  # least and most samples at rest; all sizes are as likely on a log scale
-# ... shares of what is measured ...
-SHARE = {
+RESTS = (20, 200)  # range of samples at rest, uniform on a log scale
+# ... fractions of experiments ...
+EXPERIMENT_FRACTIONS = {
     "series": 0.5, "rest": 0.12, "series and rest": 0.08,
     "relaxation": 0.12, "cells": 0.12, "compendium": 0.06,
 }  # fmt: skip
-UPTO = dict(zip(SHARE, np.cumsum(list(SHARE.values())).round(9), strict=True))
-MAY_KNOW = SHARE["series"] + SHARE["series and rest"]
-# ... of a known perturbation, knock-outs, hidden genes, few candidates and of no network.
-COLUMN, OUT, HIDDEN, FEW, NULL = 0.35, 0.4, 0.18, 0.25, 0.08
-HIDDEN_OF, FEW_OF = (0.1, 0.4), (0.1, 0.6)  # part of the genes
-# Of designs with knock-outs: those where all that may regulate are changed, and shares elsewhere.
-ALL_OUT, PART_OUT = 0.6, (0.1, 0.9)
+CUMULATIVE_FRACTIONS = dict(
+    zip(EXPERIMENT_FRACTIONS, np.cumsum(list(EXPERIMENT_FRACTIONS.values())).round(9), strict=True)
+)
+MAY_HAVE_COLUMN = EXPERIMENT_FRACTIONS["series"] + EXPERIMENT_FRACTIONS["series and rest"]
+# ... and of a known perturbation, knock-outs, hidden genes, few candidates and null tables.
+P_COLUMN, P_KNOCKOUT, P_HIDDEN, P_FEW_CANDIDATES, P_NULL = 0.35, 0.4, 0.18, 0.25, 0.08
+HIDDEN_RANGE, CANDIDATE_RANGE = (0.1, 0.4), (0.1, 0.6)  # fractions of the genes
+# Fraction of knock-out designs with all candidate regulators changed; fractions in the others.
+P_ALL_KNOCKED, KNOCKED_RANGE = 0.6, (0.1, 0.9)
 
 Array = NDArray[np.float64]
 Rng = int | np.random.Generator | None
@@ -55,37 +57,37 @@ Rng = int | np.random.Generator | None
 
 @dataclass(frozen=True)
 class Design:
-    """What a user measured, apart from the levels.
+    """Design of an experiment: everything but the levels.
 
     Parameters
     ----------
     n_genes
-        Genes that are measured.
+        Measured genes.
     n_regulators
-        How many of them may regulate.
+        Candidate regulators.
     n_series, n_points
-        Series, and the points of each.
+        Series, and points of each.
     interval
         Time between points; half-lives are 5 to 50.
     is_perturbation_known
-        Whether samples say that the perturbation is on: in the first half of every series.
+        Whether a column marks the perturbation, in the first half of every series.
     knocked_out, knocked_down
-        Share of the genes that may regulate of which there is a steady state with the gene
-        knocked out, or down, in [0, 1]; above 0 it is at least one gene.
+        Fraction of the candidate regulators with a knock-out, or knock-down, in [0, 1]; above 0 at
+        least one gene.
     n_at_rest
-        Samples at rest, each with all genes changed a little.
+        Samples at rest, each with small changes of all genes.
     cells
-        How many cells a sample of a series is the mean of; 0 where it is no mean of cells.
+        Number of cells averaged in a sample of a series; 0 for bulk samples.
     start
-        Where series start: from the ``"wild type"``, some genes being perturbed for the first
-        half, or from ``"random"`` states from where they relax.
+        Start of series: the ``"wild type"``, with perturbed genes in the first half, or
+        ``"random"`` states from which they relax.
     hidden
-        Part of the genes of the network that are not measured, in [0, 1).
+        Fraction of the genes of the network that are not measured, in [0, 1).
 
     Raises
     ------
     ValueError
-        If a number is too small, nothing is measured, or `start` is unknown or at odds with a
+        If a number is too small, nothing is measured, or `start` is unknown or conflicts with a
         known perturbation.
     """
 
@@ -128,15 +130,15 @@ class Design:
         if self.start not in (WILD, RANDOM):
             raise ValueError(f"start must be {WILD!r} or {RANDOM!r}, found {self.start!r}")
         if self.is_perturbation_known and (self.start == RANDOM or self.cells):
-            raise ValueError("no perturbation is known where series relax or hold cells")
+            raise ValueError("a known perturbation needs series from the wild type without cells")
 
     def n_changed(self, share: float) -> int:
-        """How many genes a share of those that may regulate is: none for 0, else at least one."""
+        """Return the candidate regulators in a fraction: 0 for 0, otherwise at least 1."""
         return max(1, round(share * self.n_regulators)) if share else 0
 
     @property
     def key(self) -> str:
-        """A short name without spaces; designs that share it are simulated alike."""
+        """A short name without spaces; designs with equal keys are simulated alike."""
         parts = [
             f"g{self.n_genes}r{self.n_regulators}",
             f"s{self.n_series}x{self.n_points}" if self.n_series else "",
@@ -153,12 +155,11 @@ class Design:
 
 
 def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules) -> Design:
-    """Return the design of a user's own data, within the sizes that are simulated.
+    """Return the design of a user's data, within the simulated sizes.
 
-    Cells are taken in the bins that `infer` would put them in. Where the series of an experiment
-    differ in length, as many of their median length stand for them. The interval is always the
-    usual one: units of time say nothing, and how much of a level is that of the sample before
-    does not tell it either (a slow test shows it). Nothing is asked of the values.
+    Cells are averaged in bins as by `infer`. If series differ in length, their median length is
+    used. The interval is always the default: units of time are unknown, and the autocorrelation of
+    levels does not determine it either (a slow test shows this). Levels are not used.
     """
     expression = in_bins(expression)
     n, most = len(expression.genes), GENES[-1]
@@ -185,7 +186,7 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
 
 
 def _share_changed(steady: SteadyStates | None, candidates: set[str], *, is_out: bool) -> float:
-    """Share of the genes that may regulate that were knocked out, or down."""
+    """Return the fraction of candidate regulators that were knocked out, or down."""
     if steady is None or not candidates:
         return 0.0
     is_changed = steady.is_changed(is_out=is_out)
@@ -194,7 +195,7 @@ def _share_changed(steady: SteadyStates | None, candidates: set[str], *, is_out:
 
 
 def rounded(design: Design) -> Design:
-    """Return a near design, the same one for many: sizes of the lists above, the nearest ratio."""
+    """Return a nearby design that many share: nearest sizes of the lists above, by ratio."""
     n_genes = int(_nearest(design.n_genes, GENES))
     share = _nearest(design.n_regulators / design.n_genes, REGULATORS)
     return replace(
@@ -211,16 +212,16 @@ def rounded(design: Design) -> Design:
 
 
 def _nearest(value: float, sizes: Sequence[float]) -> float:
-    """The size with the ratio to `value` nearest to 1; 0 stays 0 and nothing else becomes it."""
+    """Return the size with the ratio to `value` nearest to 1; only 0 is rounded to 0."""
     if value == 0:
         return 0
     return min((size for size in sizes if size), key=lambda size: abs(np.log(size / value)))
 
 
 def universal_designs(n: int, rng: Rng = None) -> list[tuple[Design, str]]:
-    """Draw `n` designs of all kinds, each with the kind of its network, or one of `NULLS`.
+    """Draw `n` designs of all kinds, each with a kind of network or one of `NULLS`.
 
-    Shares are kept to as far as `n` lets them: of 100 designs, 12 have samples at rest only.
+    Fractions are exact up to rounding: of 100 designs, 12 have samples at rest only.
     """
     rng = stream(rng, "designs")
     strata = np.array([_strata(n, rng) for _ in range(7)]).T
@@ -228,47 +229,51 @@ def universal_designs(n: int, rng: Rng = None) -> list[tuple[Design, str]]:
 
 
 def _strata(n: int, rng: np.random.Generator) -> Array:
-    """Numbers in [0, 1), one in every nth part of it, in any order."""
+    """Return stratified uniform numbers: one in every n-th of [0, 1), in random order."""
     return (rng.permutation(n) + rng.random(n)) / n
 
 
 def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
-    """Turn numbers, each of which decides on one thing, into a design and a kind."""
+    """Make a design and a kind from numbers that each determine one property."""
     size, what, column, out, hide, few, null = strata
     low, high = QUARTERS[int(len(QUARTERS) * size)]
     n_genes = int(rng.integers(low, high + 1))
-    experiment = next(name for name, upto in UPTO.items() if what < upto)
+    experiment = next(name for name, upto in CUMULATIVE_FRACTIONS.items() if what < upto)
     n_series, n_points, interval = _series(experiment, rng)
     is_cells = experiment == "cells"
     may_know = experiment in ("series", "series and rest")
-    knocked = 0.0 if is_cells else _knocked(out * (1 - SHARE["cells"]) / OUT, rng)
+    knocked = (
+        0.0 if is_cells else _knocked(out * (1 - EXPERIMENT_FRACTIONS["cells"]) / P_KNOCKOUT, rng)
+    )
     n_at_rest = round(float(np.exp(rng.uniform(*np.log(RESTS)))))
     design = Design(
         n_genes=n_genes,
-        n_regulators=max(1, round(rng.uniform(*FEW_OF) * n_genes)) if few < FEW else n_genes,
+        n_regulators=max(1, round(rng.uniform(*CANDIDATE_RANGE) * n_genes))
+        if few < P_FEW_CANDIDATES
+        else n_genes,
         n_series=n_series,
         n_points=n_points,
         interval=interval,
-        is_perturbation_known=bool(may_know and column < COLUMN / MAY_KNOW),
+        is_perturbation_known=bool(may_know and column < P_COLUMN / MAY_HAVE_COLUMN),
         knocked_out=knocked,
         knocked_down=knocked if rng.random() < 0.5 else 0.0,
         n_at_rest=n_at_rest if experiment in ("rest", "series and rest", "compendium") else 0,
         cells=int(rng.integers(4, 26)) if is_cells else 0,
         start=RANDOM if experiment == "relaxation" else WILD,
-        hidden=round(float(rng.uniform(*HIDDEN_OF)), 2) if hide < HIDDEN else 0.0,
+        hidden=round(float(rng.uniform(*HIDDEN_RANGE)), 2) if hide < P_HIDDEN else 0.0,
     )
-    kinds = NULLS if null < NULL else tuple(KINDS)
+    kinds = NULLS if null < P_NULL else tuple(KINDS)
     return design, kinds[int(rng.integers(len(kinds)))]
 
 
 def _knocked(out: float, rng: np.random.Generator) -> float:
-    """Share of the genes that may regulate that are changed; `out` is below 1 where some are."""
-    part = round(float(rng.uniform(*PART_OUT)), 2)
-    return 0.0 if out >= 1 else 1.0 if out < ALL_OUT else part
+    """Return the fraction of changed candidate regulators; 0 unless `out` is below 1."""
+    part = round(float(rng.uniform(*KNOCKED_RANGE)), 2)
+    return 0.0 if out >= 1 else 1.0 if out < P_ALL_KNOCKED else part
 
 
 def _series(experiment: str, rng: np.random.Generator) -> tuple[int, int, float]:
-    """Number of series, their points and the time between these."""
+    """Return the number of series, their points and the time between points."""
     n_series, n_points = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
     least, most = {"cells": (5, 20), "compendium": (100, 300)}.get(experiment, (10, 100))
     interval = round(float(rng.uniform(least, most)), 1)

@@ -1,7 +1,7 @@
-"""Networks of all kinds, each with the experiment of a design done on it.
+"""Simulated networks of all kinds, each with the experiments of one design.
 
-They are to teach what evidence is worth and how sure an edge is. Levels are those of
-`simulation.py`; the noise of the measurement and of the dynamics are drawn for every network.
+They are training data for the weights of evidence and the confidence of edges. The kinetic model is
+that of `simulation.py`; measurement noise and dynamic noise are drawn for every network.
 """
 
 from __future__ import annotations
@@ -22,37 +22,38 @@ from grn_tvcs.simulation.simulation import NOISES
 from grn_tvcs.simulation.stimulus import driven, responses
 from tvcs_core.streams import seed_of, stream
 
-# Noise of the measurement: least and most of its size.
+# Ranges, around the usual values of `simulation.NOISES` and of single-cell data.
 NOISE_LEVELS = {"normal": (0.01, 0.1), "lognormal": (0.03, 0.2), "microarray": (0.3, 1.0)}
-MOST_SDE = 0.05
-LEFT = {"out": 0.0, "down": 0.5}  # of the transcription of a gene that is changed
-DRIVEN_NOISE = (0.02, 0.3)  # of logarithms, where a stimulus moves them
-DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)  # of cells
+MAX_SDE = 0.05  # strength of the noise in the dynamics
+LEFT = {"out": 0.0, "down": 0.5}  # remaining fraction of the transcription of a changed gene
+DRIVEN_NOISE = (0.02, 0.3)  # standard deviation of log levels under a common stimulus
+# Of cells: dropout probability, log10 noise, and pseudotime error as a fraction of the series.
+DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Example:
-    """A network that was drawn, and what was measured on it.
+    """A simulated network and the measurements on it.
 
     Attributes
     ----------
     expression
-        Levels, the largest of all that was measured being 1.
+        Levels, scaled so that the largest measured one is 1.
     steady
-        Wild type, knock-outs and knock-downs; None where the design has none. Where a part of
-        those that may regulate is changed, it is drawn which; of out and down, the smaller
-        part lies in the larger.
+        Wild type, knock-outs and knock-downs; None if the design has none. Changed genes are drawn
+        from the candidate regulators; of knock-outs and knock-downs, the smaller set is part of the
+        larger.
     rules
-        Who may regulate.
+        The candidate regulators.
     is_edge
-        ``[regulator, target]`` in the order of the genes, which is that of their names. Where
-        genes are hidden, an edge is one between two genes that are measured.
+        ``[regulator, target]``, with genes in the order of their names; edges between measured
+        genes.
     kind
         One of `KINDS` or `NULLS`, or `DRIVEN`.
     signs
-        1 where an edge activates, -1 where it represses, 0 elsewhere; ordered as `is_edge`.
+        1 for activation, -1 for repression, 0 without an edge; ordered as `is_edge`.
     """
 
     expression: Expression
@@ -64,16 +65,16 @@ class Example:
 
 
 def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
-    """Draw a network of a kind and do the experiments of a design on it, and no others.
+    """Draw a network of a kind and simulate the experiments of a design.
 
     Parameters
     ----------
     design
         Sizes and experiments.
     kind
-        One of `KINDS`. Genes that are hidden are candidates as often as those that are measured.
+        One of `KINDS`. Hidden genes are candidate regulators as often as measured ones.
     rng
-        Seed or generator; the same one gives the same example.
+        Seed or generator; equal seeds give equal examples.
 
     Raises
     ------
@@ -87,13 +88,13 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
     may = np.sort(rng.permutation(measured)[: design.n_regulators])
     n_more = round(hidden.size * design.n_regulators / design.n_genes)
     pool = np.concatenate([may, rng.permutation(hidden)[:n_more]])
-    while True:  # where all regulators are hidden there is nothing to find: draw again
+    while True:  # draw again if no edge joins two measured genes
         topology = draw_topology(kind, n_all, rng, np.sort(pool))
         signs = topology.signs[np.ix_(measured, measured)]
         if signs.any():
             break
     topology = replace(topology, genes=_names(n_all))
-    bench = Bench(draw_kinetics(topology, seed_of(rng)), float(rng.uniform(0, MOST_SDE)), rng)
+    bench = Bench(draw_kinetics(topology, seed_of(rng)), float(rng.uniform(0, MAX_SDE)), rng)
     changed = _changed(design, may, rng)
     levels = _levels(design, bench, measured, changed, rng)
     genes = np.array(topology.genes)
@@ -105,7 +106,7 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
 def _changed(
     design: Design, may: NDArray[np.intp], rng: np.random.Generator
 ) -> dict[str, NDArray[np.intp]]:
-    """Which of the genes that may regulate are knocked out, and down."""
+    """Draw the candidate regulators that are knocked out, and down."""
     shares = {"out": design.knocked_out, "down": design.knocked_down}
     order = rng.permutation(may) if any(shares.values()) else may
     return {
@@ -120,7 +121,7 @@ def _levels(
     changed: dict[str, NDArray[np.intp]],
     rng: np.random.Generator,
 ) -> dict[str, Array]:
-    """What is measured of the genes `measured`, with noise."""
+    """Return the noisy measurements of the genes `measured`."""
     noise = str(rng.choice(list(NOISE_LEVELS)))
     size = rng.uniform(*NOISE_LEVELS[noise])
     true: dict[str, list[Array]] = {}
@@ -152,7 +153,7 @@ def _series(design: Design, bench: Bench, rng: np.random.Generator) -> list[Arra
 def _bins_of_cells(
     design: Design, bench: Bench, measured: NDArray[np.intp], rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Means of neighbours in pseudotime, and these pseudotimes; one change is common to all."""
+    """Return means of neighbours in pseudotime and their pseudotimes; all share one change."""
     dropped, noise, blur = (rng.uniform(*ends) for ends in (DROPPED, CELL_NOISE, BLUR))
     n_stages = int(rng.integers(1, STAGES + 1))
     common = bench.changes(1, [])
@@ -179,7 +180,7 @@ def _example(
     signs: NDArray[np.int8],
     kind: str,
 ) -> Example:
-    """Put levels into the tables of a user, with the names of who is in them."""
+    """Make the tables of a user from levels and names."""
     genes = tuple(names["all"].tolist())
     even = np.tile(np.arange(design.n_points) * design.interval, design.n_series)
     times = levels.pop("times", even)
@@ -209,7 +210,7 @@ def _example(
 
 
 def _names(n: int) -> tuple[str, ...]:
-    """Names in the order of the alphabet."""
+    """Return names in alphabetical order."""
     return tuple(f"G{i + 1:0{len(str(n))}d}" for i in range(n))
 
 
@@ -221,11 +222,11 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     design
         Sizes and experiments.
     kind
-        ``"noise"``: samples know nothing of each other; ``"walk"``: every gene walks at random
-        along a series; ``"autoregression"``: it is drawn back to its rest; ``"driven"``: it answers
-        by itself a stimulus that is common to all and was not measured.
+        ``"noise"``: independent samples; ``"walk"``: a random walk of every gene along a series;
+        ``"autoregression"``: a mean-reverting walk; ``"driven"``: independent responses of the
+        genes to a common stimulus that was not measured.
     rng
-        Seed or generator; the same one gives the same tables.
+        Seed or generator; equal seeds give equal tables.
 
     Raises
     ------
@@ -250,7 +251,7 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
 
 
 def _draw_driven(design: Design, rng: np.random.Generator) -> Example:
-    """Draw tables of a common stimulus; where there is no time, its dose differs by sample."""
+    """Draw tables of a common stimulus; without time, its dose differs between samples."""
     rest = rng.uniform(-2, 0, design.n_genes)
     size = float(np.exp(rng.uniform(*np.log(DRIVEN_NOISE))))
     response = responses(design, rng)
@@ -268,9 +269,9 @@ def _without_edges(
     response: Array,
     rng: np.random.Generator,
 ) -> Example:
-    """Put the logarithms of series, beside their rest, into tables with all else of a design.
+    """Make tables from log levels of series relative to steady state, with all else of a design.
 
-    `response` is that of samples at rest to what is common to all genes, 0 for nothing.
+    `response` is the response of samples at rest to a common stimulus, 0 for none.
     """
     n = design.n_genes
     may = np.sort(rng.permutation(n)[: design.n_regulators])

@@ -1,8 +1,8 @@
-"""Experiments on a kinetic model, cheap enough for many networks: series, rest, cells.
+"""Cheap experiments on a kinetic model, for many networks: series, steady states, cells.
 
-The model is that of `simulation.py`, the steps are larger: the kernel moves by one unit of time,
-and a model whose decay is h times as fast makes of it h units, drift and noise alike. States at
-rest come after a fixed time instead of when nothing moves any more.
+The model is that of `simulation.py` with larger steps. The kernel advances by one unit of time, so
+a model with h times the decay advances by h units, in drift and noise alike. Steady states are
+taken after a fixed time instead of at convergence.
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.simulation.kernels import wander
+from grn_tvcs.simulation.kernels import integrate_sde
 from grn_tvcs.simulation.kinetics import Kinetics
 from grn_tvcs.simulation.simulation import MULTIFACTORIAL, PERTURBED
 
-STEP = 2.0  # units of time per step within a series; half-lives are 5 to 50 ...
-REST_STEP = 5.0  # ... and on the way to rest
-TO_REST = 600.0  # units of time from one state of rest to another
-FROM_NOTHING = 1000.0  # units of time from an empty cell to the wild type
-GRAIN = 4.0  # units of time between the moments at which cells are taken
-RUNS = 6  # independent runs that the cells of one series are taken from
-STAGES = 4  # most changes that lead cells along
+# In units of time, in which half-lives are 5 to 50; docs/simulator.md compares statistics with
+# those of GeneNetWeaver.
+STEP = 2.0  # per step within a series ...
+REST_STEP = 5.0  # ... and on the way to a steady state
+TO_REST = 600.0  # from one steady state to another
+FROM_NOTHING = 1000.0  # from an empty cell to the wild type
+GRAIN = 4.0  # between the sampling times of cells
+RUNS = 6  # independent runs from which the cells of one series are sampled
+STAGES = 4  # largest number of successive changes along a path of cells
 
 Array = NDArray[np.float64]
 
 
 def is_on(n_points: int) -> NDArray[np.bool_]:
-    """At which points of a series the perturbation is on: before half-time."""
+    """Return the points of a series at which the perturbation is on: before half-time."""
     return np.asarray(2 * np.arange(n_points) < n_points - 1)
 
 
 class Bench:
-    """Does one experiment after the other on one model; levels come without measurement noise."""
+    """Experiments on one model, one after the other, without measurement noise."""
 
     def __init__(self, kinetics: Kinetics, sde: float, rng: np.random.Generator) -> None:
         self.kinetics = kinetics
@@ -48,7 +50,7 @@ class Bench:
         self._move(self.wild_type, FROM_NOTHING, REST_STEP)
 
     def series(self, n_points: int, interval: float) -> Array:
-        """From the wild type; some genes are perturbed, and released at half-time."""
+        """Simulate a series from the wild type, with perturbations that end at half-time."""
         shifted = self.kinetics.shifted(self._perturbation())
         state = self.wild_type.copy()
         levels = [state[0].copy()]
@@ -58,7 +60,7 @@ class Bench:
         return np.array(levels)
 
     def relaxation(self, n_points: int, interval: float, *, is_shifted: bool) -> Array:
-        """Back to the wild type, from rest under a change of all genes or from anywhere."""
+        """Simulate relaxation to the wild type, from a changed steady state or a random state."""
         state = self._changed() if is_shifted else self._rng.random((2, self.n_genes))
         levels = [state[0].copy()]
         for _ in range(1, n_points):
@@ -67,11 +69,11 @@ class Bench:
         return np.array(levels)
 
     def multifactorial(self) -> Array:
-        """Rest where all activations are changed a little."""
+        """Return a steady state with small changes of all activations."""
         return self._changed()[0]
 
     def knocked(self, gene: int, part: float) -> Array:
-        """Rest where a gene makes a part of its mRNA: 0 for a knock-out."""
+        """Return the steady state with a fraction of a gene's transcription: 0 for a knock-out."""
         transcription = self._all.copy()
         transcription[gene] = part
         state = self.wild_type.copy()
@@ -80,10 +82,10 @@ class Bench:
         return state[0]
 
     def cells(self, n_cells: int, duration: float, changes: list[Array]) -> tuple[Array, Array]:
-        """Levels of cells at random times, and these times.
+        """Return levels of cells at random times, and these times.
 
-        From the wild type one change of activations after the other leads them along, each for
-        the same time. Cells are taken from `RUNS` runs.
+        From the wild type, successive changes of activations lead the cells along, each for an
+        equal time. Cells are sampled from `RUNS` runs.
         """
         n_steps = math.ceil(duration / GRAIN)
         stage = np.arange(n_steps) * len(changes) // n_steps
@@ -99,11 +101,11 @@ class Bench:
         return paths[run, taken], (taken + self._rng.random(n_cells)) * duration / n_steps
 
     def changes(self, n: int, first: list[Array]) -> list[Array]:
-        """`n` perturbations one after the other, those of `first` in front."""
+        """Return `n` successive perturbations, the first ones from `first`."""
         return [*first, *(self._perturbation() for _ in range(n - len(first)))][:n]
 
     def _perturbation(self) -> Array:
-        """Change of each gene's activation: 0, or to a new basal one anywhere in [0, 1]."""
+        """Draw changes of activations: 0, or to a new basal activation in [0, 1]."""
         is_hit = self._rng.random(self.n_genes) < PERTURBED
         return np.where(is_hit, self._rng.random(self.n_genes) - self._basal, 0.0)
 
@@ -125,7 +127,7 @@ class Bench:
         n_steps = math.ceil(duration / step)
         model = self._arrays._replace(decay=self._arrays.decay * (duration / n_steps))
         normals = self._rng.standard_normal((n_steps, 2, self.n_genes))
-        wander(
+        integrate_sde(
             state,
             self._alphas if alphas is None else alphas,
             self._all if transcription is None else transcription,

@@ -1,10 +1,9 @@
-"""Kernels of the kinetic model: rates of change, the differential equation, the noisy one.
+"""Kernels of the kinetic model: rates of change, and integration without and with noise.
 
-`model` is a `KineticModel`; `simulate_model.Kinetics.arrays` makes it.
-
-`state` is (2, genes): mRNA and protein. Every gene's largest production equals its decay, so
-levels stay near [0, 1]; `transcription` is the part of it that is left (0 for a knock-out).
-`alphas` are apart from the model, because perturbations change them.
+`model` is a `KineticModel`, made by `kinetics.Kinetics.arrays`. `state` is (2, genes): mRNA and
+protein. The largest production of a gene equals its decay at level 1, so levels stay near [0, 1].
+`transcription` is the remaining fraction of production (0 for a knock-out). `alphas` are separate
+from the model, because perturbations change them.
 """
 
 import math
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.jit import kernel
 
-RELATIVE, ABSOLUTE = 1e-6, 1e-8  # error of one step of the differential equation
+RELATIVE, ABSOLUTE = 1e-6, 1e-8  # tolerances of one step of the ODE solver
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -23,7 +22,7 @@ Integers = NDArray[np.int64]
 
 
 class KineticModel(NamedTuple):
-    """The kinetic model of a network, in arrays.
+    """The kinetic model of a network as arrays.
 
     Attributes
     ----------
@@ -34,15 +33,15 @@ class KineticModel(NamedTuple):
     states
         (genes + 1,): first module state of each gene in `alphas`.
     regulator
-        (inputs,): the gene whose protein it is.
+        (inputs,): the gene of the regulating protein.
     dissociation, hill
         (inputs,): the constants k and n.
     is_activator
         (inputs,): whether it activates its module.
     is_complex
-        (modules,): whether its inputs bind as one complex, or each for itself.
+        (modules,): whether its inputs bind as one complex or independently.
     decay
-        (2, genes): of mRNA and protein, per unit of time.
+        (2, genes): rates of mRNA and protein, per unit of time.
     """
 
     modules: Integers
@@ -58,7 +57,7 @@ class KineticModel(NamedTuple):
 
 @kernel
 def module_activation(m, protein, model):
-    """Mean activation of module `m`; from logarithms, so that large powers do not overflow."""
+    """Return the mean activation of module `m`, computed from logarithms to avoid overflow."""
     inputs, regulator, is_activator = model.inputs, model.regulator, model.is_activator
     activators = 0.0
     deactivators = 0.0
@@ -82,10 +81,10 @@ def module_activation(m, protein, model):
 
 @kernel
 def activations(protein, alphas, model, out):
-    """Fill `out` with the activation of every gene: the mean of its alphas over module states.
+    """Fill `out` with the activation of every gene, the mean of its alphas over module states.
 
-    One module after the other is averaged out, from the highest bit of the state down, which
-    costs 2^M and not M 2^M as the plain sum would.
+    Modules are averaged out one by one, from the highest bit of the state down, which costs 2^M
+    operations instead of the M 2^M of the plain sum.
     """
     modules, states = model.modules, model.states
     widest = 1
@@ -115,8 +114,8 @@ def rates(state, alphas, transcription, model, out):
 
 
 @kernel
-def advance(state, alphas, transcription, model, duration, step):
-    """Move `state` on by `duration` (Dormand and Prince, 1980); return the next step to try."""
+def integrate_ode(state, alphas, transcription, model, duration, step):
+    """Advance `state` by `duration` (Dormand and Prince, 1980); return the next step size."""
     a = np.zeros((7, 6))
     a[1, 0] = 1 / 5
     a[2, 0], a[2, 1] = 3 / 40, 9 / 40
@@ -159,14 +158,14 @@ def advance(state, alphas, transcription, model, duration, step):
 
 
 @kernel
-def settle(state, alphas, transcription, model, every, most, absolute, relative):
-    """Move `state` on until no level changes within `every`; return how long that took."""
+def integrate_to_steady_state(state, alphas, transcription, model, every, most, absolute, relative):
+    """Advance `state` until no level changes within `every`; return the time taken."""
     before = np.empty_like(state)
     time = 0.0
     step = 1.0
     while time < most:
         before[:] = state
-        step = advance(state, alphas, transcription, model, every, step)
+        step = integrate_ode(state, alphas, transcription, model, every, step)
         time += every
         settled = True
         for part in range(2):
@@ -180,11 +179,12 @@ def settle(state, alphas, transcription, model, every, most, absolute, relative)
 
 
 @kernel
-def wander(state, alphas, transcription, model, strength, normals):
-    """Move `state` on by one unit of time per row of `normals`, (steps, 2, genes), with noise.
+def integrate_sde(state, alphas, transcription, model, strength, normals):
+    """Advance `state` with noise by one unit of time per row of `normals`, (steps, 2, genes).
 
-    Stratonovich's dX = (V - D) dt + strength sqrt(V + D) dW, V made and D decaying, by
-    Milstein's scheme with a difference for the derivative of the noise by the own level.
+    Stratonovich's dX = (V - D) dt + strength sqrt(V + D) dW, with production V and decay D, by
+    Milstein's scheme with a finite difference for the derivative of the noise (Kloeden and Platen,
+    1992, 11.1).
     """
     decay = model.decay
     made = np.empty_like(state)
@@ -198,8 +198,8 @@ def wander(state, alphas, transcription, model, strength, normals):
                 lost = decay[part, g] * state[part, g]
                 mean = state[part, g] + made[part, g] - lost
                 spread = strength * math.sqrt(made[part, g] + lost)
-                beside = max(0.0, mean + spread)
-                wider = strength * math.sqrt(made[part, g] + decay[part, g] * beside)
+                support = max(0.0, mean + spread)
+                spread_there = strength * math.sqrt(made[part, g] + decay[part, g] * support)
                 z = normals[t, part, g]
-                moved = mean + spread * z + 0.5 * (wider - spread) * z * z
+                moved = mean + spread * z + 0.5 * (spread_there - spread) * z * z
                 state[part, g] = max(0.0, moved)

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from grn_tvcs.network.network import Network
 
-MAX_IN_DEGREE = 6
-ACTIVATING = 0.55
-EDGES_PER_GENE = (1.0, 2.6)
-# How many genes regulate, of n, and how far a regulator with more targets draws the next ones.
+MAX_IN_DEGREE = 6  # as in `topology`
+ACTIVATING = 0.55  # fraction of edges, as in `topology`
+EDGES_PER_GENE = (1.0, 2.6)  # range around that of bacteria and yeast, 1.6 (`topology`)
+# Number of regulators among n candidates, and exponent of preferential attachment.
 KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
     "flat": lambda n, rng: (rng.uniform(0.6, 1) * n, 0.0),
     "mid": lambda n, rng: (rng.uniform(0.25, 0.7) * n, rng.uniform(0.3, 1)),
@@ -20,29 +20,28 @@ KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
     "star": lambda n, rng: (int(rng.integers(1, 4)), rng.uniform(0.6, 1.3)),
 }
 NULLS = ("noise", "walk", "autoregression")  # tables without any network
-# ... and those of a common stimulus: only the trees that tell tables without edges learn from them
-DRIVEN = "driven"
+DRIVEN = "driven"  # tables of a common stimulus, which only train the null trees
 
 
 def draw_topology(
     kind: str, n_genes: int, rng: np.random.Generator, candidates: ArrayLike | None = None
 ) -> Network:
-    """Draw 1 to 2.6 edges per gene, each target from all genes alike.
+    """Draw 1 to 2.6 edges per gene, with targets drawn uniformly.
 
-    An edge takes its regulator by the targets that it has, to the power of the kind, and its
-    target from those that are left to it: at most 6 edges come to a gene.
+    The regulator of an edge is drawn in proportion to a power of its number of targets, by kind. At
+    most 6 edges lead to a gene.
 
     Parameters
     ----------
     kind
         One of `KINDS`.
     n_genes
-        At least 2; they are called G1, G2, ...
+        At least 2; named G1, G2, ...
     rng
-        Where the numbers come from.
+        Random generator.
     candidates
-        Places of the genes that may regulate; all by default. Shares of the genes that do
-        regulate are shares of these.
+        Indices of the genes that may regulate; all by default. Fractions of regulators are
+        fractions of these.
 
     Raises
     ------
@@ -64,7 +63,7 @@ def draw_topology(
             break
         wish = (edges[regulators].sum(axis=1) + 1.0) ** pull * (n_free > 0)
         upto = np.cumsum(wish)
-        # One number says the regulator, and by what is left of it the target.
+        # One random number determines the regulator, and its remainder the target.
         drawn = rng.random() * upto[-1]
         k = int(np.searchsorted(upto, drawn, side="right"))
         among = int((drawn - (upto[k] - wish[k])) / wish[k] * n_free[k])

@@ -1,4 +1,4 @@
-"""The kinetic model of a network: its parameters, drawn gene by gene.
+"""The kinetic model of a network, with parameters drawn gene by gene.
 
 The model and its ranges are those of GeneNetWeaver (Marbach et al., J. Comput. Biol. 16, 2009;
 Schaffter, Marbach and Floreano, Bioinformatics 27, 2011). mRNA x and protein y of gene i obey
@@ -21,19 +21,21 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.kernels import KineticModel
 from tvcs_core.streams import stream
 
-HALF_LIFE = (5.0, 50.0)
+# Ranges of GeneNetWeaver: minimum and maximum, and for truncated normal distributions also mean and
+# standard deviation.
+HALF_LIFE = (5.0, 50.0)  # of mRNA and protein, in units of time
 DISSOCIATION = (0.01, 1.0)
-HILL = (1.0, 10.0, 2.0, 2.0)  # least, most, mean and deviation of a Gauss curve cut at both ends
+HILL = (1.0, 10.0, 2.0, 2.0)
 EFFECT = (0.25, 1.0, 0.625, 0.125)  # of a module on the activation
-LOW_BASAL = (0.0, 0.25, 0.0, 0.05)  # activation when no module is on, all being enhancers
-MEDIUM_BASAL = (0.25, 0.75, 0.5, 0.25 / 3)  # when there are enhancers and repressors
+LOW_BASAL = (0.0, 0.25, 0.0, 0.05)  # activation without any module on, with enhancers only
+MEDIUM_BASAL = (0.25, 0.75, 0.5, 0.25 / 3)  # the same, with enhancers and repressors
 MAX_MODULES = 10  # of a gene; GeneNetWeaver has no limit, but 2^modules states must fit
 
 
 def truncated(
     rng: np.random.Generator, least: float, most: float, mean: float, deviation: float
 ) -> float:
-    """Draw from a Gauss curve, again and again until the number is in [least, most]."""
+    """Draw from a normal distribution truncated to [least, most], by rejection."""
     while True:
         value = float(rng.normal(mean, deviation))
         if least <= value <= most:
@@ -47,15 +49,15 @@ class Module:
     Attributes
     ----------
     regulators
-        Their places among the genes, activators first.
+        Indices of the genes, activators first.
     dissociation, hill
         k and n of each: protein y counts as (y / k)^n.
     n_activators
-        How many of them, at least one, switch the module on; the others switch it off.
+        Number of regulators, at least one, that switch the module on; the others switch it off.
     is_complex
-        They bind as one complex; otherwise each binds for itself.
+        Whether they bind as one complex or independently.
     sign
-        1: the module enhances the gene, -1: it represses it.
+        1 if the module enhances the gene, -1 if it represses it.
     """
 
     regulators: tuple[int, ...]
@@ -68,15 +70,15 @@ class Module:
 
 @dataclass(frozen=True)
 class Gene:
-    """How one gene answers.
+    """Regulation of one gene.
 
     Attributes
     ----------
     modules
-        What regulates it; none for a gene without regulators.
+        Regulatory modules; none for a gene without regulators.
     alphas
-        Activation in each state of the modules, in [0, 1]; bit m of the place says that module
-        m is on. (2 ** modules,)
+        Activation in each state of the modules, in [0, 1]; bit m of the index is 1 if module m is
+        on. (2 ** modules,)
     half_lives
         Of mRNA and protein.
     """
@@ -103,20 +105,17 @@ class Kinetics:
 
     @property
     def alphas(self) -> NDArray[np.float64]:
-        """Activations of all states of all genes, one gene after the other."""
+        """Activations of all states of all genes, gene by gene."""
         return np.concatenate([gene.alphas for gene in self.genes])
 
     def shifted(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`alphas` with ``change[i]`` added to all those of gene i, cut to [0, 1]."""
+        """Return `alphas` with ``change[i]`` added to those of gene i, clipped to [0, 1]."""
         sizes = [gene.alphas.size for gene in self.genes]
         return np.clip(self.alphas + np.repeat(change, sizes), 0.0, 1.0)
 
     @property
     def network(self) -> Network:
-        """The true edges with the signs they have in the model.
-
-        Where the topology has a sign the model has the same one.
-        """
+        """The true edges with their signs in the model, which keep known signs of the topology."""
         signs = np.zeros((len(self.names), len(self.names)), dtype=np.int8)
         for i, gene in enumerate(self.genes):
             for module in gene.modules:
@@ -125,7 +124,7 @@ class Kinetics:
         return Network(self.names, (signs != 0).astype(float), signs)
 
     def arrays(self) -> KineticModel:
-        """The model as the kernels take it."""
+        """Return the model as arrays for the kernels."""
         modules = [module for gene in self.genes for module in gene.modules]
         is_activator = [k < m.n_activators for m in modules for k in range(len(m.regulators))]
         half_lives = np.array([gene.half_lives for gene in self.genes])
@@ -149,8 +148,8 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
 def draw_kinetics(topology: Network, seed: int) -> Kinetics:
     """Draw all parameters; those of a gene depend on its name, its regulators and the seed.
 
-    Unknown signs become known: in a network without any sign, at least half of the regulators
-    of a module activate it; in a network with signs a coin decides on those that are missing.
+    Missing signs are drawn. In a network without any sign, at least half of the regulators of a
+    module activate it; in a network with signs, missing ones are drawn with equal probability.
     """
     assert topology.signs is not None
     names = topology.genes
@@ -209,14 +208,14 @@ def _module(
 
 
 def _alphas(signs: list[int], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Activation of each state of modules with these signs."""
+    """Return the activation of each state of modules with these signs."""
     effects = np.array([sign * truncated(rng, *EFFECT) for sign in signs])
     enhancers, repressors = np.flatnonzero(effects > 0), np.flatnonzero(effects < 0)
     if not enhancers.size:
         basal = 1.0
     else:
         basal = truncated(rng, *(MEDIUM_BASAL if repressors.size else LOW_BASAL))
-    # All enhancers together switch the gene fully on, all repressors together nearly off.
+    # All enhancers together switch the gene on completely, all repressors together almost off.
     if enhancers.size and basal + effects[enhancers].sum() < 1:
         weakest = enhancers[effects[enhancers].argmin()]
         effects[weakest] += 1 - basal - effects[enhancers].sum()

@@ -1,7 +1,7 @@
 """Pairs of conditions: a network, the same with some edges changed, and series of both.
 
-What is left of a gene's regulation stays as it was: an edge that is lost leaves its module, one
-that is gained is a module of its own, and one that is reversed has its module on where it was off.
+The rest of a gene's regulation stays. A lost edge leaves its module, a gained edge is a module of
+its own, and a reversed edge switches its module on in the states where it was off.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.designs import WILD, Design, Rng
-from grn_tvcs.simulation.examples import MOST_SDE, NOISE_LEVELS
+from grn_tvcs.simulation.examples import MAX_SDE, NOISE_LEVELS
 from grn_tvcs.simulation.experiments import Bench
 from grn_tvcs.simulation.kinds import draw_topology
 from grn_tvcs.simulation.kinetics import (
@@ -32,18 +32,18 @@ from grn_tvcs.simulation.simulation import NOISES
 from tvcs_core.streams import seed_of, stream
 
 CHANGES = ("lost", "gained", "reversed")
-MIDDLE = 0.5  # activation above which a new enhancer takes away instead of adding
-MOST_TRIES = 1000  # draws of one change; some edges cannot be taken out of their module
+MIDDLE = 0.5  # basal activation above which a new enhancer lowers its off state instead
+MAX_TRIES = 1000  # draws of one change; some edges cannot be removed from their module
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two conditions that were simulated.
+class ConditionPair:
+    """Two simulated conditions.
 
     Attributes
     ----------
     a, b
-        Series of the conditions, on one scale; the genes are the same.
+        Series of the conditions, on one scale, with equal genes.
     before, after
         The true edges of either, with signs.
     """
@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def is_changed(self) -> NDArray[np.bool_]:
-        """Which edges are not the same in both, ``[regulator, target]``."""
+        """Whether an edge differs between both networks, ``[regulator, target]``."""
         assert self.before.signs is not None
         assert self.after.signs is not None
         return np.asarray(self.before.signs != self.after.signs)
@@ -69,25 +69,24 @@ def draw_pair(
     *,
     topology: Network | None = None,
     moved: float = 0.0,
-) -> Pair:
-    """Draw a network, change a share of its edges, and measure the series of a design on both.
+) -> ConditionPair:
+    """Draw a network, change some of its edges, and simulate the series of a design on both.
 
     Parameters
     ----------
     design
-        Sizes; series start from the wild type, with perturbations of their own in each condition.
+        Sizes; series start from the wild type, with separate perturbations in each condition.
     kind
         One of `KINDS`.
     share
-        Part of the edges that is changed: lost, gained or reversed, each as likely; above 0 at
-        least one edge, at 0 both networks are the same.
+        Fraction of the edges that are changed: lost, gained or reversed with equal probability;
+        above 0 at least one edge, at 0 both networks are equal.
     rng
-        Seed or generator; the same one gives the same pair.
+        Seed or generator; equal seeds give equal pairs.
     topology
         The first network, instead of one of the kind.
     moved
-        Part of the genes whose own activation is another in the second condition, with the same
-        edges.
+        Fraction of the genes whose basal activation differs in the second condition.
     """
     rng = stream(rng, "pair")
     if topology is None:
@@ -102,7 +101,7 @@ def draw_pair(
     for _ in range(max(1, round(share * n_edges)) if share else 0):
         after = _changed(after, touched, rng)
     after = _moved(after, moved, rng)
-    sde = float(rng.uniform(0, MOST_SDE))
+    sde = float(rng.uniform(0, MAX_SDE))
     noise = str(rng.choice(list(NOISE_LEVELS)))
     size = rng.uniform(*NOISE_LEVELS[noise])
     levels = []
@@ -114,7 +113,7 @@ def draw_pair(
         levels.append(np.maximum(NOISES[noise][0](exact, size, spread), 0.0))
     largest = max(float(rows.max()) for rows in levels)
     a, b = (_expression(rows / largest, design, topology.genes) for rows in levels)
-    return Pair(a, b, before.network, after.network)
+    return ConditionPair(a, b, before.network, after.network)
 
 
 def _series(bench: Bench, design: Design) -> NDArray[np.float64]:
@@ -132,9 +131,9 @@ def _expression(levels: NDArray[np.float64], design: Design, genes: tuple[str, .
 def _changed(
     kinetics: Kinetics, touched: set[tuple[int, int]], rng: np.random.Generator
 ) -> Kinetics:
-    """Change one more edge, none that was changed before, and add it to `touched`."""
+    """Change one more edge that was not changed before, and add it to `touched`."""
     n = len(kinetics.names)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         how = CHANGES[int(rng.integers(len(CHANGES)))]
         edges = np.argwhere((kinetics.network.scores > 0) == (how != "gained"))
         source, target = (int(k) for k in edges[int(rng.integers(len(edges)))])
@@ -146,11 +145,11 @@ def _changed(
             touched.add((source, target))
             genes = [made if j == target else kinetics.genes[j] for j in range(n)]
             return replace(kinetics, genes=tuple(genes))
-    raise ValueError(f"no edge of {n} genes can be changed that was not changed before")
+    raise ValueError(f"every edge of {n} genes that can be changed is changed already")
 
 
 def _place(gene: Gene, source: int) -> tuple[int, int]:
-    """The module of a regulator, and its place in it."""
+    """Return the module of a regulator and its index in it."""
     return next(
         (m, x.regulators.index(source))
         for m, x in enumerate(gene.modules)
@@ -159,7 +158,7 @@ def _place(gene: Gene, source: int) -> tuple[int, int]:
 
 
 def _states(gene: Gene, m: int) -> NDArray[np.bool_]:
-    """In which states a module is on."""
+    """Return the states in which a module is on."""
     return np.asarray(np.arange(gene.alphas.size) >> m & 1, dtype=bool)
 
 
@@ -208,7 +207,7 @@ def _reversed(gene: Gene, source: int, rng: np.random.Generator) -> Gene | None:
 
 
 def _moved(kinetics: Kinetics, share: float, rng: np.random.Generator) -> Kinetics:
-    """Shift the activation of a share of the genes in all states alike, within [0, 1]."""
+    """Shift the activation of some genes equally in all states, within [0, 1]."""
     if not share:
         return kinetics
     is_hit = rng.random(len(kinetics.names)) < share

@@ -1,8 +1,8 @@
 """Simulated experiments on a network, as in the DREAM challenges: kinetic model, noise, files.
 
-The experiments and their numbers are those of GeneNetWeaver (Schaffter, Marbach and Floreano,
-Bioinformatics 27, 2011) and of the fourth DREAM challenge. Time has no unit; half-lives of mRNA
-and protein are 5 to 50 of it.
+The experiments and their constants are those of GeneNetWeaver (Schaffter, Marbach and Floreano,
+Bioinformatics 27, 2011) and of the fourth DREAM challenge. Time is in arbitrary units; half-lives
+of mRNA and protein are 5 to 50.
 """
 
 from __future__ import annotations
@@ -17,46 +17,46 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression, write_expression
 from grn_tvcs.network.edge_table import write_reference
 from grn_tvcs.network.network import Network
-from grn_tvcs.simulation.kernels import advance, settle, wander
+from grn_tvcs.simulation.kernels import integrate_ode, integrate_sde, integrate_to_steady_state
 from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics
 from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow
 from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import seed_of, stream
 
-TIME_STEP = 50.0  # between the points of a series
+TIME_STEP = 50.0  # units of time between the points of a series
 SDE = 0.05  # strength of the noise in the dynamics
-PERTURBED = 0.33  # chance that a gene is perturbed in a series
-MULTIFACTORIAL = 0.25  # deviation of the change of every basal activation, which stays in [0, 1]
-CHECK_EVERY, LONGEST = 10.0, 2000.0  # until a steady state is found, or taken to be there
-ABSOLUTE, RELATIVE = 1e-5, 1e-3  # change within `CHECK_EVERY` that is none
-WILD_TYPE_NOISE = 100  # time under noise before the wild type is measured
-CHUNK = 100  # rows of random numbers at a time
+PERTURBED = 0.33  # probability that a gene is perturbed in a series
+MULTIFACTORIAL = 0.25  # standard deviation of changes of basal activations, clipped to [0, 1]
+CHECK_EVERY, MAX_TIME = 10.0, 2000.0  # units of time between tests for a steady state; in all
+ABSOLUTE, RELATIVE = 1e-5, 1e-3  # largest change within `CHECK_EVERY` at steady state
+WILD_TYPE_NOISE = 100  # units of time under noise before the wild type is measured
+CHUNK = 100  # rows of random numbers per chunk, which bounds the memory
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A network and what was measured on it; levels of mRNA, >= 0, the largest being 1.
+    """A network and the experiments on it; levels of mRNA, >= 0, scaled to a maximum of 1.
 
     Attributes
     ----------
     network
-        The true edges, with the signs they have in the model.
+        The true edges, with their signs in the model.
     expression
-        The time series. All start from the wild type, each gene perturbed with probability 0.33
-        at time 0 and all released at half-time.
+        The time series. All start from the wild type; each gene is perturbed with probability 0.33
+        at time 0, and all are released at half-time.
     perturbations
-        What was added to the activation of each gene; (series, genes).
+        Changes of the activation of each gene; (series, genes).
     wild_type
         The steady state without a perturbation; (genes,).
     knockouts, knockdowns
-        Steady states where gene i makes no or half as much mRNA, in row i; (genes, genes).
+        Steady states in which gene i makes no or half as much mRNA, in row i; (genes, genes).
     multifactorial
-        Steady states where all activations are changed a little; (genes, genes).
+        Steady states with small changes of all activations; (genes, genes).
     scale
-        What all levels were divided by: the largest measured one.
+        Divisor of all levels: the largest measured one.
     kinetics
         The parameters of the model.
     """
@@ -87,10 +87,10 @@ def simulate(
     sde: float = SDE,
     rng: int | np.random.Generator | None = None,
 ) -> Simulation:
-    """Draw a kinetic model of a network and do all experiments of the DREAM challenges on it.
+    """Draw a kinetic model of a network and simulate all experiments of the DREAM challenges.
 
-    Every gene and every experiment has random numbers of its own: with the same seed, another
-    series or another kind of noise changes nothing else but the common `scale`.
+    Every gene and every experiment has its own random numbers: with equal seeds, another number of
+    series or kind of noise changes only the common `scale`.
 
     Parameters
     ----------
@@ -99,23 +99,22 @@ def simulate(
     n_series, n_points
         Number of series, >= 1, and time points of each, >= 2, every 50.
     topology
-        The edges, and the signs where they are known; see `read_topology`.
+        The edges, with known signs; see `read_topology`.
     noise
         Of the measurement: ``normal`` (standard deviation `noise_level`), ``lognormal`` (that of
-        the logarithm to base 10), ``microarray`` (relative, larger for low levels; Tu,
-        Stolovitzky and Klein, PNAS 99, 2002) or ``none``.
+        the logarithm to base 10), ``microarray`` (relative, larger for low levels; Tu, Stolovitzky
+        and Klein, PNAS 99, 2002) or ``none``.
     noise_level
-        0.1 by default; 1, and a factor of the usual size, for ``microarray``.
+        0.1 by default; for ``microarray`` 1, a factor of the usual noise.
     sde
         Strength of the noise in the dynamics; 0 solves the differential equation without noise.
     rng
-        Seed or generator; the same one gives the same simulation.
+        Seed or generator; equal seeds give equal simulations.
 
     Raises
     ------
     ValueError
-        If a size is too small, the edges do not fit, or a noise is unknown, negative or not
-        finite.
+        If a size is too small, the edges do not fit, or a noise is unknown, negative or not finite.
     """
     for name, value, least in (("n_series", n_series, 1), ("n_points", n_points, 2)):
         require_number(name, value, whole=True)
@@ -176,7 +175,7 @@ def _simulation(kinetics: Kinetics, levels: dict[str, Array], perturbations: Arr
 
 
 class _Laboratory:
-    """Does one experiment after the other on one model; levels come without measurement noise."""
+    """Experiments on one model, one after the other, without measurement noise."""
 
     def __init__(self, kinetics: Kinetics, sde: float, seed: int) -> None:
         self.kinetics = kinetics
@@ -186,7 +185,7 @@ class _Laboratory:
         self._n = len(kinetics.names)
         self._all = np.ones(self._n)
         self._basal = np.array([gene.alphas[0] for gene in kinetics.genes])
-        # From an empty cell to rest, then a while under noise; mRNA and protein.
+        # From an empty cell to the steady state, then some time under noise; mRNA and protein.
         self.wild_type = np.zeros((2, self._n))
         self._settle(self.wild_type, kinetics.alphas, self._all)
         if sde > 0:
@@ -194,13 +193,13 @@ class _Laboratory:
             self._move(self.wild_type, kinetics.alphas, self._all, WILD_TYPE_NOISE, rng)
 
     def perturbation(self, series: int) -> Array:
-        """Change of each gene's activation: 0, or to a new basal one anywhere in [0, 1]."""
+        """Draw changes of activations: 0, or to a new basal activation in [0, 1]."""
         rng = stream(self._seed, "perturbation", f"series {series}")
         is_hit = rng.random(self._n) < PERTURBED
         return np.where(is_hit, rng.random(self._n) - self._basal, 0.0)
 
     def time_series(self, change: Array, n_points: int, series: int) -> Array:
-        """Levels of mRNA at all points; released at the first one from half-time on."""
+        """Return levels of mRNA at all points; perturbations are on before half-time."""
         state = self.wild_type.copy()
         rng = self._noise(f"series {series}")
         levels = [state[0].copy()]
@@ -212,7 +211,7 @@ class _Laboratory:
         return np.array(levels)
 
     def steady_states(self) -> dict[str, Array]:
-        """Knock-outs, knock-downs and multifactorial perturbations, one row per experiment."""
+        """Return knock-outs, knock-downs and multifactorial perturbations, one per row."""
         found: dict[str, list[Array]] = {"knockouts": [], "knockdowns": [], "multifactorial": []}
         alphas = self.kinetics.alphas
         for i, gene in enumerate(self.kinetics.names):
@@ -232,7 +231,7 @@ class _Laboratory:
         return {kind: np.array(rows) for kind, rows in found.items()}
 
     def _rest(self, start: Array, alphas: Array, transcription: Array, *name: str) -> Array:
-        """Levels at rest; under noise, after 1.5 times what it takes to get there without."""
+        """Return levels at steady state; with noise, after 1.5 times the settling time without."""
         calm = start.copy()
         time = self._settle(calm, alphas, transcription)
         if self._sde == 0:
@@ -241,8 +240,8 @@ class _Laboratory:
         return start[0]
 
     def _settle(self, state: Array, alphas: Array, transcription: Array) -> float:
-        return settle(
-            state, alphas, transcription, self._arrays, CHECK_EVERY, LONGEST, ABSOLUTE, RELATIVE
+        return integrate_to_steady_state(
+            state, alphas, transcription, self._arrays, CHECK_EVERY, MAX_TIME, ABSOLUTE, RELATIVE
         )
 
     def _move(
@@ -254,11 +253,11 @@ class _Laboratory:
         rng: np.random.Generator,
     ) -> None:
         if self._sde == 0:
-            advance(state, alphas, transcription, self._arrays, float(duration), 1.0)
+            integrate_ode(state, alphas, transcription, self._arrays, float(duration), 1.0)
             return
         for done in range(0, duration, CHUNK):
             normals = rng.standard_normal((min(CHUNK, duration - done), 2, self._n))
-            wander(state, alphas, transcription, self._arrays, self._sde, normals)
+            integrate_sde(state, alphas, transcription, self._arrays, self._sde, normals)
 
     def _noise(self, *name: str) -> np.random.Generator:
         return stream(self._seed, "dynamics", *name)
@@ -281,7 +280,7 @@ def _exact(levels: Array, size: float, spread: Array) -> Array:
     return levels
 
 
-# How levels are measured, and the usual size of the noise.
+# Measurement of levels, and the default size of the noise.
 NOISES: dict[str, tuple[Callable[[Array, float, Array], Array], float]] = {
     "normal": (_normal, 0.1),
     "lognormal": (_lognormal, 0.1),
@@ -291,7 +290,7 @@ NOISES: dict[str, tuple[Callable[[Array, float, Array], Array], float]] = {
 
 
 def write_simulation(simulation: Simulation, folder: Path) -> None:
-    """Write all experiments and the true edges as tables of six decimals into `folder`."""
+    """Write all experiments and the true edges as tables with six decimals into `folder`."""
     genes = simulation.expression.genes
     write_expression(simulation.expression, folder / "timeseries.tsv")
     write_reference(simulation.network, folder / "goldstandard.tsv")

@@ -1,4 +1,4 @@
-"""Topologies: which gene regulates which, from a file or grown with hubs."""
+"""Topologies: read from a file, or grown with hubs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
 from tvcs_core.streams import stream
 
+# As in modules of the network of E. coli that GeneNetWeaver has (docs/simulator.md).
 EDGES_PER_GENE = 1.6
 MAX_IN_DEGREE = 6
-ACTIVATING = 0.55  # part of the edges that activate
+ACTIVATING = 0.55  # fraction of the edges
 
 
 def grow(
@@ -31,23 +32,23 @@ def grow(
     min_regulators: int | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Network:
-    """Grow a network with hubs: a regulator with more targets is more likely to get the next.
+    """Grow a network with hubs by preferential attachment.
 
-    First every regulator gets a target, then every gene without an edge a regulator, then edges
-    come between any two genes. The genes are called G1, G2, ...
+    First every regulator gets a target, then every isolated gene a regulator, then edges join any
+    two genes. The genes are named G1, G2, ...
 
     Parameters
     ----------
     n_genes
         At least 2.
     n_edges
-        1.6 per gene by default, as in modules of the network of E. coli, or fewer where the
-        degrees allow no more.
+        1.6 per gene by default, as in modules of the network of E. coli, or fewer if the degrees do
+        not allow more.
     max_in_degree, max_out_degree
-        Most regulators of a gene and most targets of a regulator; None: as many as there are.
+        Largest number of regulators of a gene and of targets of a regulator; None for no limit.
     min_regulators
-        Genes that have a target; more if it is below the default, 1.6 times the square root of
-        the number of genes.
+        Smallest number of genes with a target; the default is 1.6 times the square root of the
+        number of genes.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def _placed(
     most_out: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Edges from `regulators` (rows) to all genes (columns), one more at a time."""
+    """Place edges from `regulators` (rows) to all genes (columns), one at a time."""
     edges = np.zeros((regulators.size, n_genes), dtype=bool)
     loops = regulators[:, None] == np.arange(n_genes)
     for _ in range(n_edges):
@@ -143,7 +144,7 @@ def _placed(
 def _make_room(
     edges: NDArray[np.bool_], loops: NDArray[np.bool_], most_in: int, most_out: int
 ) -> None:
-    """Put two edges in the place of one, where no pair with both degrees to spare is free."""
+    """Replace one edge by two, if no free pair has both degrees to spare."""
     empty = ~(edges | loops)
     for i in np.flatnonzero(edges.sum(axis=1) < most_out):
         for j in np.flatnonzero(edges.sum(axis=0) < most_in):
@@ -157,18 +158,16 @@ def _make_room(
 
 
 def read_topology(path: str | Path) -> Network:
-    """Read a network to simulate: regulator, target and perhaps ``+``, ``-``, ``?``, 1 or 0.
+    """Read a network to simulate: regulator, target and optionally ``+``, ``-``, ``?``, 1 or 0.
 
-    Without a sign the model draws one. 0 means that there is no edge, only the two genes. The
-    genes are those that are named, in the order of their names (G2 before G10). The names of a
-    header may be in any order.
+    Missing signs are drawn by the model. 0 means no edge and only names the two genes. Genes are
+    sorted by name (G2 before G10). Columns of a header may be in any order.
 
     Raises
     ------
     DataError
-        Naming the line: if there are not 2 or 3 columns, a third cell is something else, a gene
-        has no name or that of a column, an edge joins a gene to itself or is there twice, or there
-        is no edge.
+        With the line: if there are not 2 or 3 columns, a third cell is invalid, a gene has no name
+        or the name of a column, an edge is a loop or a duplicate, or there is no edge.
     """
     table = read_table(path)
     table.require_rectangle()
@@ -194,7 +193,7 @@ def read_topology(path: str | Path) -> Network:
         _check_edge(table, row, regulator, target)
         if (regulator, target) in seen:
             line = table.lines[seen[regulator, target]]
-            raise table.error(f"the edge {regulator} -> {target} stands in line {line} too", row)
+            raise table.error(f"the edge {regulator} -> {target} is in line {line} too", row)
         seen[regulator, target] = row
         if cell != NO_EDGE:
             scores[place[regulator], place[target]] = 1.0
@@ -212,6 +211,6 @@ def _check_edge(table: Table, row: int, regulator: str, target: str) -> None:
 
 
 def _by_numbers(name: str) -> list[tuple[int, str]]:
-    """Key that sorts the numbers in names as numbers."""
+    """Return a sort key that compares numbers in names as numbers."""
     parts = re.split(r"([0-9]+)", name)
     return [(int(p), p) if k % 2 else (0, p) for k, p in enumerate(parts)]

@@ -1,9 +1,9 @@
-"""What is drawn for pairs of halves, spread evenly over all pairs.
+"""Draws for all complementary pairs of halves, stratified over the pairs.
 
-Every number is drawn once from each of as many equal parts of its range as there are draws of it
-(Latin hypercube: McKay, Beckman and Conover, Technometrics 21, 239, 1979), and halves are chosen so
-that any two blocks of steps are together about as often as any other two. Each half by itself is
-drawn as an independent one would be, so the mean is of the same thing and scatters less.
+Every number is drawn once from each of n equal intervals of its range, with n the number of draws
+(Latin hypercube: McKay, Beckman and Conover, Technometrics 21, 239, 1979). Halves are chosen so
+that any two blocks of steps are together about equally often. Each half by itself has the
+distribution of an independent draw, so the mean has the same expectation and a smaller variance.
 """
 
 from __future__ import annotations
@@ -15,35 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.stability.model import Array, Flags
-from grn_tvcs.stability.sums import MOST_HALVES
+from grn_tvcs.stability.sums import MAX_HALVES
 
-TRIES = 30  # halves that are looked at for each that is taken
-MANY_BLOCKS = 300  # of more, only so many of the last halves are held against the next
+# Decision 167 measured how evenly halves are spread, and the effect on networks.
+CANDIDATE_HALVES = 30  # random halves compared for each that is used
+MAX_COUNTED_BLOCKS = 300  # with more blocks, only this number of previous halves is compared
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is drawn, and from where.
+class SubsamplingPlan:
+    """Distribution of the draws.
 
     Attributes
     ----------
-    parts
-        Which solvers run on each half: ``"tvcs"`` (GradMP under caps), ``"omp"``.
+    solvers
+        Solvers of each half: ``"tvcs"`` (GradMP under caps), ``"omp"``.
     resamples
         Number of halves.
     memory
-        Lowest and highest memory of the past (`Transitions.past`).
+        Range of the memory of the past (`Transitions.past`).
     column_weights
-        Lowest and highest factor of an input.
+        Range of the factor of an input.
     in_degrees
-        Lowest and highest cap on the regulators of a gene.
+        Range of the cap on the regulators of a gene.
     edges_per_gene
-        Lowest and highest cap on all edges, per gene.
+        Range of the cap on all edges, per gene.
     iterations
         Of GradMP.
     """
 
-    parts: tuple[str, ...]
+    solvers: tuple[str, ...]
     resamples: int
     memory: tuple[float, float]
     column_weights: tuple[float, float]
@@ -53,15 +54,15 @@ class Plan:
 
     @property
     def pairs(self) -> int:
-        """Halves and their complements that make at least `resamples`."""
+        """Number of complementary pairs with at least `resamples` halves."""
         return -(-self.resamples // 2)
 
     def __post_init__(self) -> None:
         for name in ("resamples", "iterations"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be >= 1, found {getattr(self, name)}")
-        if 2 * self.pairs > MOST_HALVES:
-            raise ValueError(f"resamples must be <= {MOST_HALVES}, found {self.resamples}")
+        if 2 * self.pairs > MAX_HALVES:
+            raise ValueError(f"resamples must be <= {MAX_HALVES}, found {self.resamples}")
         for name, least, most in (
             ("memory", 0.0, 0.99),
             ("column_weights", 0.01, 1.0),
@@ -76,8 +77,8 @@ class Plan:
                 )
 
 
-class Half(NamedTuple):
-    """What is drawn for one half.
+class Subsample(NamedTuple):
+    """Draws for one half.
 
     Attributes
     ----------
@@ -94,8 +95,8 @@ class Half(NamedTuple):
     edges_per_gene: float
 
 
-class Pair(NamedTuple):
-    """What is drawn for a half and its complement.
+class ComplementaryPair(NamedTuple):
+    """Draws for a half and its complement.
 
     Attributes
     ----------
@@ -104,30 +105,30 @@ class Pair(NamedTuple):
     in_first
         Whether each block of steps is in the first half.
     first, second
-        What is drawn for either half.
+        Draws for either half.
     """
 
     memory: float
     in_first: Flags
-    first: Half
-    second: Half
+    first: Subsample
+    second: Subsample
 
 
 def draw_pairs(
-    plan: Plan, n_inputs: int, n_blocks: int, rng: np.random.Generator
-) -> tuple[Pair, ...]:
-    """Draw all pairs of halves of the plan.
+    plan: SubsamplingPlan, n_inputs: int, n_blocks: int, rng: np.random.Generator
+) -> tuple[ComplementaryPair, ...]:
+    """Draw all complementary pairs of the plan.
 
     Parameters
     ----------
     plan
-        What is drawn.
+        Distribution of the draws.
     n_inputs
-        Number of inputs, which each have a factor in each half.
+        Number of inputs, each with a factor per half.
     n_blocks
-        Number of blocks of steps, which are halved.
+        Number of blocks of steps.
     rng
-        Where random numbers come from.
+        Random generator.
     """
     n = plan.pairs
     memory = _between(plan.memory, spread(1, n, rng)[0])
@@ -137,42 +138,42 @@ def draw_pairs(
     # What is drawn below 1 may round to 1.
     in_degrees = np.minimum(low + (degrees * (high + 1 - low)).astype(np.int64), high)
     columns = (weights, in_degrees.tolist(), _between(plan.edges_per_gene, edges).tolist())
-    halves = [Half(*drawn) for drawn in zip(*columns, strict=True)]
+    halves = [Subsample(*drawn) for drawn in zip(*columns, strict=True)]
     in_first = even_halves(n_blocks, n, rng)
-    return tuple(map(Pair, memory.tolist(), in_first, halves[::2], halves[1::2]))
+    return tuple(map(ComplementaryPair, memory.tolist(), in_first, halves[::2], halves[1::2]))
 
 
 def spread(rows: int, n: int, rng: np.random.Generator) -> Array:
-    """`n` numbers in each row, in any order, one from each `n`-th part of [0, 1)."""
+    """Return `n` numbers per row in random order, one from each `n`-th of [0, 1)."""
     parts = rng.permuted(np.tile(np.arange(n), (rows, 1)), axis=1)
     return (parts + rng.random((rows, n))) / n
 
 
 def even_halves(n_blocks: int, n: int, rng: np.random.Generator) -> Flags:
-    """Halve the blocks `n` times; any two are in the same half about equally often.
+    """Halve the blocks `n` times so that any two blocks are together about equally often.
 
-    Each half is that of `TRIES` random ones which leaves the least sum of squares, over pairs of
-    blocks, of how much more often they are together than apart. Of more than `MANY_BLOCKS` blocks,
-    where any half is a fair one, they are counted over as many of the last halves only.
+    Of `CANDIDATE_HALVES` random halves, the one that minimises the sum of squares, over pairs of
+    blocks, of (times together - times apart) is used. With more than `MAX_COUNTED_BLOCKS` blocks
+    any half is nearly even, and only as many of the last halves are counted.
 
     Returns
     -------
     numpy.ndarray
-        Whether a block is in the first half, which is the smaller one; [halving, block].
+        Whether a block is in the first half, the smaller one; [halving, block].
     """
     sides = np.full((n, n_blocks), -1.0)
-    tried = np.full((TRIES, n_blocks), -1.0)
+    tried = np.full((CANDIDATE_HALVES, n_blocks), -1.0)
     tried[:, : n_blocks // 2] = 1.0
-    few = n_blocks <= MANY_BLOCKS
+    few = n_blocks <= MAX_COUNTED_BLOCKS
     together = np.zeros((n_blocks, n_blocks)) if few else np.empty(0)
     for k in range(n):
         tried = rng.permuted(tried, axis=1)
-        # With s s' added to T, the sum over halves so far, what depends on s is s'Ts, which is the
-        # sum of (s's_k)^2. Both are exact.
+        # Adding s s' to T, the sum over halves so far, changes the sum of squares by 2 s'Ts and a
+        # constant, and s'Ts is the sum of (s's_k)^2. Both are sums of integers, hence exact.
         if few:
             more = ((tried @ together) * tried).sum(axis=1)
         else:
-            more = ((tried @ sides[max(0, k - MANY_BLOCKS) : k].T) ** 2).sum(axis=1)
+            more = ((tried @ sides[max(0, k - MAX_COUNTED_BLOCKS) : k].T) ** 2).sum(axis=1)
         sides[k] = tried[np.argmin(more)]
         if few:
             together += np.outer(sides[k], sides[k])

@@ -1,4 +1,4 @@
-"""A few edges with their weights: places in an array of [target, input]."""
+"""Sparse sets of edges with weights: flat indices into an array of [target, input]."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Edges:
     shape
         Number of inputs and of targets.
     places
-        ``target * n_inputs + input`` of each edge, rising.
+        ``target * n_inputs + input`` of each edge, increasing.
     weights
         Coefficient of each edge.
     """
@@ -35,7 +35,7 @@ class Edges:
 
     @classmethod
     def of(cls, W: Array) -> Edges:
-        """What is not 0 in an array of [input, target]."""
+        """Return the non-zero entries of an array of [input, target]."""
         by_target = np.ascontiguousarray(W.T)
         places = np.flatnonzero(by_target)
         return cls((W.shape[0], W.shape[1]), places, by_target.ravel()[places])
@@ -69,19 +69,19 @@ class Edges:
 
     @cached_property
     def lists(self) -> Lists:
-        """The same as the kernels take it; its weights are a copy."""
+        """The same edges for kernels; the weights are a copy."""
         starts = self.shape[0] * np.arange(self.shape[1] + 1)
         return Lists(np.searchsorted(self.places, starts), self.inputs, self.weights.copy())
 
     def largest_number(self) -> int:
-        """Edges of the target that has most of them."""
+        """Return the largest number of edges of a target."""
         return int(np.diff(self.lists.start).max(initial=0))
 
     def per_target(self, values: Array) -> Array:
-        """Sum over the edges of each target of `values`, one for each edge."""
+        """Return the sum of `values`, one for each edge, by target."""
         return np.bincount(self.targets, values, self.shape[1]).astype(np.float64, copy=False)
 
     def nonzero(self) -> Edges:
-        """Those whose weight is not 0."""
+        """Return the edges with a non-zero weight."""
         is_there = self.weights != 0
         return Edges(self.shape, self.places[is_there], self.weights[is_there])

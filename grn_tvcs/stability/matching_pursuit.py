@@ -1,4 +1,4 @@
-"""Gradient matching pursuit on lists of edges: no array of all pairs is made."""
+"""Gradient matching pursuit on sparse edges, without arrays of all pairs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from grn_tvcs.stability.kernels.covariances import best_of_targets
 from grn_tvcs.stability.model import StepLoss
 from tvcs_core import TVCS, project
 
-TOLERANCE, PATIENCE = 1e-6, 5  # as `tvcs_core.solve` has them
+TOLERANCE, MAX_STALLED_STEPS = 1e-6, 5  # relative change and iterations, as in `tvcs_core.solve`
 
 
 def gradmp(loss: StepLoss, constraint: TVCS, iterations: int) -> Ints:
-    """Places of the edges of the best iterate of GradMP with a refit.
+    """Return the edges of the best iterate of GradMP with a refit.
 
     The iterates are those of ``tvcs_core.solve(Problem(loss, constraint), "gradmp", refit=True)``,
-    which end where two agree or none was better for a while. Only what a projection can keep is
-    handed to it: the few steepest entries of every target, and the edges of the last fit.
+    which stop at a fixed point or after `MAX_STALLED_STEPS` without progress. Projections only get
+    entries that they can keep: the steepest entries of every target, and the edges of the last fit.
 
     Parameters
     ----------
     loss
-        The loss, in which pairs that may not be edges have a slope of 0.
+        The loss; pairs that may not be edges have gradient 0.
     constraint
-        Caps on the rows (targets of an input), one on all columns, and one on all edges.
+        Caps on the rows (targets of an input), one cap on all columns, and one on all edges.
     iterations
-        Most of them to make.
+        Largest number of iterations.
     """
     W = best = Edges.none(loss.shape)
     least, since = loss.value_of(W), 0
@@ -41,13 +41,13 @@ def gradmp(loss: StepLoss, constraint: TVCS, iterations: int) -> Ints:
         since += 1
         if value < least:
             best, least, since = W, value, 0
-        if _relative_change(W, last) <= TOLERANCE or since >= PATIENCE:
+        if _relative_change(W, last) <= TOLERANCE or since >= MAX_STALLED_STEPS:
             break
     return best.places
 
 
 def _steepest(loss: StepLoss, edges: Edges, constraint: TVCS) -> Ints:
-    """Support of the projection of the gradient."""
+    """Return the support of the projection of the gradient."""
     size = int(constraint.col_caps.max(initial=0))
     if not size:
         return np.empty(0, np.int64)
@@ -57,13 +57,13 @@ def _steepest(loss: StepLoss, edges: Edges, constraint: TVCS) -> Ints:
         return kept
     if (constraint.row_caps >= loss.shape[1]).all():
         return _projected(steepest, constraint)
-    # Where an input has too many targets, these may want one that is not among their steepest.
+    # A row cap may push a target to an input beyond its `size` steepest, so project all pairs.
     support = project(loss.gradient_at(edges), constraint).support
     return np.flatnonzero(np.ascontiguousarray(support.T))
 
 
 def _support(edges: Edges, constraint: TVCS) -> Ints:
-    """Places of the edges that the projection onto `constraint` keeps."""
+    """Return the edges that the projection onto `constraint` keeps."""
     kept = _best(edges, constraint)
     return _projected(edges, constraint) if kept is None else kept
 
@@ -74,9 +74,9 @@ def _projected(edges: Edges, constraint: TVCS) -> Ints:
 
 
 def _best(edges: Edges, constraint: TVCS) -> Ints | None:
-    """The same by a closed form: the best of every target, and of these the best in all.
+    """Project in closed form: keep the best edges of every target, and of these the best in all.
 
-    None where an input then has too many targets, or equal edges would have to be told apart.
+    None if that violates a row cap, or if ties at a cap must be broken.
     """
     size = int(constraint.col_caps.max(initial=0))  # one for all targets
     if not (size and constraint.total):
@@ -96,7 +96,7 @@ def _best(edges: Edges, constraint: TVCS) -> Ints | None:
 
 
 def _union(one: Ints, two: Ints) -> Ints:
-    """All places of two that rise, rising."""
+    """Return the sorted union of two increasing arrays."""
     both = np.sort(np.concatenate([one, two]), kind="stable")
     return both[np.diff(both, prepend=-1) > 0]
 

@@ -1,8 +1,8 @@
-"""From expression to a problem: what is regressed on what, and its loss.
+"""Regression problem of an expression table: responses, inputs and loss.
 
 The default model regresses the next level of a gene on the past of the others, on a log scale,
-after its own level and an intercept are taken out: what a gene does by itself is no edge.
-The paper's model is `paper_problem`.
+after adjusting for its own level and an intercept: self-regulation is no edge. The paper's model is
+`paper_problem`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grn_tvcs.stability.kernels.covariances import (
     Inputs,
     Lists,
     explained_by,
-    fade,
+    exponential_average,
     scale_inputs,
     slopes,
     steepest,
@@ -29,8 +29,9 @@ from grn_tvcs.stability.kernels.covariances import (
 from grn_tvcs.stability.kernels.pursuit import Chosen, fit, pursue
 from tvcs_core import TVCS, LeastSquares, Loss, Problem
 
-RIDGE = 1e-6  # on the unit diagonal: keeps supports solvable that the samples cannot tell apart
-FLAT = 1e-9  # a part of variance that counts as nothing left
+# Both are far above rounding (1e-16) and far below any correlation of data.
+RIDGE = 1e-6  # added to the unit diagonal, so that collinear inputs can be solved
+MIN_VARIANCE_FRACTION = 1e-9  # fractions of variance below this count as 0
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -45,16 +46,16 @@ class Transitions:
     levels
         Log levels of every sample; (samples, genes).
     pause
-        Time since the sample before in the unit of the median step, infinite for the first
-        sample of a series; (samples,).
+        Time since the sample before in units of the median step, infinite for the first sample of a
+        series; (samples,).
     before
-        The sample where each step starts; it ends at the next one; (steps,).
+        Sample at the start of each step; the next sample is its end; (steps,).
     series
         Number of the series of each step, from 0.
     perturbed
-        Whether the perturbation is on when the step starts; None where nothing is known.
+        Whether the perturbation is on at the start of the step; None if unknown.
     targets
-        Places of the genes that are regressed on others; None for all.
+        Indices of the genes that are regressed on others; None for all.
     """
 
     levels: Array
@@ -79,32 +80,32 @@ class Transitions:
         return levels if self.targets is None else levels[:, self.targets]
 
     def past(self, inputs: NDArray[np.int64], memory: float) -> Array:
-        """Weighted mean of the log levels of `inputs` up to each step; (steps, inputs).
+        """Return the weighted mean of the log levels of `inputs` up to each step; (steps, inputs).
 
-        A sample that is one median step older weighs `memory` times as much; 0 is the last
-        level alone. The first sample of a series stands for all of its past.
+        A sample one median step older has `memory` times the weight; 0 uses the last level alone.
+        The first sample of a series stands for its past.
         """
         mean = np.empty((len(self.levels), len(inputs)))
-        fade(np.ascontiguousarray(self.levels[:, inputs]), memory**self.pause, mean)
+        exponential_average(np.ascontiguousarray(self.levels[:, inputs]), memory**self.pause, mean)
         return mean[self.before]
 
     def of(self, rows: Flags) -> Transitions:
-        """Some of the steps."""
+        """Return some of the steps."""
         on = None if self.perturbed is None else self.perturbed[rows]
         return replace(self, before=self.before[rows], series=self.series[rows], perturbed=on)
 
     @cached_property
     def segments(self) -> NDArray[np.int64]:
-        """Number of the perturbed or relaxed part of the series that each step belongs to."""
+        """Number of the perturbed or relaxed part of the series of each step."""
         on = 0 if self.perturbed is None else self.perturbed
         return np.unique(2 * self.series + on, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def intercepts(self) -> NDArray[np.int64]:
-        """Number of the intercept of each step: one for all relaxed ones, and one per series.
+        """Number of the intercept of each step: one for all relaxed ones, one per perturbed series.
 
-        A perturbation moves genes by itself, and which ones differs from series to series; an
-        intercept for each perturbed part takes that out.
+        A perturbation shifts genes directly, and other genes in every series; an intercept for each
+        perturbed part removes this.
         """
         own = np.zeros_like(self.series) if self.perturbed is None else self.perturbed
         return np.unique(own * (1 + self.series), return_inverse=True)[1].astype(np.int64)
@@ -114,7 +115,7 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
     """Make the steps of every series.
 
     Levels and counts become ``log(x / max + log_offset)`` with the gene's own maximum, so units do
-    not matter; logarithms stay as they are. A scale that is not said is guessed.
+    not matter; log values stay. An unknown scale is guessed.
     """
     pieces = list(expression.pieces().values())
     first = np.array([rows.start for rows in pieces])
@@ -137,19 +138,18 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
 
 @dataclass(frozen=True)
 class Explained:
-    """What the edges that were chosen explain of the variance of their targets.
+    """Variance of the targets explained by the chosen edges.
 
     Attributes
     ----------
     edges
-        The chosen edges with their coefficients, without those whose coefficient is 0.
+        Chosen edges with non-zero coefficients.
     dropped
-        Part of the variance that is no longer explained when an edge alone is dropped,
-        ``w_j^2 / inv(G)_jj``; one for each edge.
+        Fraction of variance lost if one edge alone is dropped, ``w_j^2 / inv(G)_jj``; one per edge.
     left
-        Part of each target's variance that all of its edges leave unexplained; (targets,).
+        Fraction of each target's variance that its edges leave unexplained; (targets,).
     freedom
-        Steps less what was fitted for each target; (targets,).
+        Degrees of freedom of each target: steps less fitted parameters; (targets,).
     """
 
     edges: Edges
@@ -159,20 +159,22 @@ class Explained:
 
     @property
     def t_squared(self) -> Array:
-        """Square of Student's t of each edge, the others of its target being there."""
+        """Square of Student's t of each edge, given the other edges of its target."""
         target = self.edges.targets
         beyond = self.dropped * np.maximum(self.freedom, 0.0)[target]
-        return np.where(beyond > 0, beyond / np.maximum(self.left, FLAT)[target], 0.0)
+        return np.where(
+            beyond > 0, beyond / np.maximum(self.left, MIN_VARIANCE_FRACTION)[target], 0.0
+        )
 
 
 class StepLoss(Loss):
     """Unexplained variance of the next level of every gene, summed over genes and halved.
 
     Own level and intercepts of each target are projected out of its response and of all inputs,
-    then response and inputs have unit variance, and input j is multiplied by ``weights[j]``.
-    Everything is kept as covariances: for target i the inputs have the covariance of all inputs
-    less one rank, ``S - c_i c_i'``, so nothing of size genes^3 is ever stored. A target has few
-    edges, so value and gradient are made of the rows of S that these name.
+    then response and inputs have unit variance, and input j is multiplied by ``weights[j]``. Only
+    covariances are stored: for target i the inputs have the covariance of all inputs less a matrix
+    of rank one, ``S - c_i c_i'``, so no array of size genes^3 is needed. A target has few edges, so
+    value and gradient only use the corresponding rows of S.
 
     Parameters
     ----------
@@ -185,8 +187,8 @@ class StepLoss(Loss):
     weights
         One factor above 0 per input.
     allowed
-        Which pairs may be edges, [input, target]; all by default. Others explain nothing, and
-        their slope is 0.
+        Whether a pair may be an edge, [input, target]; all by default. Other pairs explain nothing
+        and have gradient 0.
 
     Raises
     ------
@@ -218,42 +220,42 @@ class StepLoss(Loss):
         S /= len(z)
         variance = S.diagonal().copy()
         if not (np.isfinite(variance).all() and np.isfinite(response_variance).all()):
-            raise ValueError("levels must be small enough to be squared and summed")
-        # The kernels walk along the inputs of a target.
+            raise ValueError("levels are too large: their sum of squares is not finite")
+        # Rows are targets: the inner loops of the kernels run over the inputs of a target.
         c = (u * (own_scale / len(z))).T @ z
         b = y.T @ z
         b /= len(z)
         d = np.ones(b.shape) if allowed is None else np.ascontiguousarray(allowed.T, np.float64)
         self._inputs = Inputs(S, variance, c, d, b)
-        scale_inputs(self._inputs, weights, own_response, self._y, FLAT)
+        scale_inputs(self._inputs, weights, own_response, self._y, MIN_VARIANCE_FRACTION)
 
     def value(self, W: Array) -> float:
-        """Half the unexplained part of each response's variance, summed; n_genes / 2 at 0."""
+        """Return half the unexplained fraction of variance, summed; n_genes / 2 at 0."""
         return self.value_of(Edges.of(W))
 
     def gradient(self, W: Array) -> Array:
-        """Gradient at W, [regulator, target]."""
+        """Return the gradient at W; [regulator, target]."""
         return self.gradient_at(Edges.of(W))
 
     def minimize_on(self, support: Flags) -> Array:
-        """Least squares of every target on its regulators in `support`."""
+        """Return the least squares fit of every target on its regulators in `support`."""
         return self.fitted(np.flatnonzero(np.ascontiguousarray(support.T))).dense
 
     def value_of(self, edges: Edges) -> float:
-        """`value` of a few edges, from the products among each target's own inputs."""
+        """Return `value` of sparse edges, from products among each target's own inputs."""
         explained = explained_by(self._inputs, edges.lists)
         return 0.5 * float(np.count_nonzero(self._y) - explained)
 
     def gradient_at(self, edges: Edges) -> Array:
-        """`gradient` at a few edges: as many rows of S are added up as there are edges."""
+        """Return `gradient` at sparse edges, as a sum of one row of S per edge."""
         by_target = np.empty(self._inputs.b.shape)
         slopes(self._inputs, edges.lists, by_target)
         return by_target.T
 
     def steepest(self, edges: Edges, size: int) -> Edges:
-        """The `size` >= 1 largest entries of each target's gradient, and those equal to the last.
+        """Return the `size` >= 1 largest gradient entries of each target, with ties of the last.
 
-        Under a cap of `size` on every target, and on all, no other can be in a projection.
+        Under a cap of `size` on every target and on all, a projection can keep no other entry.
         """
         start = np.empty(self.shape[1] + 1, np.int64)
         room = min(size, self.shape[0]) * self.shape[1]
@@ -262,30 +264,30 @@ class StepLoss(Loss):
             needed = int(steepest(self._inputs, edges.lists, size, start, at, slope))
             if needed <= room:
                 break
-            room = needed  # many are equal
+            room = needed  # many ties
         targets = np.repeat(np.arange(self.shape[1]), np.diff(start))
         return Edges(self.shape, targets * self.shape[0] + at[:needed], slope[:needed])
 
     def fitted(self, places: Ints) -> Edges:
-        """Least squares of every target on its inputs at `places`; see `Edges.places`."""
+        """Return the least squares fit of every target on its inputs at `places`, as in `Edges`."""
         edges = Edges(self.shape, places, np.empty(places.size))
         lists = edges.lists
         fit(self._inputs, lists, RIDGE)
         return Edges(self.shape, places, lists.weight).nonzero()
 
     def explained(self, places: Ints, added: Ints) -> Explained:
-        """Least squares on the inputs at `places`; what each of them, or one more, explains.
+        """Fit the inputs at `places` and return the variance that they explain.
 
-        To `added`, [target, input], is added what an edge that is not chosen would explain if it
+        Adds to `added`, [target, input], the variance that each edge not chosen would explain if it
         alone were added, in units of ``1 / SHARE_STEPS``.
         """
         edges = Edges(self.shape, places, np.empty(places.size))
         return self._pursued(edges.lists, edges.largest_number(), added)
 
     def pursued(self, size: int, added: Ints) -> Explained:
-        """Orthogonal matching pursuit: up to `size` regulators of every target, one by one.
+        """Select up to `size` regulators of every target by orthogonal matching pursuit.
 
-        `added` as for `explained`.
+        `added` is as for `explained`.
         """
         anything = Lists(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         return self._pursued(anything, min(size, self.shape[0]), added)
@@ -297,7 +299,7 @@ class StepLoss(Loss):
             np.empty(n_targets, np.int64), np.empty(room, np.int64), np.empty(room), np.empty(room)
         )
         if pursue(self._inputs, members, RIDGE, chosen, added):
-            raise ValueError("levels must be small enough for what edges explain to be known")
+            raise ValueError("levels are too large: the variance that edges explain is not finite")
         targets, k = np.nonzero(np.arange(size) < chosen.size[:, None])
         places, weights = targets * n_inputs + chosen.at[targets, k], chosen.weight[targets, k]
         is_there = weights != 0
@@ -312,20 +314,22 @@ class StepLoss(Loss):
 
     @property
     def alone(self) -> Array:
-        """Square of Student's t of each pair when its edge is the only one, [regulator, target]."""
+        """Square of Student's t of each pair if its edge is the only one; [regulator, target]."""
         explained = np.minimum(self._inputs.b**2, 1.0)
-        return (explained * (self.freedom - 1) / np.maximum(1.0 - explained, FLAT)).T
+        return (
+            explained * (self.freedom - 1) / np.maximum(1.0 - explained, MIN_VARIANCE_FRACTION)
+        ).T
 
     def response(self, own: Array, following: Array, intercepts: NDArray[np.int64]) -> Array:
-        """Responses of other steps in the same units; (steps, targets).
+        """Return the responses of other steps in the same units; (steps, targets).
 
-        Intercepts are those of the other steps, the weight of the own level is the known one.
+        Intercepts are those of the other steps; the weight of the own level is that of this loss.
         """
         u, y = (_centred(part, intercepts) for part in (own, following))
         return (y - u * (self._own_scale * self._own_response)) * self._y
 
     def predicted(self, W: Array, past: Array, own: Array, intercepts: NDArray[np.int64]) -> Array:
-        """What `W` says of the responses of other steps; (steps, targets)."""
+        """Return the responses of other steps that `W` predicts; (steps, targets)."""
         z, u = (_centred(part, intercepts) for part in (past, own))
         edges = Edges.of(W)
         weights = edges.weights * self._inputs.d.ravel()[edges.places]
@@ -335,15 +339,15 @@ class StepLoss(Loss):
 
 
 def _centred(x: Array, intercepts: NDArray[np.int64]) -> Array:
-    """Less the mean of the rows with the same intercept."""
+    """Subtract the mean of the rows with the same intercept."""
     is_in = (np.arange(intercepts.max() + 1)[:, None] == intercepts).astype(np.float64)
     size = is_in.sum(axis=1, keepdims=True)
     return x - (is_in @ x / np.where(size > 0, size, 1.0))[intercepts]
 
 
 def _inverse_root(variance: Array, scale: Array | float) -> Array:
-    """``1 / sqrt(variance)``, and 0 where `variance` is nothing beside `scale`."""
-    is_there = variance > FLAT * np.asarray(scale)
+    """Return ``1 / sqrt(variance)``, and 0 if `variance` is negligible relative to `scale`."""
+    is_there = variance > MIN_VARIANCE_FRACTION * np.asarray(scale)
     return np.where(is_there, 1.0 / np.sqrt(np.where(is_there, variance, 1.0)), 0.0)
 
 

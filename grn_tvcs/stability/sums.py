@@ -1,9 +1,9 @@
-"""Sums over halves that no order of adding changes.
+"""Exact sums over halves, independent of the order of addition.
 
-Every term is rounded to a grid and summed as an integer, so that any order, any grouping and any
-number of workers give the same bits. A share of variance is at most 1 and a coefficient at most
-1,000 (one over the root of the ridge), both but for rounding, and a plan has at most 2^20 halves:
-no sum can leave 64 bits.
+Every term is rounded to a grid and summed as an integer, so that any order, grouping and number of
+workers give the same bits. Overflow is impossible: up to rounding, a fraction of variance is at
+most 1 and a coefficient at most 1,000 (one over the root of the ridge), and a plan has at most 2^20
+halves, so sums stay below 2^20 * 2^12 * 2^30 = 2^62.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.stability.edges import Ints
-from grn_tvcs.stability.kernels.pursuit import LARGEST_SHARE, SHARE_STEPS
+from grn_tvcs.stability.kernels.pursuit import MAX_SHARE, SHARE_STEPS
 from grn_tvcs.stability.model import Array, Explained
 
-WEIGHT_STEPS, LARGEST_WEIGHT = 2.0**30, 2.0**12
-MOST_HALVES = 2**20
-STEPS = SHARE_STEPS, SHARE_STEPS, WEIGHT_STEPS, 1.0  # of the four sums of `Evidence`
+WEIGHT_STEPS, MAX_WEIGHT = 2.0**30, 2.0**12  # grid steps per unit, and largest coefficient
+MAX_HALVES = 2**20
+STEPS = SHARE_STEPS, SHARE_STEPS, WEIGHT_STEPS, 1.0  # grid steps of the four sums of `Evidence`
 
-Found = tuple[Explained, NDArray[np.bool_]]  # of one solver on a half; which edges stand out
+HalfResult = tuple[Explained, NDArray[np.bool_]]  # of one solver; whether an edge exceeds noise
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sums over the halves of what one solver found, [input, gene].
+    """Sums over the halves of one solver; [input, gene].
 
     Attributes
     ----------
     sums
-        The four sums as integers, [target, input]; each is made a number when it is asked for.
+        The four sums as integers, [target, input]; properties convert them.
     """
 
     sums: Ints
 
     @property
     def dropped(self) -> Array:
-        """As in `Explained`; 0 for edges that are not chosen."""
+        """Variance lost without the edge, as in `Explained`; 0 for edges that are not chosen."""
         return self._sum(0)
 
     @property
     def added(self) -> Array:
-        """Variance that an edge would have explained, not being chosen, if it alone were added."""
+        """Variance that an edge not chosen would explain if it alone were added."""
         return self._sum(1)
 
     @property
@@ -55,7 +55,7 @@ class Evidence:
 
     @property
     def chosen(self) -> Array:
-        """In how many halves each edge was chosen and stood out of noise, as in the complement."""
+        """Number of halves in which an edge was chosen and exceeded noise, as in the complement."""
         return self._sum(3)
 
     def _sum(self, k: int) -> Array:
@@ -64,7 +64,7 @@ class Evidence:
         return numbers
 
 
-class PackedPart(NamedTuple):
+class PackedSums(NamedTuple):
     """Sums of one solver over a few halves, on the grid.
 
     Attributes
@@ -72,7 +72,7 @@ class PackedPart(NamedTuple):
     added
         Of every pair, [target, input].
     places
-        ``target * n_inputs + input`` of the edges that were chosen in some half, rising.
+        ``target * n_inputs + input`` of the edges chosen in some half, increasing.
     dropped, weights, chosen
         Of these edges.
     """
@@ -84,8 +84,8 @@ class PackedPart(NamedTuple):
     chosen: Ints
 
     @classmethod
-    def of(cls, added: Ints, found: Iterable[Found]) -> PackedPart:
-        """Add up what was found on some halves."""
+    def of(cls, added: Ints, found: Iterable[HalfResult]) -> PackedSums:
+        """Add up the results of some halves."""
         halves = list(found)
         where = [half.edges.places for half, _ in halves]
         places, at = np.unique(np.concatenate(where), return_inverse=True)
@@ -93,8 +93,8 @@ class PackedPart(NamedTuple):
         weights = np.concatenate([half.edges.weights for half, _ in halves])
         sure = np.concatenate([is_sure for _, is_sure in halves]).astype(np.int64)
         terms = (
-            on_grid(shares, SHARE_STEPS, LARGEST_SHARE),
-            on_grid(weights, WEIGHT_STEPS, LARGEST_WEIGHT),
+            on_grid(shares, SHARE_STEPS, MAX_SHARE),
+            on_grid(weights, WEIGHT_STEPS, MAX_WEIGHT),
             sure,
         )
         sums = [np.zeros(places.size, np.int64) for _ in terms]
@@ -104,23 +104,25 @@ class PackedPart(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """What a unit of work found: the pairs of halves from `first` to `last` - 1, part by part."""
+    """Result of a unit: pairs of halves from `first` to `last` - 1, by solver."""
 
     first: int
     last: int
-    parts: tuple[PackedPart, ...]
+    solvers: tuple[PackedSums, ...]
 
     @property
     def arrays(self) -> tuple[Ints, ...]:
-        """All of it as a file keeps it: the two numbers, then part by part."""
-        return np.array([self.first, self.last]), *(array for part in self.parts for array in part)
+        """The result as arrays for a file: the two numbers, then solver by solver."""
+        return np.array([self.first, self.last]), *(
+            array for solver in self.solvers for array in solver
+        )
 
     @classmethod
     def of_arrays(cls, arrays: Sequence[Ints]) -> Packed:
-        """What gave these `arrays`."""
-        (first, last), size = arrays[0].tolist(), len(PackedPart._fields)
+        """Restore a result from its `arrays`."""
+        (first, last), size = arrays[0].tolist(), len(PackedSums._fields)
         starts = range(1, len(arrays), size)
-        return cls(first, last, tuple(PackedPart(*arrays[k : k + size]) for k in starts))
+        return cls(first, last, tuple(PackedSums(*arrays[k : k + size]) for k in starts))
 
 
 class Sums:
@@ -133,15 +135,15 @@ class Sums:
     shape
         Number of inputs and of genes.
     n_pairs
-        Number of pairs of halves in all, at most half of `MOST_HALVES`.
+        Total number of pairs of halves, at most half of `MAX_HALVES`.
     """
 
-    def __init__(self, n_parts: int, shape: tuple[int, int], n_pairs: int) -> None:
+    def __init__(self, n_solvers: int, shape: tuple[int, int], n_pairs: int) -> None:
         self.is_done = np.zeros(n_pairs, dtype=np.bool_)
-        self._parts = np.zeros((n_parts, 4, shape[1], shape[0]), np.int64)
+        self._solvers = np.zeros((n_solvers, 4, shape[1], shape[0]), np.int64)
 
     def add(self, packed: Packed) -> None:
-        """Add what a unit found.
+        """Add the result of a unit.
 
         Raises
         ------
@@ -152,25 +154,27 @@ class Sums:
         if self.is_done[pairs].any():
             raise ValueError(f"pairs {packed.first} to {packed.last - 1} were added before")
         self.is_done[pairs] = True
-        for (dropped, added, weights, chosen), part in zip(self._parts, packed.parts, strict=True):
-            added += part.added
-            dropped.ravel()[part.places] += part.dropped
-            weights.ravel()[part.places] += part.weights
-            chosen.ravel()[part.places] += part.chosen
+        for (dropped, added, weights, chosen), solver in zip(
+            self._solvers, packed.solvers, strict=True
+        ):
+            added += solver.added
+            dropped.ravel()[solver.places] += solver.dropped
+            weights.ravel()[solver.places] += solver.weights
+            chosen.ravel()[solver.places] += solver.chosen
 
     def evidence(self) -> list[Evidence]:
-        """The sums so far, part by part; they are no copies."""
-        return [Evidence(part) for part in self._parts]
+        """Return the sums so far by solver, as views."""
+        return [Evidence(solver) for solver in self._solvers]
 
 
 def on_grid(terms: Array, steps: float, largest: float) -> Ints:
-    """The terms in units of ``1 / steps``, rounded.
+    """Return the terms in units of ``1 / steps``, rounded.
 
     Raises
     ------
     ValueError
-        If one is above `largest` in size, or is no number.
+        If the size of a term exceeds `largest` or is NaN.
     """
     if not (np.abs(terms) <= largest).all():
-        raise ValueError("levels must be small enough for what edges explain to be known")
+        raise ValueError("levels are too large: the variance that edges explain is not finite")
     return np.rint(terms * steps).astype(np.int64)

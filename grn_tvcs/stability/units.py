@@ -1,4 +1,4 @@
-"""Halves of the data as units of work, which any engine can do and a journal can keep."""
+"""Halves of the data as units of work, for any engine and checkpoint."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from grn_tvcs.stability.stability import Draws
 from grn_tvcs.stability.sums import Evidence, Packed
 from tvcs_core.engines import Engine, Job, Threads, one_blas_thread, results
 
-JOURNAL = 4e9  # bytes that all units together may fill in the journal ...
-FEWEST_UNITS = 16  # ... where there are more units than these
-BYTES_PER_PAIR = 16.0  # of an input and a gene, in a kept unit
-BYTES_AT_WORK = 250.0  # per pair of an input and a gene, while a half is solved
+MAX_JOURNAL_BYTES = 4e9  # of all units in the journal ...
+MIN_UNITS = 16  # ... if there are more units than these
+# Bytes per pair of an input and a gene, measured by `benchmarks.speed.cost`.
+BYTES_PER_PAIR = 16.0  # in the checkpoint of a unit
+BYTES_AT_WORK = 250.0  # in memory, while a half is solved
 
 
 def gather(
@@ -28,21 +29,20 @@ def gather(
     progress: Callable[[int, int], None] | None = None,
     keep: Path | None = None,
 ) -> list[Evidence]:
-    """Evidence of each part of the plan, over all its halves.
+    """Return the evidence of each solver of the plan, summed over all halves.
 
-    What units find is added up exactly, so that neither their order nor who does them changes
-    anything.
+    Results of units are summed exactly, so neither their order nor the engine changes anything.
 
     Parameters
     ----------
     draws, rng
-        What is drawn, and where its random numbers come from.
+        Data of the draws, and their random generator.
     threads, engine
-        Who does the units: so many threads, or an engine.
+        Threads, or the engine, that solve the units.
     progress
-        Told how many halves are done, and of how many.
+        Called with the number of finished halves and the total.
     keep
-        Folder for the journal of finished units, which are taken from there.
+        Checkpoint folder for finished units.
     """
     with one_blas_thread():
         draws = draws.with_pairs(rng)
@@ -53,14 +53,16 @@ def gather(
         if progress is not None:
             progress(all_halves * done // total, all_halves)
 
-    with closing(results([job], engine or Threads(threads), keep=keep, progress=tell)) as found:
+    with closing(
+        results([job], engine or Threads(threads), checkpoint_dir=keep, progress=tell)
+    ) as found:
         for _, _, arrays in found:
             sums.add(Packed.of_arrays(arrays))
     return sums.evidence()
 
 
 def halves_job(draws: Draws) -> Job:
-    """The work on all pairs of halves; `draws` has its pairs."""
+    """Return the job of all pairs of halves; `draws` must have its pairs."""
     size = pairs_per_unit(draws)
     return Job(
         "halves",
@@ -73,20 +75,21 @@ def halves_job(draws: Draws) -> Job:
 
 
 def pairs_per_unit(draws: Draws) -> int:
-    """Pairs of halves in a unit: 1, or more where that many kept units would fill the disk.
+    """Return the number of pairs of halves per unit: 1, or more to bound the size of checkpoints.
 
-    It depends on the work alone, so that any number of workers takes up what any other has left.
+    It depends on the problem only, so that any number of workers can resume the checkpoints of
+    others.
     """
     return size_of_units(draws.plan.pairs, draws.allowed.size)
 
 
 def size_of_units(halves: int, size: int) -> int:
-    """Pairs of halves in a unit, of so many; `size` is that of inputs x genes."""
-    most = max(FEWEST_UNITS, int(JOURNAL / (BYTES_PER_PAIR * max(1, size))))
+    """Return the pairs of halves per unit, given their number and `size`, inputs x genes."""
+    most = max(MIN_UNITS, int(MAX_JOURNAL_BYTES / (BYTES_PER_PAIR * max(1, size))))
     return -(-halves // most)
 
 
 def solve_pairs(state: tuple[Draws, int], unit: int) -> tuple[Ints, ...]:
-    """What is found on the pairs of halves of a unit; `Packed.of_arrays` reads it."""
+    """Solve the pairs of halves of a unit; `Packed.of_arrays` reads the result."""
     draws, size = state
     return draws.unit(unit * size, min((unit + 1) * size, draws.plan.pairs)).arrays

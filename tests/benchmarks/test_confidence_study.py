@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import confidence as study
 from benchmarks import draws, universal
-from grn_tvcs.combine.parts import LAGGED, RATES, gather_parts
+from grn_tvcs.combine.evidence_scores import LAGGED, RATES, compute_evidence
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from tvcs_core.streams import stream
@@ -94,7 +94,7 @@ def test_the_same_draws_change_nothing_and_others_do(monkeypatch):
 
 def test_one_part_alone_is_replaced():
     made = draw_example(TEN, "flat", 0)
-    one, other = (gather_parts(made.expression, made.rules, stream(k, "x")) for k in (0, 1))
+    one, other = (compute_evidence(made.expression, made.rules, stream(k, "x")) for k in (0, 1))
     for name in (LAGGED, RATES):
         mixed = draws.with_part(one, other, name)
         for part in one.scores:

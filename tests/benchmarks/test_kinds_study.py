@@ -16,7 +16,7 @@ from benchmarks.networks import kinds, kinds_data, kinds_page
 from benchmarks.networks.kinds_data import BOTH, COLUMN, OUT, REST, SERIES, WITH_REST
 from benchmarks.study import DOCS, ROOT, load
 from grn_tvcs import METHODS, Expression, Network, infer, score, simulate
-from grn_tvcs.methods import Method
+from grn_tvcs.methods.table import Method
 from grn_tvcs.network.confidence import calibration_error
 from grn_tvcs.simulation.kinds import NULLS
 from grn_tvcs.simulation.simulation import write_simulation

@@ -139,7 +139,7 @@ PARTS = {
 
 
 def test_the_methods_of_the_study_are_those_of_the_package_and_chance():
-    """But for parts of evidence and their sum, which `benchmarks.networks.kinds` measures."""
+    """But for sources of evidence and their sum, which `benchmarks.networks.kinds` measures."""
     assert set(show.METHODS) == {*METHODS, "random"} - PARTS
     assert set(METHODS) >= PARTS
 

@@ -23,7 +23,7 @@ def test_the_peers_keep_what_we_keep(kind, total, rng):
     rows, cols, total = draw_caps(rng, 12, 15, 4.0, 3.0, kind, total)
     ours = project(V, TVCS.matrix(V.shape, row_caps=rows, col_caps=cols, total=total))
     *_, kept = flow_of_matrix(V**2, rows, cols, total)
-    assert kept == pytest.approx(ours.kept)
+    assert kept == pytest.approx(ours.objective)
     for peer in (solvers.by_highs, solvers.by_ortools):
         assert np.array_equal(peer(V, ours.constraint), ours.matrix)
 

@@ -8,7 +8,7 @@ from benchmarks import universal as command
 from benchmarks import universal_known as evidence
 from grn_tvcs.combine import calibration, nets, training
 from grn_tvcs.combine.combiner import write_arrays
-from grn_tvcs.combine.universal import universal
+from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.simulation import designs
 
 NETWORKS, SEED = 8, 3
@@ -20,14 +20,14 @@ def small(monkeypatch):
     monkeypatch.setattr(evidence, "COMMON", ((5, 2, 5, 2),))
     monkeypatch.setattr(evidence, "KNOCKED", ({},))
     monkeypatch.setattr(evidence, "DRAWN", NETWORKS)
-    monkeypatch.setattr(calibration, "TABLES", 3)
-    monkeypatch.setattr(command, "OF_COMMON", 2)
+    monkeypatch.setattr(calibration, "N_NULL_TABLES", 3)
+    monkeypatch.setattr(command, "N_COMMON_NETWORKS", 2)
     monkeypatch.setattr(command, "DRAWS", 2)
     monkeypatch.setattr(nets, "EPOCHS", 2)
     monkeypatch.setattr(designs, "QUARTERS", ((5, 6),) * 4)
-    for stage in ("FIRST", "SECOND", "NULLS"):
+    for stage in ("FIRST_TREES", "SECOND_TREES", "NULL_TREES"):
         monkeypatch.setattr(training, stage, getattr(training, stage) | {"max_iter": 5})
-    for shared in ("BOTH", "OF_NULLS"):
+    for shared in ("STAGE_TREES", "NULL_TREES_FIXED"):
         few = getattr(training, shared) | {"min_samples_leaf": 5}
         monkeypatch.setattr(training, shared, few)
 
@@ -52,14 +52,14 @@ def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
     assert same.value.code == 0
     assert capsys.readouterr().out.endswith("model.npz: the same bytes\n")
     assert path.read_bytes() == before
-    model = universal(path)
+    model = load_pretrained(path)
     assert model.made == evidence.made_with(networks=NETWORKS, seed=SEED)
     assert {"python", "numpy", "scikit-learn", "numba"} <= model.made["versions"].keys()
     keys = [design.key for design, _ in evidence.common_designs()]
     assert len(set(keys)) == 2
     assert list(model.common) == keys
-    assert model.own == (keys[0], keys[0], keys[1], keys[1])
-    assert len(model.combiner.stages) == 2 + len(model.own)
+    assert model.design_keys == (keys[0], keys[0], keys[1], keys[1])
+    assert len(model.combiner.stages) == 2 + len(model.design_keys)
     assert len(model.combiner.nets) == command.NETS
 
 
@@ -80,12 +80,12 @@ def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_
     assert other.value.code == 1
     found = capsys.readouterr().out
     assert found.endswith("common_shared differs, digest differs, nulls_value differs\n"), found
-    universal.cache_clear()
+    load_pretrained.cache_clear()
     run(tmp_path, "--nulls")
     assert path.read_bytes() == whole
-    universal.cache_clear()
+    load_pretrained.cache_clear()
     with pytest.raises(ValueError, match=r"must be made with .*'networks': 9"):
-        command.make_nulls(path, universal(path), NETWORKS + 1, SEED, 1)
+        command.make_nulls(path, load_pretrained(path), NETWORKS + 1, SEED, 1)
 
 
 def test_a_file_that_differs_is_said_to_and_in_what(tmp_path, monkeypatch, capsys):

@@ -23,7 +23,7 @@ def test_a_sound_projection_is_optimal(projection):
     certificate = certify(projection)
     assert certificate.optimal
     assert not certificate.violations
-    assert certificate.kept == approx(projection.kept, rel=1e-14)
+    assert certificate.objective == approx(projection.objective, rel=1e-14)
 
 
 def test_every_kind_of_violation_is_named(projection):
@@ -104,10 +104,10 @@ def test_a_gap_of_a_billionth_is_rounding_and_ten_times_that_is_not(rng, excess,
     sound = project(rng.standard_normal((6, 5)), TVCS.matrix((6, 5), total=7))
     assert sound.gap <= 1e-15
     # A price below the best entry left out, by what costs that much.
-    less = np.square(sound.values[~sound.support]).max() - excess * sound.kept
+    less = np.square(sound.values[~sound.support]).max() - excess * sound.objective
     found = certify(replace(sound, total_dual=float(less)))
     assert not found.exact
-    assert found.gap == approx(excess * sound.kept, rel=1e-3)
+    assert found.gap == approx(excess * sound.objective, rel=1e-3)
     assert found.optimal is proved
 
 
@@ -196,25 +196,25 @@ def test_a_price_is_compared_with_the_square_and_not_with_what_it_is_rounded_to(
     assert Fraction(above * above) > Fraction(above) ** 2
     assert Fraction(below * below) < Fraction(below) ** 2
     too_high = certify(kept_alone(above, above * above))
-    assert (too_high.kept, too_high.bound) == (above * above, np.nextafter(above * above, 1))
+    assert (too_high.objective, too_high.bound) == (above * above, np.nextafter(above * above, 1))
     fits = certify(kept_alone(below, below * below))
-    assert fits.bound == fits.kept
+    assert fits.bound == fits.objective
 
 
 def test_a_price_for_what_is_left_of_a_cap_shows_however_small_it_is():
     sound = project([[0.1, 0.0, 0.0], [0.0, 0.3, 0.7]], TVCS.matrix((2, 3), row_caps=2))
-    assert certify(sound).bound == certify(sound).kept
+    assert certify(sound).bound == certify(sound).objective
     priced = certify(replace(sound, row_duals=np.array([1e-30, 0.0])))
-    assert priced.bound == np.nextafter(priced.kept, 1)
+    assert priced.bound == np.nextafter(priced.objective, 1)
     full = certify(replace(sound, row_duals=np.array([0.0, 1e-30])))
-    assert full.bound == full.kept
+    assert full.bound == full.objective
 
 
 def test_the_bound_of_too_large_a_support_is_below_what_it_keeps():
     sound = project([0.1, 0.3], TVCS.groups([0, 0], None, total=1))
     both = replace(sound, support=np.array([True, True]), matrix=sound.values, total_dual=0.01)
     found = certify(both)
-    assert (found.kept, found.bound) == (approx(0.1), approx(0.09))
+    assert (found.objective, found.bound) == (approx(0.1), approx(0.09))
 
 
 def test_a_gap_among_numbers_that_underflow_is_counted():
@@ -227,7 +227,7 @@ def test_a_gap_among_numbers_that_underflow_is_counted():
 
 def test_prices_alone_are_summed_exactly_too():
     nothing = certify(kept_alone(0.0, 1.0))
-    assert (nothing.kept, nothing.bound, nothing.exact) == (0.0, 1.0, True)
+    assert (nothing.objective, nothing.bound, nothing.exact) == (0.0, 1.0, True)
 
 
 def test_a_price_that_is_no_number_proves_nothing():
@@ -283,7 +283,7 @@ def test_sums_in_any_unit_are_those_of_the_values(unit):
     found = project(V, TVCS.matrix(V.shape, row_caps=1, col_caps=1))
     certificate = certify(found)
     assert certificate.exact
-    assert (certificate.kept, certificate.bound) == (34 * unit**2, 34 * unit**2)
+    assert (certificate.objective, certificate.bound) == (34 * unit**2, 34 * unit**2)
     assert certify(unpriced(V, found.constraint, found.support)).bound == 56 * unit**2
 
 
@@ -301,7 +301,7 @@ def test_a_line_that_is_closed_needs_no_price(closed, side):
     support = V == 1e10
     certificate = certify(unpriced(V, constraint, support))
     assert not certificate.exact
-    assert certificate.bound == certificate.kept == 2e20
+    assert certificate.bound == certificate.objective == 2e20
     opened = unpriced(V, TVCS.matrix((3, 3), **{side: 3}), support)
     assert certify(opened).bound > 2e20
 
@@ -309,7 +309,7 @@ def test_a_line_that_is_closed_needs_no_price(closed, side):
 def test_where_nothing_may_be_kept_nothing_is_lost_however_small():
     V = np.array([[1e-160, 3e-190]])
     closed = unpriced(V, TVCS.matrix(V.shape, total=0), np.zeros(V.shape, bool))
-    assert (certify(closed).kept, certify(closed).bound) == (0.0, 0.0)
+    assert (certify(closed).objective, certify(closed).bound) == (0.0, 0.0)
     opened = unpriced(V, TVCS.matrix(V.shape, total=1), np.zeros(V.shape, bool))
     assert certify(opened).bound > 0.0
 
@@ -325,9 +325,9 @@ def test_what_a_sparse_v_does_not_hold_is_not_kept_although_the_matrix_holds_it(
 
 
 @pytest.mark.parametrize(
-    ("kept", "gap", "share"), [(0, 0, 0), (4, 1, 0.25), (4, 0, 0), (2, -1, -0.5)]
+    ("objective", "gap", "share"), [(0, 0, 0), (4, 1, 0.25), (4, 0, 0), (2, -1, -0.5)]
 )
-def test_a_gap_is_a_share_of_what_is_kept(kept, gap, share):
+def test_a_gap_is_a_share_of_the_objective(objective, gap, share):
     bounded = Bounded()
-    bounded.kept, bounded.gap = float(kept), float(gap)
+    bounded.objective, bounded.gap = float(objective), float(gap)
     assert bounded.relative_gap == share

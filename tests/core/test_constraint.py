@@ -56,7 +56,7 @@ def test_the_groups_of_a_matrix_are_its_rows_and_columns():
     assert [labels.tolist() for labels in constraint.labels] == [[0, 0, 0, 1, 1, 1], [0, 1, 2] * 2]
     at = constraint.labels_at(np.array([4, 2]))
     assert [labels.tolist() for labels in at] == [[1, 0], [1, 2]]
-    assert constraint.places.tolist() == [0] * 6
+    assert constraint.pair_ranks.tolist() == [0] * 6
 
 
 def test_groups_are_counted_and_looked_up_in_the_order_of_the_variables():
@@ -66,8 +66,8 @@ def test_groups_are_counted_and_looked_up_in_the_order_of_the_variables():
     assert [sizes.tolist() for sizes in constraint.group_sizes] == [[2, 3, 0], [1, 2, 3]]
     at = constraint.labels_at(np.array([5, 0]))
     assert [labels.tolist() for labels in at] == [[0, 1], [1, 2]]
-    assert constraint.places.tolist() == [0, 0, 1, 2, 0, 0]  # of (1, 2) there are three
-    assert TVCS.groups([0, 0, 1, 0], [0, 0, 0, 0]).places.tolist() == [0, 1, 0, 2]
+    assert constraint.pair_ranks.tolist() == [0, 0, 1, 2, 0, 0]  # of (1, 2) there are three
+    assert TVCS.groups([0, 0, 1, 0], [0, 0, 0, 0]).pair_ranks.tolist() == [0, 1, 0, 2]
     doubled = constraint.doubled
     assert (doubled.row_caps.tolist(), doubled.col_caps.tolist()) == ([2, 3, 0], [1, 2, 2])
     assert doubled.total == 4

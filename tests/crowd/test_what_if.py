@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.methods import Method
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.what_if import steps, what_if
 
 
@@ -39,7 +40,7 @@ def test_an_assignment_of_a_smaller_budget_is_kept_where_more_finds_less(plan, m
     def lazy(plan, *, rng, deadline):
         support = np.zeros(plan.quality.shape, dtype=bool)
         support[0, :3] = plan.budget <= 30
-        return Assignment(plan, support, "lazy", "no wish for more")
+        return Assignment(plan, Assigned.of_support(support), "lazy", "no wish for more")
 
     class Lazy(Method):
         function = staticmethod(lazy)

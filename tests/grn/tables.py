@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grn_tvcs.expression.formats import read_layout
+from grn_tvcs import Expression
+from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.ways import ways_that_read
 
 NAMES = ("Fos", "Jun", "Egr1", "Myc", "Atf3", "Klf4", "Rela", "Stat1", "Irf1", "Il6", "Tnf", "T")
@@ -32,8 +33,11 @@ def turned(table, samples):
 
 def refused(path, **given):
     with pytest.raises(ValueError, match=r".") as why:
-        read_layout(path, **given)
-    ways = ways_that_read([path], why.value, given)
-    return str(why.value), [
-        {k: v for k, v in way.options.items() if given.get(k) != v} for way in ways
-    ]
+        Expression.of(path, **given)
+    ways = ways_out(path, why.value, **given)
+    return str(why.value), [{k: v for k, v in way.items() if given.get(k) != v} for way in ways]
+
+
+def ways_out(path, error, **given):
+    """Options with which a file is read that was refused with some."""
+    return [way.options.given() for way in ways_that_read([path], error, Options.of(**given))]

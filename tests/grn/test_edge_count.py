@@ -17,9 +17,8 @@ from grn_tvcs.edge_count import (
     choose_edges,
     fold_numbers,
     held_out_gains,
-    in_folds,
+    split_for_folds,
 )
-from grn_tvcs.expression.formats import read_files
 from grn_tvcs.expression.scales import log_levels
 from tvcs_core.engines import Processes, Serial, Threads
 
@@ -111,10 +110,10 @@ def test_caps_regulators_and_the_largest_number_are_kept_to(made):
 def test_few_series_are_cut_and_one_too_short_is_refused(made):
     data = made.expression
     one = data.part(np.arange(60) < 12)
-    assert [rows.stop - rows.start for rows in in_folds(one).pieces().values()] == [4, 4, 4]
+    assert [rows.stop - rows.start for rows in split_for_folds(one).pieces().values()] == [4, 4, 4]
     two = data.part(np.arange(60) < 24)
-    assert len(in_folds(two).pieces()) == 6
-    assert in_folds(data) is data
+    assert len(split_for_folds(two).pieces()) == 6
+    assert split_for_folds(data) is data
     assert choose_edges(one, rng=0, resamples=4).n_folds == 3
     with pytest.raises(ValueError, match="at least 2 series, or one of 8 time points, found one"):
         choose_edges(data.part(np.arange(60) < 7), rng=0)
@@ -185,7 +184,7 @@ def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):
     count = record["edge_count"]
     assert record["parameters"]["max_edges"] == "auto"
     assert record["selected"] <= record["max_edges_used"] == count["n_edges"]
-    assert f"{count['low']} to {count['high']} do as well" in done.stderr
+    assert f"{count['low']} to {count['high']} are within one standard error" in done.stderr
     lines = (out / "edge_count.tsv").read_text().splitlines()
     assert lines[0] == "edges\tgain\terror"
     assert [int(line.split("\t")[0]) for line in lines[1:]] == count["sizes"]
@@ -214,7 +213,7 @@ def test_folds_and_halves_share_one_queue_folds_first(table, tmp_path, monkeypat
     assert ended.exit_code == 0, ended.stderr
     with_folds = [found for found in asked if "folds" in found]  # each fold asks for halves too
     assert [list(dict.fromkeys(found)) for found in with_folds] == [names]
-    count = choose_edges(read_files([table]), method, rng=0, **few)
+    count = choose_edges(Expression.of([table]), method, rng=0, **few)
     record = json.loads((out / "run.json").read_text())["edge_count"]
     assert record["gains"] == list(count.gains)
 

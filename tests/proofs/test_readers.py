@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from grn_tvcs.combine.universal import PATH, universal
+from grn_tvcs.combine.pretrained import PATH, load_pretrained
 from grn_tvcs.methods import combined
 from tests.every_command import COMMANDS, SERIES, call, lay_out
 from tests.proofs.counts import note
@@ -130,14 +130,14 @@ def test_a_damaged_file_is_read_or_refused_in_a_line(in_a_folder, tmp_path, name
 def test_a_damaged_model_of_evidence_is_refused(in_a_folder, monkeypatch, capfd):
     """The file that comes with the package: what is read of it has the hash that was written."""
     rng, counts, content = Random("model 1"), Counter(), PATH.read_bytes()
-    place, stamp, stamps = in_a_folder / "universal.npz", universal().stamp, []
+    place, stamp, stamps = in_a_folder / "pretrained.npz", load_pretrained().stamp, []
 
     def read():
-        model = universal.__wrapped__(place)
+        model = load_pretrained.__wrapped__(place)
         stamps.append(model.stamp)
         return model
 
-    monkeypatch.setattr(combined, "universal", read)
+    monkeypatch.setattr(combined, "load_pretrained", read)
     (in_a_folder / "e.tsv").write_text(SERIES)
     words = "grn-tvcs infer e.tsv --method combined --option resamples=2 --option calibrate=0"
     words = [*words.split(), "--out", "o", "--force"]

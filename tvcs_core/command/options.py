@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
+from tvcs_core.arguments import Help
 from tvcs_core.files.record import tvcs_version
 
 OutFolder = Annotated[
@@ -60,8 +61,9 @@ def with_options(command: Callable[[T], R]) -> Callable[..., R]:
     """Make a command of a function whose one argument is a dataclass of options.
 
     Every field is an option or an argument of the command line, in the order of the fields and
-    annotated as typer wants a parameter. A field that is a dataclass itself stands for its own
-    fields, so that commands can share groups of options.
+    annotated as typer wants a parameter or by a `Help`. A field that is a dataclass itself stands
+    for its own fields, so that commands can share groups of options. A field of ``Sequence[str]``
+    is an option that may be given often.
     """
     [given] = signature(command, eval_str=True).parameters.values()
     options = given.annotation
@@ -98,7 +100,7 @@ def command_line(words: Sequence[str], options: Mapping[str, object]) -> str:
     """
     line = list(words)
     for name, value in options.items():
-        for one in value if isinstance(value, list) else [value]:
+        for one in value if isinstance(value, list | tuple) else [value]:
             if one is not None and one is not False:
                 line += [f"--{name.replace('_', '-')}", *([] if one is True else [str(one)])]
     return shlex.join(line)
@@ -116,7 +118,22 @@ def _parameters(options: Any) -> Iterator[Parameter]:
             yield from _parameters(hint)
             continue
         default = Parameter.empty if field.default is MISSING else field.default
+        if default == ():
+            default = None
+        hint = _for_typer(field.name, hint)
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _for_typer(name: str, hint: Any) -> Any:
+    """Write the annotation of a field by a `Help` as typer wants it; any other as it is."""
+    kind, *notes = get_args(hint) or (hint,)
+    if not (notes and isinstance(notes[0], Help)):
+        return hint
+    text, metavar = notes[0]
+    if kind is bool:  # without a second option that denies it
+        return Annotated[bool, typer.Option(f"--{name.replace('_', '-')}", help=text)]
+    kind = list[str] | None if kind == Sequence[str] else kind
+    return Annotated[kind, typer.Option(metavar=metavar, help=text)]
 
 
 def _filled(options: Any, values: Mapping[str, Any]) -> Any:
@@ -125,7 +142,13 @@ def _filled(options: Any, values: Mapping[str, Any]) -> Any:
         **{
             field.name: _filled(hints[field.name], values)
             if is_dataclass(hints[field.name])
+            else _several(values[field.name])
+            if field.default == ()
             else values[field.name]
             for field in fields(options)
         }
     )
+
+
+def _several(names: list[str] | None) -> tuple[str, ...]:
+    return tuple(names or ())

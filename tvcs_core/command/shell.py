@@ -16,7 +16,7 @@ from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
 from tvcs_core.command.blas import one_thread_unless_told
 from tvcs_core.command.interrupts import raise_lost_interrupts
-from tvcs_core.files.errors import NO_SPACE, WorkError, WriteError
+from tvcs_core.files.errors import NO_SPACE, RunError, WriteError
 from tvcs_core.files.shown import message as tidy
 from tvcs_core.files.shown import visible
 
@@ -72,7 +72,7 @@ def refuse_negative_seed(seed: int) -> None:
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
     """Turn what a command raises into a one-line message and an exit code.
 
-    `ValueError`, `TypeError` and `OSError` are the user's to mend (2); `MemoryError`, `WorkError`,
+    `ValueError`, `TypeError` and `OSError` are the user's to mend (2); `MemoryError`, `RunError`,
     a full disk and anything unforeseen are failed work (1), Ctrl-C is 130. With ``TVCS_DEBUG`` set
     in the environment the traceback is shown as well.
     """
@@ -101,7 +101,7 @@ def _end_with(error: Exception) -> NoReturn:
         _give_up(sys.stdout)
         raise SystemExit(0) from None
     _debug(error)
-    if isinstance(error, WorkError | WriteError):
+    if isinstance(error, RunError | WriteError):
         stop(f"error: {_one_line(error)}", FAILED)
     if isinstance(error, OSError) and error.errno in NO_SPACE:
         _give_up(sys.stdout)

@@ -1,4 +1,4 @@
-"""Where a cluster is and whether to trust the way there: checked before anything is sent."""
+"""The address of a Dask scheduler, and the check that the connection is safe."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ PEM = ("ca.pem", "cert.pem", "key.pem")
 
 @dataclass(frozen=True)
 class Address:
-    """The address of a scheduler, checked.
+    """The checked address of a scheduler.
 
     Attributes
     ----------
     url
-        As ``tcp://host:8786`` or ``tls://host:8786``.
+        ``tcp://host:8786`` or ``tls://host:8786``.
     file
-        The scheduler file that it was read from, if it was.
+        The scheduler file that gave the address; None if there was none.
     identity
-        Of the scheduler that wrote the file; empty where it does not say.
+        Identity of the scheduler that wrote the file; empty if the file has none.
     tls
-        Folder of ca.pem, cert.pem and key.pem; for ``tls://`` alone.
+        Folder of ca.pem, cert.pem and key.pem; for ``tls://`` only.
     """
 
     url: str
@@ -34,21 +34,21 @@ class Address:
     identity: str = ""
     tls: Path | None = None
 
-    def said(self) -> str:
-        """What the user named."""
+    def describe(self) -> str:
+        """Describe the address with the file that gave it."""
         return f"{self.url}, of {self.file}," if self.file is not None else self.url
 
 
 def read_address(cluster: str, *, tls: Path | None = None, trust_network: bool = False) -> Address:
     """Read ``--cluster``: an address or a scheduler file.
 
-    Plain ``tcp://`` carries pickles that anybody on the way may read and change, which is as good
-    as running their programs: it is refused to other hosts unless the user trusts the network.
+    Plain ``tcp://`` carries pickles that anybody on the network can read and replace, which lets
+    them run any program. So another host is refused unless the user trusts the network.
 
     Raises
     ------
     ValueError, DataError
-        If it is no address, is not to be trusted, or a file is missing.
+        If the address is invalid or unsafe, or a file is missing.
     """
     address = _from_file(Path(cluster)) if _is_file(cluster) else Address(_with_protocol(cluster))
     parts = urlsplit(address.url)
@@ -70,19 +70,19 @@ def read_address(cluster: str, *, tls: Path | None = None, trust_network: bool =
 
 
 def is_this_host(name: str) -> bool:
-    """Whether a name stands for addresses of this machine alone."""
+    """Return whether a name resolves to addresses of this machine only."""
     try:
-        found = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return bool(found) and all(_is_own(family, where) for family, _, _, _, where in found)
+    return bool(resolved) and all(_is_own(family, host) for family, _, _, _, host in resolved)
 
 
-def _is_own(family: int, where: tuple[object, ...]) -> bool:
-    """Only an address of this machine can be listened at."""
+def _is_own(family: int, address: tuple[object, ...]) -> bool:
+    """Return whether this machine can listen at an address, so that the address is its own."""
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.bind(where)
+            probe.bind(address)
     except OSError:
         return False
     return True
@@ -105,8 +105,8 @@ def _port(url: str) -> int | None:
 
 def _from_file(path: Path) -> Address:
     try:
-        told = json.loads(path.read_bytes())
-        url, identity = str(told["address"]), str(told.get("id", ""))
+        content = json.loads(path.read_bytes())
+        url, identity = str(content["address"]), str(content.get("id", ""))
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror})", path=path) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -1,4 +1,4 @@
-"""One BLAS thread for each unit: how many there are may change the last bit of a product."""
+"""One BLAS thread per unit: the number of threads can change the last bit of a product."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LIMITS: list[threadpool_limits] = []
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while the context lasts, in the whole process.
+    """Limit BLAS to one thread in the whole process while the context is open.
 
-    Threads may hold it side by side: the last one to leave lifts the limit. Each limits anew, since
-    a library that brings its own BLAS may have been imported meanwhile.
+    Several threads may hold the limit; the last one to leave lifts it. Each sets the limit again,
+    because a library with its own BLAS may have been imported in between.
     """
     holder = object()
     with _LOCK:
@@ -34,5 +34,5 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def one_blas_thread_from_now_on() -> None:
-    """Limit BLAS to one thread in a process that computes nothing but units."""
+    """Limit BLAS to one thread in a process that runs nothing but units."""
     threadpool_limits(1, "blas")

@@ -1,4 +1,4 @@
-"""What a worker process does: units that it is asked for, until nobody asks any more."""
+"""The main loop of a worker process: it runs requested units until its input ends."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from tvcs_core.engines.blas import one_blas_thread_from_now_on
 from tvcs_core.engines.frames import read_frame, write_frame
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 
 def serve() -> None:
-    """Answer every question that comes through standard input."""
+    """Answer every request that arrives on standard input."""
     asked = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    # What units read or print must not get between the messages.
+    # The input and output of units must not mix with the messages.
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
@@ -31,7 +31,7 @@ def serve() -> None:
             del jobs[other]
         try:
             write_frame(answers, _answer(jobs, number, state, index))
-        except BrokenPipeError:  # whoever asked was killed
+        except BrokenPipeError:  # the parent process was killed
             return
 
 
@@ -44,16 +44,16 @@ def _answer(jobs: dict[int, Any], number: int, state: bytes | None, index: int) 
         return pickle.dumps((True, unit(shared, index)), 5)
     except BaseException as error:
         error.add_note(f"in a worker process:\n{traceback.format_exc()}")
-        return _told(error)
+        return _packed_error(error)
 
 
-def _told(error: BaseException) -> bytes:
-    """An error as bytes; one that cannot be taken to another process is told in words."""
+def _packed_error(error: BaseException) -> bytes:
+    """Pickle an error; one that cannot be pickled is replaced by its message."""
     try:
-        told = pickle.dumps((False, error), 5)
-        pickle.loads(told)
+        packed = pickle.dumps((False, error), 5)
+        pickle.loads(packed)
     except Exception:
-        words = WorkError(f"{type(error).__name__}: {error}")
-        told = pickle.dumps((False, words), 5)
+        replacement = RunError(f"{type(error).__name__}: {error}")
+        packed = pickle.dumps((False, replacement), 5)
     sys.stderr.flush()
-    return told
+    return packed

@@ -1,4 +1,4 @@
-"""Which engine the options of a command ask for."""
+"""Selection of the engine from the options of a command."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tvcs_core.engines.local import Serial, Threads
 from tvcs_core.engines.processes import Processes
 from tvcs_core.files.extras import to_install
 
-MISSING = "--cluster needs Dask, which is not installed; give:"
+DASK_MISSING = "--cluster needs Dask, which is not installed; give:"
 
 
-def engine_of(
+def make_engine(
     *,
     threads: int = 1,
     workers: int | None = None,
@@ -22,7 +22,7 @@ def engine_of(
     tls: Path | None = None,
     trust_network: bool = False,
 ) -> Engine:
-    """Return the engine of ``--threads``, ``--workers`` or ``--cluster``; enter it to connect.
+    """Return the engine for ``--threads``, ``--workers`` or ``--cluster``; enter it to connect.
 
     Raises
     ------
@@ -32,10 +32,12 @@ def engine_of(
     for name, number in (("threads", threads), ("workers", workers)):
         if number is not None and number < 1:
             raise ValueError(f"--{name} must be >= 1, found {number}")
-    given = {"--threads": threads > 1, "--workers": workers is not None, "--cluster": bool(cluster)}
-    several = [name for name, is_given in given.items() if is_given]
+    chosen = {
+        "--threads": threads > 1, "--workers": workers is not None, "--cluster": bool(cluster)
+    }  # fmt: skip
+    several = [name for name, is_chosen in chosen.items() if is_chosen]
     if len(several) > 1:
-        raise ValueError(f"give one of {', '.join(given)}, found {' and '.join(several)}")
+        raise ValueError(f"give one of {', '.join(chosen)}, found {' and '.join(several)}")
     if cluster is None:
         if tls is not None or trust_network:
             raise ValueError("--tls and --trust-network go with --cluster")
@@ -44,7 +46,7 @@ def engine_of(
         return Threads(threads) if threads > 1 else Serial()
     address = read_address(cluster, tls=tls, trust_network=trust_network)
     if find_spec("distributed") is None:
-        raise ValueError(f"{MISSING} {to_install('cluster')}")
+        raise ValueError(f"{DASK_MISSING} {to_install('cluster')}")
     from tvcs_core.engines.cluster import Cluster
 
     return Cluster(address)

@@ -1,9 +1,9 @@
-"""Units on a Dask cluster that is there already.
+"""Units on an existing Dask cluster.
 
-The state of a job reaches workers as a plugin, those too that come later or are started anew;
-scattered data would die with their holders. Only so many units are sent as workers have threads:
-each is at work then, so that no other unit is blamed for the death of a worker, and one that does
-not end is known and moved, its worker started anew.
+The state of a job reaches the workers as a plugin, including workers that start later. Scattered
+data would be lost with the worker that holds it. No more units are sent than workers have threads,
+so every sent unit runs at once: no waiting unit is blamed for the death of a worker, and a unit
+that hangs is recognised, its worker restarted and the unit moved.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from tvcs_core.engines.address import PEM, Address
 from tvcs_core.engines.job import Job, Task
 from tvcs_core.engines.on_worker import OtherSources, SharedState, do_unit, sources_digest
 from tvcs_core.engines.workers import refuse_other_workers
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
-CONNECT = 15.0  # seconds to wait for an answer, and for the first worker
-NO_WORKERS = 600.0  # seconds to wait for a worker when all are gone
-FETCH = 30.0  # seconds for a result to arrive, before its unit is waited for again, twice as long
-BEAT = 1.0  # seconds between two looks at what the workers do
-PATIENCE = 20.0  # a unit hangs that takes so many times as long as the longest one ...
-LEAST_PATIENCE = 600.0  # ... and at least so many seconds
-MOVES = 2  # a unit that hangs so often ends the run
+# Limits of time: chosen, not measured.
+CONNECT_SECONDS = 15.0  # wait for an answer, and for the first worker
+NO_WORKERS_SECONDS = 600.0  # wait for a worker after all are lost
+FETCH_SECONDS = 30.0  # wait for a result to arrive; doubled at each new attempt
+POLL_SECONDS = 1.0  # between two looks at the state of the workers
+HANG_FACTOR = 20.0  # a unit hangs if it takes this many times as long as the longest one ...
+MIN_HANG_SECONDS = 600.0  # ... and at least so long
+MAX_MOVES = 2  # the run ends when a unit has hung so often
 
 
 class Cluster:
@@ -48,9 +49,9 @@ class Cluster:
     Parameters
     ----------
     address
-        Checked by `read_address`.
+        As returned by `read_address`.
     deadline
-        Seconds after which a unit hangs; by default as many times the longest one as `PATIENCE`.
+        Seconds after which a unit hangs; by default `HANG_FACTOR` times the longest unit so far.
     """
 
     def __init__(self, address: Address, *, deadline: float | None = None) -> None:
@@ -60,14 +61,14 @@ class Cluster:
         self._levels: dict[str, int] = {}
 
     def __enter__(self) -> Cluster:
-        # What it has to say is in our errors; its own lines would be between those of the command.
+        # Our errors report the state of the cluster; its log lines would mix with our output.
         known = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
         for name in ("tornado", "asyncio", *known):
             self._levels[name] = logging.getLogger(name).level
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         try:
             self._client = _connected(self._address)
-            refuse_other_workers(self._client, CONNECT)
+            refuse_other_workers(self._client, CONNECT_SECONDS)
         except BaseException:
             self.close()
             raise
@@ -77,7 +78,7 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster; it goes on without us."""
+        """Disconnect from the cluster, which keeps running."""
         if self._client is not None:
             self._client.close(timeout=2)
             self._client = None
@@ -86,7 +87,7 @@ class Cluster:
         self._levels.clear()
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks; units that are at work when the run is given up are left to end."""
+        """Run all tasks; when the run is abandoned, units in work are left to end."""
         client = self._client
         assert client is not None, "use the cluster as a context"
         if not tasks:
@@ -106,16 +107,16 @@ class Cluster:
 
 @dataclass(eq=False)
 class _Sent:
-    """A unit that the scheduler has."""
+    """A unit that was sent to the scheduler."""
 
     task: Task
     future: Future
-    since: dict[str, float] = field(default_factory=dict)  # worker: when it was first seen there
-    fetch: float = field(default_factory=lambda: FETCH)  # seconds for the result to arrive
+    since: dict[str, float] = field(default_factory=dict)  # worker: time of the first sighting
+    fetch: float = field(default_factory=lambda: FETCH_SECONDS)  # seconds for the result to arrive
 
 
 class _Run:
-    """The state of one run: what is to be sent, what is sent, what has come back."""
+    """The state of one run: units to send, units sent, results received."""
 
     def __init__(self, client: Client, address: Address, deadline: float | None) -> None:
         self._client, self._address, self._deadline = client, address, deadline
@@ -135,7 +136,7 @@ class _Run:
         return not self._left
 
     def register(self, tasks: Sequence[Task]) -> None:
-        """Hand the state of every job to all workers."""
+        """Send the state of every job to all workers."""
         self._left, self._todo = len(tasks), iter(tasks)
         for number, job in enumerate(dict.fromkeys(task.job for task in tasks)):
             payload = pickle.dumps((job.unit, job.state), 5)
@@ -144,22 +145,22 @@ class _Run:
             self._plugins[job] = name
 
     def step(self) -> tuple[Task, Any] | None:
-        """Send what can be begun, and wait a moment for a result."""
+        """Send the units that can start now, and wait a moment for a result."""
         self._fill()
         try:
-            future = self._found.get(timeout=BEAT)
+            future = self._found.get(timeout=POLL_SECONDS)
         except queue.Empty:
             future = None
-        if time.monotonic() - self._looked >= BEAT:
+        if time.monotonic() - self._looked >= POLL_SECONDS:
             self._look()
         if future is None or future.key not in self._sent:
             return None
         sent = self._sent.pop(future.key)
-        self._fill()  # before the result is fetched, for that may take a while
+        self._fill()  # before fetching the result, which may take a while
         try:
             result = self._result_of(sent)
         except FutureTimeoutError:
-            # Its holder was lost, and the scheduler has it done again; or the way is slow.
+            # Its worker was lost and the scheduler repeats the unit; or the network is slow.
             sent.fetch *= 2
             self._client.nthreads()
             self._wait_for(sent)
@@ -176,14 +177,14 @@ class _Run:
         sent.future.add_done_callback(self._found.put)
 
     def end(self) -> None:
-        """Let go of all units and of the states."""
+        """Release all units and the states of the jobs."""
         for sent in self._sent.values():
             sent.future.release()
         self._sent.clear()
         for name in self._plugins.values():
             try:
                 self._client.unregister_worker_plugin(name)
-            except Exception:  # a scheduler that is gone has no plugins
+            except Exception:  # the scheduler is gone, and its plugins with it
                 break
 
     def _send(self, task: Task) -> None:
@@ -202,35 +203,35 @@ class _Run:
         try:
             result = future.result(timeout=sent.fetch)
         except OtherSources:
-            raise WorkError(
+            raise RunError(
                 "a worker that came late runs other sources of tvcs; install the same there, and "
                 "run again with --resume"
             ) from None
         except ModuleNotFoundError as error:
-            raise WorkError(f"a worker has no {error.name}; install the same tvcs there") from None
+            raise RunError(f"a worker has no {error.name}; install the same tvcs there") from None
         except KilledWorker as error:
-            raise WorkError(_killed(task, error)) from None
+            raise RunError(_killed(task, error)) from None
         if sent.since:
             begun = min(sent.since.values())
             self._longest = max(self._longest, time.monotonic() - begun)
         return result
 
     def _patience(self) -> float:
-        """Seconds after which a unit hangs."""
+        """Return the number of seconds after which a unit hangs."""
         if self._deadline is not None:
             return self._deadline
-        return max(LEAST_PATIENCE, PATIENCE * self._longest)
+        return max(MIN_HANG_SECONDS, HANG_FACTOR * self._longest)
 
     def _look(self) -> None:
-        """See which worker has which unit since when, and move units that hang."""
+        """Record which worker has had which unit since when, and move units that hang."""
         self._threads = sum(self._client.nthreads().values())
         now = self._looked = time.monotonic()
         if self._threads:
             self._alive = now
-        elif now - self._alive > NO_WORKERS:
-            raise WorkError(
+        elif now - self._alive > NO_WORKERS_SECONDS:
+            raise RunError(
                 f"the scheduler at {self._address.url} has had no worker for "
-                f"{NO_WORKERS / 60:.0f} minutes; run again with --resume"
+                f"{NO_WORKERS_SECONDS / 60:.0f} minutes; run again with --resume"
             )
         for worker, keys in self._client.processing().items():
             ours = [self._sent[key] for key in keys if key in self._sent]
@@ -242,24 +243,24 @@ class _Run:
                     self._move(oldest.task, worker, ours)
 
     def _move(self, task: Task, worker: str, there: Sequence[_Sent]) -> None:
-        """Start a worker anew on which a unit hangs; the scheduler has its units done again."""
+        """Restart a worker on which a unit hangs; the scheduler repeats its units elsewhere."""
         self._hung[task] += 1
         limit = f"{task} did not end within {self._patience():.0f} s on"
-        if self._hung[task] < MOVES:
+        if self._hung[task] < MAX_MOVES:
             warnings.warn(
-                f"{limit} {worker}: that worker is started anew, the unit moved", stacklevel=2
+                f"{limit} {worker}: that worker is restarted and the unit moved", stacklevel=2
             )
         for sent in there:
             sent.since = {}
-            if self._hung[task] == MOVES:  # else the scheduler has it done once more
+            if self._hung[task] == MAX_MOVES:  # otherwise the scheduler repeats it
                 sent.future.release()
         self._client.restart_workers([worker], timeout=60, raise_for_error=False)
-        if self._hung[task] == MOVES:
-            raise WorkError(f"{limit} {MOVES} workers, the last of them {worker}")
+        if self._hung[task] == MAX_MOVES:
+            raise RunError(f"{limit} {MAX_MOVES} workers, the last of them {worker}")
 
 
 class _one_sentence:
-    """Turn what a lost scheduler leads to into one sentence."""
+    """Turn the errors that a lost scheduler causes into one sentence."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -269,8 +270,8 @@ class _one_sentence:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         lost = (CancelledError, FutureTimeoutError, OSError)
-        if isinstance(error, lost) and not isinstance(error, WorkError):
-            raise WorkError(
+        if isinstance(error, lost) and not isinstance(error, RunError):
+            raise RunError(
                 f"the scheduler at {self._address.url} is gone; run again with --resume"
             ) from error
 
@@ -287,9 +288,9 @@ def _killed(task: Task, error: KilledWorker) -> str:
 
 
 async def _call(url: str, security: Security | None) -> None:
-    """Be answered once: a client waits for ever where a call is taken and nothing is said."""
+    """Connect once and close: a client waits for ever if a connection is accepted but silent."""
     arguments = {} if security is None else security.get_connection_args("client")
-    comm = await connect(url, timeout=CONNECT, **arguments)
+    comm = await connect(url, timeout=CONNECT_SECONDS, **arguments)
     await comm.close()
 
 
@@ -302,16 +303,17 @@ def _connected(address: Address) -> Client:
         )
     try:
         if not address.url.startswith("inproc:"):
-            asyncio.run(asyncio.wait_for(_call(address.url, security), CONNECT))
+            asyncio.run(asyncio.wait_for(_call(address.url, security), CONNECT_SECONDS))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # versions are compared below, by name
+            warnings.simplefilter("ignore")  # `refuse_other_workers` compares versions by name
             client = Client(
-                address.url, timeout=CONNECT, security=security, set_as_default=False, name="tvcs"
-            )
+                address.url, timeout=CONNECT_SECONDS, security=security, set_as_default=False,
+                name="tvcs",
+            )  # fmt: skip
     except (OSError, FutureTimeoutError) as error:
         old = "; is the file old?" if address.file is not None else ""
         raise ValueError(
-            f"no scheduler answers at {address.said()} within {CONNECT:.0f} s{old}"
+            f"no scheduler answers at {address.describe()} within {CONNECT_SECONDS:.0f} s{old}"
         ) from error
     if address.identity and client.scheduler_info().get("id") != address.identity:
         client.close(timeout=2)

@@ -1,4 +1,4 @@
-"""Work that is cut into units, and the one way to have all its results."""
+"""Jobs, which consist of independent units of work, and the generator of their results."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from tvcs_core.engines.journal import Journal
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Units of work that share a state and can be done in any order, anywhere.
+    """Units of work that share a state and can run in any order, anywhere.
 
     Attributes
     ----------
     name
-        What messages and the journal call it, as ``"halves"``.
+        Name in messages and in the journal, such as ``"halves"``.
     unit
-        ``unit(state, index)``, a pure function that a module holds: an equal state and index give
-        equal bytes. Where results are kept in a journal it returns a tuple of arrays.
+        ``unit(state, index)``, a pure function of a module: equal state and index give equal
+        bytes. If results are journalled it returns a tuple of arrays.
     state
-        What all units share; it is pickled once for each worker.
+        Data shared by all units; pickled once for each worker.
     size
         Number of units; `index` runs from 0.
     facts
-        All that the results depend on, each a word that names it and its value or a hash of it.
+        Everything that the results depend on: names with values or hashes.
     memory
-        Bytes that a unit is expected to need; 0 where that is not known.
+        Expected memory of a unit in bytes; 0 if unknown.
     """
 
     name: str
@@ -38,6 +38,12 @@ class Job:
     size: int
     facts: Mapping[str, str] = field(default_factory=dict)
     memory: float = 0.0
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """All that tells its results from those of other jobs."""
+        own = {"job": self.name, "number of units": str(self.size)}
+        return own | {name: str(value) for name, value in self.facts.items()}
 
 
 class Task(NamedTuple):
@@ -50,17 +56,17 @@ class Task(NamedTuple):
         return f"unit {self.number + 1} of {self.job.size} of {self.job.name}"
 
     def done_here(self) -> Any:
-        """Do it in this thread."""
+        """Run the unit in this thread."""
         return self.job.unit(self.job.state, self.number)
 
 
 class Engine(Protocol):
-    """Something that does tasks, several at a time."""
+    """Runs tasks, several at a time."""
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks; hand over each with its result, in any order.
+        """Run all tasks; yield each with its result, in any order.
 
-        What a unit raises ends the run and is raised. Closing the iterator ends the run too.
+        The error of a unit ends the run and is raised. Closing the generator also ends the run.
         """
         ...
 
@@ -73,80 +79,82 @@ def results(
     jobs: Sequence[Job],
     engine: Engine,
     *,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Generator[tuple[Job, int, Any], None, None]:
-    """Yield each job, index and result of all units of all jobs, in any order.
+    """Yield job, index and result of every unit of all jobs, in any order.
 
-    Close it (`contextlib.closing`) where you may stop before its end.
+    Close the generator (`contextlib.closing`) if you may stop early.
 
     Parameters
     ----------
     jobs
-        They share one queue, the first ones first; their names differ.
+        Jobs with different names. They share one queue, in this order.
     engine
-        Who does the units that are not there yet.
-    keep
-        A folder for the journal: every result is kept in it before it is handed over, and what is
-        there already is not done again, whoever did it.
+        Runs the units whose results are not in the journal.
+    checkpoint_dir
+        Folder of the journal. Every result is stored in it before it is yielded, and a stored
+        result is not computed again.
     progress
-        Told how many units are done, and of how many; at first where some were there already.
+        Called with the numbers of finished and of all units; first with the stored ones, if any.
 
     Raises
     ------
     DataError
-        If the journal is of other jobs.
+        If the journal belongs to other jobs.
     """
-    book = Book(jobs, keep, progress)
-    yield from book.kept()
-    with closing(engine.run(book.todo)) as found:
+    job_progress = JobProgress(jobs, checkpoint_dir, progress)
+    yield from job_progress.stored()
+    with closing(engine.run(job_progress.todo)) as found:
         for task, result in found:
-            book.add(task, result)
+            job_progress.add(task, result)
             yield task.job, task.number, result
 
 
-class Book:
-    """What is done of some jobs: kept in their journals and told to `progress`; as `results` says.
+class JobProgress:
+    """The finished units of some jobs: stored in their journals and reported to `progress`.
 
     Attributes
     ----------
     todo
-        What is left, once `kept` has been asked.
+        Units to run; complete once `stored` is exhausted.
     """
 
     def __init__(
         self,
         jobs: Sequence[Job],
-        keep: Path | None = None,
+        checkpoint_dir: Path | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._jobs, self._progress = jobs, progress
         self._journals = (
-            {} if keep is None else {job: Journal(keep / job.name, job) for job in jobs}
+            {}
+            if checkpoint_dir is None
+            else {job: Journal(checkpoint_dir / job.name, job.identity) for job in jobs}
         )
         self._done, self._total = 0, sum(job.size for job in jobs)
         self.todo: list[Task] = []
 
-    def kept(self) -> Iterator[tuple[Job, int, Any]]:
-        """Yield what the journals hold; ask once, to the end."""
+    def stored(self) -> Iterator[tuple[Job, int, Any]]:
+        """Yield the results in the journals; call once and exhaust it."""
         for job in self._jobs:
             for index in range(job.size):
-                kept = self._journals[job].read(index) if self._journals else None
-                if kept is None:
+                result = self._journals[job].read(index) if self._journals else None
+                if result is None:
                     self.todo.append(Task(job, index))
                     continue
                 self._done += 1
-                yield job, index, kept
+                yield job, index, result
         if self._done:
-            self._tell()
+            self._report()
 
     def add(self, task: Task, result: Any) -> None:
-        """Keep a result and tell that there is one more."""
+        """Store a result and report the progress."""
         if self._journals:
             self._journals[task.job].write(task.number, result)
         self._done += 1
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self._progress is not None:
             self._progress(self._done, self._total)

@@ -1,7 +1,7 @@
-"""Finished units, kept in a folder: each in a sealed file, whole or not at all.
+"""Journal of finished units: one folder per job, one sealed file per unit.
 
-A folder belongs to one job: ``job.json`` says all that its results depend on. A unit that was cut
-short, damaged or brought in from another folder does not count, and is done again.
+``job.json`` lists everything that the results depend on. A file that is cut short, damaged or
+copied from another folder fails its seal, and the unit runs again.
 """
 
 from __future__ import annotations
@@ -22,32 +22,37 @@ from tvcs_core.files.folders import write_json, write_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tvcs_core.engines.job import Job
-
 RECORD = "job.json"
-PACKAGES = ("tvcs", "numpy", "numba")  # whose versions may change the bytes of a result
+PACKAGES = ("tvcs", "numpy", "numba")  # their versions may change the bytes of a result
 SEAL = hashlib.sha256().digest_size
-BLOCK = 1 << 18  # bytes that are sealed and written while they are in the processor's cache
+CHUNK_BYTES = 1 << 18  # hashed and written together, small enough for the processor's cache
 
 
 class Journal:
     """The finished units of one job.
 
+    Parameters
+    ----------
+    folder
+        The folder of the job alone.
+    identity
+        All that the results depend on but the versions of packages, as `Job.identity`.
+
     Raises
     ------
     DataError
-        If the folder is of another job, or of one with other facts.
+        If the folder belongs to another job, or to one with other facts.
     """
 
-    def __init__(self, folder: Path, job: Job) -> None:
+    def __init__(self, folder: Path, identity: Mapping[str, str]) -> None:
         self._folder = folder
-        self._facts = _all_facts(job)
+        self._facts = {**identity, **versions()}
         self._digest = hashlib.sha256(json.dumps(self._facts, sort_keys=True).encode()).digest()
         self._is_begun = self._is_ours()
-        self._made: list[Path] = []  # folders that were not there before
+        self._made: list[Path] = []  # folders that `_begin` created
 
     def read(self, index: int) -> tuple[NDArray[Any], ...] | None:
-        """The result of a unit; None where it is not there or is damaged."""
+        """Return the result of a unit; None if it is missing or damaged."""
         if not self._is_begun:
             return None
         path = self._path(index)
@@ -64,12 +69,12 @@ class Journal:
         return tuple(_arrays(raw, SEAL))
 
     def write(self, index: int, result: tuple[NDArray[Any], ...]) -> None:
-        """Keep a result.
+        """Store a result.
 
         Raises
         ------
         WriteError
-            If the disk is full; it names the file.
+            If the disk is full; the error names the file.
         """
         parts = _packed(result)
 
@@ -78,9 +83,9 @@ class Journal:
             with path.open("wb", buffering=0) as file:
                 file.write(bytes(SEAL))
                 for part in parts:
-                    for start in range(0, len(part), BLOCK):
-                        _write_all(file, part[start : start + BLOCK])
-                        digest.update(part[start : start + BLOCK])
+                    for start in range(0, len(part), CHUNK_BYTES):
+                        _write_all(file, part[start : start + CHUNK_BYTES])
+                        digest.update(part[start : start + CHUNK_BYTES])
                 file.seek(0)
                 file.write(digest.digest())
 
@@ -94,8 +99,8 @@ class Journal:
     def _begin(self) -> None:
         if self._is_begun:
             return
-        places = (self._folder, *self._folder.parents)
-        self._made = [place for place in places if not place.exists()]
+        folders = (self._folder, *self._folder.parents)
+        self._made = [folder for folder in folders if not folder.exists()]
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -104,7 +109,7 @@ class Journal:
         self._is_begun = True
 
     def _is_ours(self) -> bool:
-        """Whether the folder has a record, which is ours then."""
+        """Return whether the folder has a record of this job; raise if it has another one."""
         path = self._folder / RECORD
         try:
             facts = json.loads(path.read_bytes())
@@ -116,15 +121,15 @@ class Journal:
             ) from None
         if facts == self._facts:
             return True
-        there = facts if isinstance(facts, dict) else {}
+        stored = facts if isinstance(facts, dict) else {}
         raise DataError(
-            f"is of a run with {_differences(there, self._facts)}; give --force "
+            f"is of a run with {_differences(stored, self._facts)}; give --force "
             "in place of --resume to begin anew",
             path=path,
         )
 
     def _sealing(self, index: int) -> Any:
-        """A hash to which what the unit holds is still to be added."""
+        """Return the hash that seals a unit, before its content is added."""
         return hashlib.sha256(self._digest + index.to_bytes(8, "little"))
 
     def _path(self, index: int) -> Path:
@@ -134,47 +139,44 @@ class Journal:
         with contextlib.suppress(OSError):
             if not any(self._folder.glob("unit-*")):
                 (self._folder / RECORD).unlink(missing_ok=True)
-                for folder in self._made:  # of which the last may not be there yet
+                for folder in self._made:  # the last may not exist yet
                     with contextlib.suppress(OSError):
                         folder.rmdir()
 
 
-def hash_of(said: object, *arrays: Any) -> str:
-    """A fact of a job: SHA-256 of what is said and of arrays; None counts as an empty one."""
-    digest = hashlib.sha256(repr(said).encode())
+def hash_of(value: object, *arrays: Any) -> str:
+    """Return the SHA-256 of a value and of arrays as a fact of a job; None is an empty array."""
+    digest = hashlib.sha256(repr(value).encode())
     for part in arrays:
         digest.update(np.ascontiguousarray(np.zeros(0) if part is None else part).tobytes())
     return digest.hexdigest()
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that may change the bytes of a result."""
-    found = {}
+    """Return the versions of the packages that may change the bytes of a result."""
+    installed = {}
     for package in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            installed[package] = version(package)
+    return installed
 
 
-def _all_facts(job: Job) -> dict[str, str]:
-    own = {"job": job.name, "number of units": str(job.size)}
-    return own | {name: str(value) for name, value in job.facts.items()} | versions()
-
-
-def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Say what is other there, by name; with both values where they are short enough to read."""
-    names = [name for name in {**there, **here} if there.get(name) != here.get(name)]
-    said = [
-        f"{name} {there[name]} (now {here[name]})"
-        if name in PACKAGES and name in there and name in here
+def _differences(stored: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Describe the facts that differ by name; versions of packages with both values."""
+    names = [name for name in {**stored, **now} if stored.get(name) != now.get(name)]
+    clauses = [
+        f"{name} {stored[name]} (now {now[name]})"
+        if name in PACKAGES and name in stored and name in now
         else f"other {name}"
         for name in names
     ]
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    if len(clauses) > 1:
+        return " and ".join([", ".join(clauses[:-1]), clauses[-1]])
+    return " and ".join(clauses)
 
 
 def _packed(result: tuple[NDArray[Any], ...]) -> list[memoryview]:
-    """Arrays as bytes: a line that says their kinds and shapes, and what they hold, not copied."""
+    """Return arrays as bytes: a line with dtypes and shapes, then the data, not copied."""
     arrays = [np.ascontiguousarray(part) for part in result]
     if any(part.dtype.hasobject for part in arrays):
         raise TypeError("a unit that is kept must return arrays of numbers")
@@ -190,7 +192,7 @@ def _write_all(file: IO[bytes], part: memoryview) -> None:
 
 
 def _arrays(raw: bytes, head: int) -> Iterator[NDArray[Any]]:
-    """What `_packed` packed, from `head` on, each array with memory of its own."""
+    """Yield the arrays of `_packed`, from offset `head` on, each with its own memory."""
     start = raw.index(b"\n", head) + 1
     for kind, shape in json.loads(raw[head:start]):
         part = np.frombuffer(raw, kind, int(np.prod(shape)), start)

@@ -1,4 +1,4 @@
-"""Units in this process: one after the other, or in threads."""
+"""Engines of this process: one unit after the other, or in threads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tvcs_core.jit.uninterrupted import uninterrupted
 T = TypeVar("T")
 R = TypeVar("R")
 
-END = object()  # what a thread puts in the queue when nothing is left for it
-BEAT = 1.0  # seconds; a wait without a limit could not be interrupted everywhere
+END = object()  # put into the queue by a thread that finds no more tasks
+POLL_SECONDS = 1.0  # a wait without a limit cannot be interrupted on every system
 
 
-class _Here:
-    """An engine that holds nothing between two runs."""
+class _StatelessEngine:
+    """An engine that keeps no state between two runs."""
 
     def __enter__(self) -> Any:
         return self
@@ -29,18 +29,18 @@ class _Here:
         pass
 
 
-class Serial(_Here):
-    """One unit after the other."""
+class Serial(_StatelessEngine):
+    """Runs one unit after the other."""
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks, in their order."""
+        """Run all tasks in their order."""
         with one_blas_thread():
             for task in tasks:
                 yield task, task.done_here()
 
 
-class Threads(_Here):
-    """`number` units at a time; what they call must let go of the interpreter to gain by it."""
+class Threads(_StatelessEngine):
+    """Runs `number` units at a time; useful if the units release the interpreter lock."""
 
     def __init__(self, number: int) -> None:
         if number < 1:
@@ -48,7 +48,7 @@ class Threads(_Here):
         self._number = number
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks; after an error or an interrupt the units in work are waited for."""
+        """Run all tasks; after an error or an interrupt, wait for the units in work."""
         if self._number == 1:
             yield from Serial().run(tasks)
             return
@@ -61,23 +61,23 @@ def side_by_side(
     workers: Sequence[Callable[[T], Any]],
     stop: Callable[[], None] = lambda: None,
 ) -> Generator[tuple[T, Any], None, None]:
-    """Each worker, in a thread of its own, takes the next task until none is left.
+    """Yield tasks with results; each worker, in its own thread, takes the next task until the end.
 
-    Ctrl-C may strike between any two lines of this, and of what it calls that is written in Python.
-    It leaves the lock of a `queue.Queue`, a condition or an event taken if it strikes just there,
-    and whoever asks for that next waits for ever. So threads meet in queues that are written in C
-    alone, and are started in one piece.
+    Ctrl-C may strike between any two lines of Python code here and below. If it strikes inside a
+    `queue.Queue`, a condition or an event, their lock stays taken and the next thread that asks
+    for it waits for ever. So threads communicate only through queues written in C, and are
+    started without interruption.
 
     Parameters
     ----------
     tasks
-        What is to be done.
+        The tasks.
     workers
-        Each does a task and returns its result.
+        Functions that run a task and return its result.
     stop
-        Called before the threads are waited for where not all is done, to end what they wait for.
+        Called before waiting for the threads after an early end, to end their work.
     """
-    # A result waits for room: no worker gets further ahead than one unit.
+    # A worker waits for room before it hands over a result: none gets more than one unit ahead.
     found, room = queue.SimpleQueue[Any](), queue.SimpleQueue[None]()
     todo, lock, is_over = iter(tasks), threading.Lock(), False
 
@@ -116,11 +116,11 @@ def side_by_side(
         is_over = True
         if not is_done:
             stop()
-        for _ in threads:  # one of them may wait for it
+        for _ in threads:  # each may be waiting for room
             room.put(None)
         for thread in threads:
             while thread.is_alive():
-                thread.join(BEAT)
+                thread.join(POLL_SECONDS)
 
 
 def _tried(do: Callable[[T], R], task: T) -> tuple[R | None, BaseException | None]:
@@ -133,19 +133,19 @@ def _tried(do: Callable[[T], R], task: T) -> tuple[R | None, BaseException | Non
 def _next_of(found: queue.SimpleQueue[Any]) -> Any:
     while True:
         try:
-            return found.get(timeout=BEAT)
+            return found.get(timeout=POLL_SECONDS)
         except queue.Empty:
             continue
 
 
 def in_threads(do: Callable[[T], R], items: Sequence[T], number: int) -> list[R]:
-    """What a function finds for each item, in their order; `number` of them at a time.
+    """Return the results of `do` for all items, in their order; `number` of them run at a time.
 
-    In place of a pool of `concurrent.futures`, for the reason that `side_by_side` gives.
+    Replaces a pool of `concurrent.futures`, for the reason given in `side_by_side`.
     """
-    found: dict[int, R] = {}
+    results: dict[int, R] = {}
     work = [lambda numbered: do(numbered[1])] * min(number, len(items))
     with closing(side_by_side(list(enumerate(items)), work)) as done:
-        for (place, _), result in done:
-            found[place] = result
-    return [found[place] for place in range(len(items))]
+        for (index, _), result in done:
+            results[index] = result
+    return [results[index] for index in range(len(items))]

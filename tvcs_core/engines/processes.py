@@ -1,8 +1,7 @@
-"""Units in processes of this machine, one interpreter each.
+"""Engine of worker processes on this machine, one interpreter each.
 
-A worker process is started with the first unit that it is given, gets the state of a job once, and
-lives until the engine is closed. One that is killed is replaced and its unit, and no other, done
-again.
+A worker process starts with its first unit, receives the state of a job once, and lives until the
+engine is closed. A killed process is replaced, and only its unit runs again.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from tvcs_core.command.blas import ONE_THREAD
 from tvcs_core.engines.frames import read_frame, write_frame
 from tvcs_core.engines.job import Job, Task
 from tvcs_core.engines.local import side_by_side
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
-ATTEMPTS = 2  # for a unit whose process was killed
-# The path first, so that everything else is found as it is here.
+ATTEMPTS = 2  # most runs of a unit whose process is killed
+# The path comes first, so that imports resolve as in the parent.
 START = "import sys; sys.path[:] = {path!r}; from tvcs_core.engines.child import serve; serve()"
 
 
@@ -51,7 +50,7 @@ class Processes:
         self.close()
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Do all tasks; where one fails or the run is interrupted, all processes are ended."""
+        """Run all tasks; after an error or an interrupt all processes are ended."""
         self._is_closed = False
         jobs = list(dict.fromkeys(task.job for task in tasks))
         states = {job: pickle.dumps((job.unit, job.state), 5) for job in jobs}
@@ -60,7 +59,7 @@ class Processes:
         yield from side_by_side(tasks, work, self.close)
 
     def close(self) -> None:
-        """End all processes, those at work too."""
+        """End all processes, including busy ones."""
         with self._lock:
             self._is_closed = True
             children = list(self._children.values())
@@ -69,18 +68,18 @@ class Processes:
             child.end()
 
     def _do(self, slot: int, states: dict[Job, bytes], task: Task) -> Any:
-        how = ""
+        cause = ""
         for _ in range(ATTEMPTS):
             child = self._child(slot)
             try:
                 return child.ask(task, states)
             except _Killed as killed:
-                how = str(killed)
+                cause = str(killed)
                 with self._lock:
                     self._children.pop(slot, None)
                 child.end()
-        raise WorkError(
-            f"{task} ended its worker process {ATTEMPTS} times ({how}); if memory was short, use "
+        raise RunError(
+            f"{task} ended its worker process {ATTEMPTS} times ({cause}); if memory was short, use "
             "fewer --workers"
         )
 
@@ -94,14 +93,14 @@ class Processes:
 
 
 class _Closed(BaseException):
-    """The run is over: nobody waits for this any more."""
+    """The run is over and nobody waits for the result."""
 
 
 class _Child:
-    """A worker process and what it knows."""
+    """A worker process and the jobs whose state it has."""
 
     def __init__(self) -> None:
-        # In a group of its own Ctrl-C does not reach it: its parent ends it.
+        # In its own process group Ctrl-C does not reach it; the parent ends it.
         group: dict[str, Any] = (
             {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
             if os.name == "nt"
@@ -117,7 +116,7 @@ class _Child:
         self._known: set[Job] = set()
 
     def ask(self, task: Task, states: dict[Job, bytes]) -> Any:
-        """Return the result of a unit, or raise what it raised."""
+        """Return the result of a unit, or raise its error."""
         to, back = self._process.stdin, self._process.stdout
         assert to is not None
         assert back is not None
@@ -130,7 +129,7 @@ class _Child:
             write_frame(to, pickle.dumps((id(task.job), known, state, task.number), 5))
             answer = read_frame(back)
         except (OSError, EOFError, ValueError):
-            raise _Killed(_said(self._process.wait())) from None
+            raise _Killed(_describe_exit(self._process.wait())) from None
         is_good, result = pickle.loads(answer)
         if not is_good:
             raise result
@@ -142,11 +141,11 @@ class _Child:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            with contextlib.suppress(OSError):  # what was not sent yet has no reader any more
+            with contextlib.suppress(OSError):  # unsent data has no reader any more
                 pipe.close()
 
 
-def _said(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -1,4 +1,4 @@
-"""Files in and out: tables, matrices, folders, run records, pages, and the errors that name them.
+"""File input and output: tables, matrices, result folders, run records, pages and their errors.
 
-What the columns of a table mean is not known here, nor how a command ends.
+The meaning of columns and the exit codes of commands do not belong here.
 """

@@ -1,8 +1,9 @@
-"""Text as UTF-8, whatever a spreadsheet made of it, and what to do where it cannot be told.
+"""Conversion of text files to UTF-8.
 
-Excel writes "CSV UTF-8", "Unicode text" (UTF-16 with a byte-order mark) and "CSV", which is in the
-old code page of the machine. The second says what it is and is read. The third does not: the same
-bytes are other letters on another machine, so it is refused with the remedy.
+Excel writes "CSV UTF-8", "Unicode text" (UTF-16 with a byte-order mark) and "CSV", which uses the
+machine's legacy code page. UTF-16 is recognised by its mark and read. A legacy code page cannot be
+recognised, since the same bytes mean other letters on another machine. Such a file is refused and
+the error gives the remedy.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
 
 def as_utf8(raw: bytes, path: Path) -> bytes:
-    """Return the bytes of a text as UTF-8 without a byte-order mark.
+    """Convert a text to UTF-8 without a byte-order mark.
 
     Raises
     ------
     DataError
-        If they are neither UTF-8 nor UTF-16 with a byte-order mark, or no text.
+        If it is neither UTF-8 nor UTF-16 with a byte-order mark, or is binary.
     """
     if raw.startswith(_UTF16):
         try:
@@ -41,15 +42,15 @@ def as_utf8(raw: bytes, path: Path) -> bytes:
             raw.decode()
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        what = f"must be UTF-8 text, found other bytes{_looks_like(raw, error.start)}"
-        raise DataError(what, path=path, line=line) from None
+        message = f"must be UTF-8 text, found other bytes{_guess_format(raw, error.start)}"
+        raise DataError(message, path=path, line=line) from None
     if b"\0" in raw:
-        raise DataError(f"must be text, found a binary file{_unmarked_utf16(raw)}", path=path)
+        raise DataError(f"must be text, found a binary file{_utf16_remedy(raw)}", path=path)
     return raw.removeprefix(codecs.BOM_UTF8)
 
 
 def number_hint(cell: str) -> str:
-    """Say what to do about a cell such as ``0,9`` or ``90%``; nothing for any other."""
+    """Return a remedy for a cell such as ``0,9`` or ``90%``; empty for any other cell."""
     if _PERCENT.fullmatch(cell):
         return f"; write {float(cell[:-1].replace(',', '.')) / 100:g} for {cell}"
     if not _DECIMAL_COMMA.fullmatch(cell):
@@ -61,19 +62,19 @@ def number_hint(cell: str) -> str:
 
 
 def separator_line(line: str) -> str | None:
-    """The separator that a first line such as ``sep=;`` names, which Excel writes and reads."""
-    found = _SEPARATOR.match(line.encode())
-    return None if found is None else found[1].decode()
+    """Return the separator named by a first line such as ``sep=;``, which Excel writes."""
+    match = _SEPARATOR.match(line.encode())
+    return None if match is None else match[1].decode()
 
 
-def _looks_like(raw: bytes, at: int) -> str:
-    """What the bytes from the first that is no UTF-8 are likely to be."""
+def _guess_format(raw: bytes, at: int) -> str:
+    """Guess the format of a file whose byte `at` is not UTF-8, and give a remedy."""
     if _ZIP_OF_TEXT.match(raw):
         return "; it is a .zip archive: unpack it"
     if raw.startswith(_ZIP):
         return f"; a workbook of Excel (.xlsx) is no text: {AS_UTF8}"
     if b"\0" in raw:
-        return _unmarked_utf16(raw)
+        return _utf16_remedy(raw)
     try:
         letter = raw[at : at + 1].decode("cp1252")
     except UnicodeDecodeError:
@@ -83,8 +84,8 @@ def _looks_like(raw: bytes, at: int) -> str:
     return f" ({shown(letter)} if it is in Windows' code page cp1252): {AS_UTF8}"
 
 
-def _unmarked_utf16(raw: bytes) -> str:
-    """What to do if every other byte is 0, as of English in UTF-16."""
+def _utf16_remedy(raw: bytes) -> str:
+    """Return a remedy if every other byte is 0, as in English text stored as UTF-16."""
     if max(raw[1:100:2].count(0), raw[:100:2].count(0)) <= 25:
         return ""
     return f"; it looks like UTF-16 without its byte-order mark: {AS_UTF8}"

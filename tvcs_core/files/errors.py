@@ -1,4 +1,4 @@
-"""The errors for files that do not hold what they should, for a full disk and for lost work."""
+"""Errors: bad input data, failed writes and failed runs."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class WriteError(OSError):
-    """An output that could not be written: work that failed, not bad input."""
+    """An output could not be written. The run failed; the input was not bad."""
 
 
-class WorkError(Exception):
-    """Work that failed where its input was good, as when a machine is lost; one sentence."""
+class RunError(Exception):
+    """A run failed although its input was good, for example because a machine was lost."""
 
 
 class DataError(ValueError):
-    """A file, or a place in it, that does not hold what it must.
+    """A file, or a location in it, holds invalid data.
 
-    The message is one line that starts with the place, as compilers write it:
+    The message is one line that starts with the location, as compilers write it:
     ``expression.tsv:12, column 'G7': must be a number, found 'n/a'``.
 
     Parameters
     ----------
-    what
-        What must hold and what was found.
+    message
+        Expected and actual content.
     path
-        The file, or None where the data did not come from one.
+        The file; None if the data did not come from one.
     line
         Line number in the file, counted from 1.
     column
@@ -38,16 +38,16 @@ class DataError(ValueError):
 
     def __init__(
         self,
-        what: str,
+        message: str,
         *,
         path: str | Path | None = None,
         line: int | None = None,
         column: str | int | None = None,
     ) -> None:
-        place = "" if path is None else str(path)
+        location = "" if path is None else str(path)
         if line is not None:
-            place += f":{line}" if place else f"line {line}"
+            location += f":{line}" if location else f"line {line}"
         if column is not None:
             name = shown(column) if isinstance(column, str) else str(column)
-            place += f", column {name}" if place else f"column {name}"
-        super().__init__(f"{place}: {what}" if place else what)
+            location += f", column {name}" if location else f"column {name}"
+        super().__init__(f"{location}: {message}" if location else message)

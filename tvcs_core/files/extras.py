@@ -1,4 +1,4 @@
-"""How to get the packages that only some users need."""
+"""Install commands for optional dependencies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _OF_EXTRA = re.compile(r"([^;]+?)\s*;\s*extra\s*==\s*['\"]([\w-]+)['\"]")
 
 
 def to_install(extra: str) -> str:
-    """Return the words that install an extra where tvcs is installed as it is here.
+    """Return the command that installs an extra into this installation of tvcs.
 
-    tvcs is on no package index, so its name with the extra is found by nobody. Installed from its
-    folder, that is where the extra is; installed from a wheel, what the extra asks for is named.
+    tvcs is on no package index, so pip cannot find ``tvcs[extra]`` by name. If tvcs was installed
+    from a source folder, the command names that folder; otherwise it names the required packages.
     """
     from importlib import metadata
 

@@ -1,4 +1,4 @@
-"""Results appear whole or not at all: they are written beside their place and renamed."""
+"""Atomic output: results are written next to their destination and renamed when complete."""
 
 from __future__ import annotations
 
@@ -12,40 +12,39 @@ from typing import Any
 from tvcs_core.files.errors import NO_SPACE, DataError, WriteError
 from tvcs_core.files.partial import (
     MOVING,
-    hold_file,
-    hold_folder,
-    naming,
-    remove_left_files,
-    remove_left_folders,
+    create_partial_file,
+    create_partial_folder,
+    naming_target,
+    remove_abandoned_files,
+    remove_abandoned_folders,
 )
 
 PRIVATE = 0o600
-"""Mode of files that hold secrets: links, and stores with what signs them."""
-DEVICES = Path("/dev")  # its standard output is a link, which may lead to a file
+"""File mode of secrets: links, and stores that hold signing keys."""
+DEVICES = Path("/dev")  # /dev/stdout is a link and may lead to a regular file
 
 
 @contextmanager
 def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
-    """Yield an empty folder to write into; its files appear in `path` if all goes well.
+    """Yield an empty temporary folder; move its files to `path` when the context succeeds.
 
-    The files are moved into `path` at the end, `run.json` last, so that its presence means
-    that the folder is complete. If anything fails, `path` is as it was before. What a run that was
-    killed has left in it does not count, and is removed.
+    `run.json` is moved last, so its presence means that the folder is complete. After an error
+    `path` is as it was before. Files left by a killed run are removed and do not count as content.
 
     Parameters
     ----------
     path
-        The folder to fill. Missing folders are made; an empty one is fine.
+        The folder to fill; created with its parents if missing.
     force
-        Replace files in a folder that is not empty.
+        Replace the files of a folder that is not empty.
 
     Raises
     ------
     DataError
-        If `path` is a file, cannot be written, is being written by another run, or is not empty and
-        `force` is False.
+        If `path` is a file, is not writable, is in use by another run, or is not empty and `force`
+        is False.
     WriteError
-        If the disk is full; it names the file.
+        If the disk is full; the error names the file.
     """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
@@ -55,26 +54,26 @@ def output_folder(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     made = [p for p in (folder, *folder.parents) if not p.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = hold_folder(folder)
+        output = create_partial_folder(folder)
     except OSError as error:
         _remove_folders(made)
         if error.errno in NO_SPACE:
             raise WriteError(error.errno, error.strerror, str(folder)) from None
         raise DataError(f"cannot be written ({error.strerror})", path=folder) from None
     try:
-        with naming(folder, held.path):
-            yield held.path
-            _move(held.path, folder)
+        with naming_target(folder, output.path):
+            yield output.path
+            _move(output.path, folder)
     except BaseException:
-        held.release()
+        output.release()
         _remove_folders(made)
         raise
-    held.release()
+    output.release()
 
 
 def _make_room(folder: Path, force: bool) -> None:
     try:
-        written = remove_left_folders(folder)
+        written = remove_abandoned_folders(folder)
         is_empty = not any(folder.iterdir())
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror})", path=folder) from None
@@ -85,7 +84,7 @@ def _make_room(folder: Path, force: bool) -> None:
 
 
 def _move(partial: Path, folder: Path) -> None:
-    """Move the files of `partial` into `folder`: the old record goes first, the new comes last."""
+    """Move all files of `partial` to `folder`, run.json last; the old run.json goes first."""
     names = sorted((p.name for p in partial.iterdir()), key=lambda n: (n == "run.json", n))
     (partial / MOVING).write_text("\n".join(names), encoding="utf-8")
     (folder / "run.json").unlink(missing_ok=True)
@@ -96,45 +95,45 @@ def _move(partial: Path, folder: Path) -> None:
 def write_whole(
     path: str | Path, write: Callable[[Path], object], *, is_secret: bool = False
 ) -> None:
-    """Call `write` on a file beside `path` and rename it to `path` once it is complete.
+    """Call `write` on a temporary file next to `path`, then rename the file to `path`.
 
-    Nobody but its owner may read a file that `is_secret`.
+    If `is_secret`, only the owner may read the file.
 
     Raises
     ------
     DataError
-        If there is no such folder, nothing may be written into it, or `path` is there and no
-        file: what is renamed to ``/dev/null`` would take its place for everybody.
+        If the folder is missing or not writable, or `path` exists and is not a regular file.
+        Renaming to ``/dev/null`` would replace the device for everybody.
     WriteError
         If the disk is full.
     """
     target = Path(path)
-    remove_left_files(target)
+    remove_abandoned_files(target)
     try:
         _refuse_other_than_file(target)
-        held = hold_file(target)
+        output = create_partial_file(target)
     except OSError as error:
         if error.errno in NO_SPACE:
             raise WriteError(error.errno, error.strerror, str(target)) from None
         raise DataError(f"cannot be written ({error.strerror})", path=target) from None
     try:
-        with naming(target, held.path):
-            write(held.path)
-            held.path.chmod(PRIVATE if is_secret else 0o666 & ~_umask())
-            os.replace(held.path, target)
+        with naming_target(target, output.path):
+            write(output.path)
+            output.path.chmod(PRIVATE if is_secret else 0o666 & ~_umask())
+            os.replace(output.path, target)
     finally:
-        held.release()
+        output.release()
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON with a final newline; the same value gives the same bytes."""
+    """Write `value` as indented JSON with a final newline; equal values give equal bytes."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    # The name of a file may hold half a character, which stands in JSON as it is escaped here.
+    # File names may hold lone surrogates, which JSON stores as escapes.
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _refuse_other_than_file(target: Path) -> None:
-    """Refuse a folder, a pipe or a device, also the name of one that stands for a file."""
+    """Raise if `target` is a folder, a pipe or a device, or a link to one."""
     if target.is_dir():
         raise DataError("must be a file, found a folder", path=target)
     if target.exists() and (not target.is_file() or target.parent.resolve() == DEVICES):

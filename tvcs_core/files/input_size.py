@@ -1,7 +1,7 @@
-"""How much an input may hold, and reading no more than that.
+"""Limits on the size of inputs.
 
-A file of some megabytes can hold gigabytes (``.gz``, ``.npz``, ``.h5ad``), and a header can promise
-any shape. What a file holds is measured while it is read, before memory is taken for it.
+A compressed file of a few megabytes can expand to gigabytes (``.gz``, ``.npz``, ``.h5ad``), and a
+header can claim any shape. So sizes are checked while reading, before memory is allocated.
 """
 
 from __future__ import annotations
@@ -20,64 +20,64 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.memory import available_memory
 
 MAX_INPUT = 4 * 2**30  # bytes, after decompression
-# How many times its bytes on disk a file may hold. Counts of which 99 % are 0 reach 120 as text in
-# a .gz and 225 as numbers of 8 bytes; a file of nothing but one value reaches 1,030.
-MOST_TIMES = 200
-MOST_TIMES_OF_NUMBERS = 250
-ALWAYS_TAKEN = 32 * 2**20  # bytes that a file may hold however small it is
-BYTES_OF_A_CELL = 100  # a cell as a text of Python, with its place in a list
+# Largest ratio of decompressed to stored bytes. Count tables with 99 % zeros reach 120 as .gz text
+# and 225 as 8-byte numbers; a file that repeats a single value reaches 1,030.
+MAX_EXPANSION = 200
+MAX_EXPANSION_OF_NUMBERS = 250
+ALWAYS_ALLOWED = 32 * 2**20  # bytes; a smaller content is never refused for its ratio
+BYTES_PER_CELL = 100  # bytes of one Python string and its list slot
 VARIABLE = "TVCS_MAX_INPUT"
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-STEP = 2**20
+CHUNK_BYTES = 2**20  # read in one call
 
 
 def max_input() -> int:
-    """Most bytes that an input may hold: `MAX_INPUT`, or ``TVCS_MAX_INPUT`` such as ``8G``.
+    """Return the largest input size in bytes: ``TVCS_MAX_INPUT`` (such as ``8G``) or `MAX_INPUT`.
 
     Raises
     ------
     ValueError
-        If the variable is set to something else.
+        If the variable has another form.
     """
-    given = os.environ.get(VARIABLE, "").strip().upper()
-    if not given:
+    setting = os.environ.get(VARIABLE, "").strip().upper()
+    if not setting:
         return MAX_INPUT
-    number = given.rstrip("KMG")
-    unit = UNITS.get(given[len(number) :])
+    number = setting.rstrip("KMG")
+    unit = UNITS.get(setting[len(number) :])
     if unit is None or not (number.isascii() and number.isdecimal() and len(number) < 16):
-        raise ValueError(f"{VARIABLE} must be bytes such as 1000000, 500M or 8G, found {given!r}")
+        raise ValueError(f"{VARIABLE} must be bytes such as 1000000, 500M or 8G, found {setting!r}")
     return int(number) * unit
 
 
-def refuse_more(path: str | Path, found: int | float, what: str) -> None:
-    """Refuse an input of `found` bytes if that is more than the limit."""
+def refuse_more(path: str | Path, size: int | float, content: str) -> None:
+    """Raise if an input of `size` bytes, described as `content`, exceeds the limit."""
     limit = max_input()
-    if found > limit:
+    if size > limit:
         raise DataError(
-            f"must hold at most {_size(limit)}, found {what}; a larger limit is set by {VARIABLE}",
+            f"must hold at most {_size(limit)}, found {content}; {VARIABLE} sets a larger limit",
             path=path,
         )
 
 
-def refuse_expansion(path: str | Path, packed: int, found: int, times: int = MOST_TIMES) -> None:
-    """Refuse a file of `packed` bytes that holds many times that: it would fill the memory.
+def refuse_expansion(path: str | Path, packed: int, size: int, times: int = MAX_EXPANSION) -> None:
+    """Raise if a file of `packed` bytes expands to more than `times` as many.
 
-    A user who sets the limit (``TVCS_MAX_INPUT``) says that the file is meant.
+    Not checked if the user has set a limit (``TVCS_MAX_INPUT``).
     """
-    if found > max(ALWAYS_TAKEN, times * packed) and not os.environ.get(VARIABLE, "").strip():
+    if size > max(ALWAYS_ALLOWED, times * packed) and not os.environ.get(VARIABLE, "").strip():
         raise DataError(
-            f"may hold at most {times} times its {_size(packed)} on disk, found {_size(found)} or "
+            f"may hold at most {times} times its {_size(packed)} on disk, found {_size(size)} or "
             f"more; if it is meant to, give a limit such as {VARIABLE}={_size(MAX_INPUT)[0]}G",
             path=path,
         )
 
 
 def refuse_cells(
-    path: str | Path, rows: int, columns: int, bytes_of_a_cell: int = BYTES_OF_A_CELL
+    path: str | Path, rows: int, columns: int, bytes_per_cell: int = BYTES_PER_CELL
 ) -> None:
-    """Refuse a table that the free memory cannot hold, by its shape, before a cell is kept."""
+    """Raise if a table of this shape does not fit into the available memory."""
     available = available_memory()
-    needed = rows * columns * bytes_of_a_cell
+    needed = rows * columns * bytes_per_cell
     if available is not None and needed > available:
         raise DataError(
             f"must fit into the memory that is free, {_size(available)}; its {rows:,} rows x "
@@ -88,12 +88,12 @@ def refuse_cells(
 
 
 def read_limited(path: Path) -> bytes:
-    """Read a file, plain or ``.gz``, and stop where it holds more than the limit.
+    """Read a file, plain or ``.gz``, up to the size limit.
 
     Raises
     ------
     DataError
-        If it holds more, holds many times its size on disk, or is a damaged ``.gz``.
+        If the content exceeds the limit or the largest expansion, or the ``.gz`` is damaged.
     """
     with path.open("rb") as file:
         packed = os.fstat(file.fileno()).st_size
@@ -111,34 +111,34 @@ def read_limited(path: Path) -> bytes:
 
 
 def _refuse_packed(opened: gzip.GzipFile, path: Path, packed: int) -> None:
-    """Count what a ``.gz`` holds, keep none of it, and go back to its start."""
-    found = 0
-    while part := opened.read(STEP):
-        found += len(part)
-        refuse_expansion(path, packed, found)
-        refuse_more(path, found, f"more in {_size(packed)} of .gz")
+    """Check the decompressed size of a ``.gz``, keeping nothing, and rewind."""
+    size = 0
+    while part := opened.read(CHUNK_BYTES):
+        size += len(part)
+        refuse_expansion(path, packed, size)
+        refuse_more(path, size, f"more in {_size(packed)} of .gz")
     opened.seek(0)
 
 
-def _read(file: Any, path: Path, what: str) -> bytes:
+def _read(file: Any, path: Path, content: str) -> bytes:
     out = bytearray()
     limit = max_input()
-    while part := file.read(min(STEP, limit + 1 - len(out))):
+    while part := file.read(min(CHUNK_BYTES, limit + 1 - len(out))):
         out += part
         if len(out) > limit:
-            refuse_more(path, len(out), what)
+            refuse_more(path, len(out), content)
     return bytes(out)
 
 
 def refuse_large_npz(file: BinaryIO, path: str | Path) -> None:
-    """Refuse a ``.npz`` whose arrays are larger than the limit, or than what their headers promise.
+    """Raise if the arrays of a ``.npz`` exceed the limit or are shorter than their headers claim.
 
-    Must be called before NumPy reads it, which takes the memory that a header asks for.
+    Call this before NumPy reads the file, since NumPy allocates the size in the header.
 
     Raises
     ------
     DataError, zipfile.BadZipFile, ValueError
-        If it holds more, or is damaged.
+        If the arrays are too large, or the file is damaged.
     """
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
@@ -156,7 +156,7 @@ def refuse_large_npz(file: BinaryIO, path: str | Path) -> None:
 
 
 def npy_size(file: Any) -> int:
-    """Bytes of the array that a ``.npy`` header promises."""
+    """Return the array size in bytes claimed by a ``.npy`` header."""
     major, minor = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0
     if (major, minor) != (1, 0):

@@ -1,4 +1,4 @@
-"""Matrices and caps from files; what no matrix may hide."""
+"""Matrices and caps from files, and the check for masked arrays."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def read_matrix(
     Parameters
     ----------
     path
-        A ``.npy`` file, a ``.npz`` file of a scipy sparse matrix, or ``.csv`` or ``.tsv``, plain
-        or ``.gz``. A first row of text that holds no number is a header.
+        A ``.npy`` file, a ``.npz`` file of a scipy sparse matrix, or a ``.csv`` or ``.tsv`` file,
+        plain or ``.gz``. A first row without any number is a header.
     names
-        The first row and the first column of a text file are names.
+        Whether the first row and column of a text file are names.
     say
-        Takes a line about what was skipped.
+        Called with a line about a skipped header.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def read_caps(path: Path, n: int, view: str) -> list[int]:
     Raises
     ------
     DataError
-        If a line is no integer >= 0, or there are not `n` of them.
+        If a line is not an integer >= 0, or there are not `n` lines.
     """
     table = read_table(path)
     caps = []
@@ -81,8 +81,8 @@ def _read_npy(path: Path) -> Any:
     with path.open("rb") as file:
         try:
             np.lib.format.read_magic(file)
-            # Mapped before it is copied: a header that promises more than the file holds is
-            # refused. NumPy reads headers with Python's own tokenizer and raises what that does.
+            # Map the file before copying it, so that a header that claims more than the file holds
+            # is refused. NumPy parses headers with Python's tokenizer and passes on its errors.
             return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
         except MemoryError:
             raise
@@ -100,7 +100,7 @@ def _read_npz(path: Path) -> Any:
             return sparse.coo_array(V)
         except (MemoryError, DataError):
             raise
-        except Exception as error:  # the archive, its arrays or their sense: all are the file's
+        except Exception as error:  # a damaged archive, damaged arrays or inconsistent content
             raise DataError(
                 f"is not a whole .npz file of a scipy sparse matrix ({error})", path=path
             ) from None
@@ -125,15 +125,15 @@ def _refuse_not_finite(V: Any, path: Path) -> None:
     values = V.data if sparse.issparse(V) else V.ravel()
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        where = V.coords if sparse.issparse(V) else np.indices(V.shape).reshape(2, -1)
-        row, column = (int(at[bad[0]]) + 1 for at in where)
+        indices = V.coords if sparse.issparse(V) else np.indices(V.shape).reshape(2, -1)
+        row, column = (int(index[bad[0]]) + 1 for index in indices)
         raise DataError(
             f"must be finite, found {values[bad[0]]} in row {row}, column {column}", path=path
         )
 
 
 def refuse_masked(name: str, values: Any) -> None:
-    """Refuse an array that hides some of its values: what is below a mask would count."""
+    """Raise if an array has masked values: the numbers under a mask would count."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} must have no masked values, found {np.ma.count_masked(values)}; fill them in "

@@ -1,4 +1,4 @@
-"""How much memory the machine has left."""
+"""Available memory of the machine."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ MEMINFO = Path("/proc/meminfo")
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that are free or can be freed; None where the system does not say."""
+    """Return the bytes of memory that are free or can be freed; None if the system has no count."""
     try:
         lines = MEMINFO.read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    known = dict(line.split(":", 1) for line in lines)
-    return 1024 * int(known["MemAvailable"].split()[0]) if "MemAvailable" in known else None
+    fields = dict(line.split(":", 1) for line in lines)
+    return 1024 * int(fields["MemAvailable"].split()[0]) if "MemAvailable" in fields else None

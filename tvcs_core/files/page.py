@@ -1,4 +1,4 @@
-"""Pages for people: HTML files that load nothing, and the axes of the curves in them."""
+"""Self-contained HTML pages, and the axes of their curves."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-WIDTH, HEIGHT = 920, 300  # of a curve, with room for the numbers at its left and below
-LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20
+WIDTH, HEIGHT = 920, 300  # pixels of a curve, with margins for the labels left and below
+LEFT, BELOW, ABOVE, RIGHT = 64, 46, 14, 20  # pixels of the margins
 
 
 def fill_page(package: str, template: str, **values: Any) -> str:
-    """Fill a template of a package; it may build on those of this one, such as ``page.html.j2``.
+    """Fill a template of a package; it may extend one of this package, such as ``page.html.j2``.
 
-    What is filled in is escaped, also half a character, as the name of a file may have; a value
-    that the template names and nobody gives is an error.
+    Values are escaped, lone surrogates of file names too. A value that the template uses and the
+    caller does not give is an error.
     """
     page = str(_templates(package).get_template(template).render(**values))
     return page.encode(errors="backslashreplace").decode()
@@ -39,24 +39,24 @@ def _templates(package: str) -> Any:
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of a curve: x from 0 to `last`, y from `low` to `high`; places are in pixels."""
+    """The axes of a curve: x from 0 to `last`, y from `low` to `high`; coordinates in pixels."""
 
     last: float
     low: float
     high: float
 
     def across(self, x: float) -> float:
-        """The place of `x`, from the left."""
+        """Return the horizontal coordinate of `x`, from the left."""
         return round(LEFT + (WIDTH - LEFT - RIGHT) * x / self.last, 1)
 
     def down(self, y: float) -> float:
-        """The place of `y`, from above."""
+        """Return the vertical coordinate of `y`, from the top."""
         return round(ABOVE + (HEIGHT - ABOVE - BELOW) * (self.high - y) / (self.high - self.low), 1)
 
     def drawn(
         self, lines: Iterable[tuple[float, str]], marks: Iterable[tuple[float, str]]
     ) -> dict[str, Any]:
-        """What the macro `axes` draws: lines at values of y and marks at values of x, labelled."""
+        """Return the arguments of the macro `axes`: labelled horizontal lines and x marks."""
         return {
             "lines": [(self.down(y), label) for y, label in lines],
             "marks": [(self.across(x), label) for x, label in marks],
@@ -69,7 +69,7 @@ class Axes:
 
 
 def round_numbers(low: float, high: float) -> Sequence[float]:
-    """Round numbers, about five, the first at or below `low` and the last at or above `high`."""
+    """Return about five round numbers that cover `low` to `high`."""
     span = max(high - low, 1e-3)
     unit = 10.0 ** np.floor(np.log10(span / 5))
     step = next(unit * k for k in (1, 2, 5, 10) if span / (unit * k) <= 6)

@@ -1,8 +1,8 @@
-"""Files and folders that are not whole yet: held while they are written, known when nobody does.
+"""Locked partial files and folders.
 
-What is written stands beside its place under a name of ours until it is renamed. Its writer holds
-a lock on it, which the system lets go of when the writer ends in whatever way: what nobody holds
-was left by a run that was killed, and the next run of the command removes it.
+Output is written under a temporary name next to its destination and renamed when complete. The
+writer holds a file lock, which the system releases when the process ends in any way. So an
+unlocked partial file was abandoned by a killed run, and the next run of the command removes it.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from typing import Any
 from tvcs_core.files.errors import WriteError
 
 fcntl: Any = None
-with contextlib.suppress(ImportError):  # Windows: no locks, so nothing is taken for left over
+with contextlib.suppress(ImportError):  # Windows has no such locks: nothing counts as abandoned
     fcntl = importlib.import_module("fcntl")
 
 PREFIX = ".partial-"
 FOLDER = re.compile(r"\.partial-[a-z0-9_]{8}")
-MOVING = ".moving"  # lists the files of a folder that are on their way to their place
+MOVING = ".moving"  # list of the files of a folder that are being moved to their destination
 
 
-class Held:
+class PartialOutput:
     """A partial file or folder that this process writes.
 
     Attributes
     ----------
     path
-        Where it is.
+        Its temporary path.
     """
 
     def __init__(self, path: Path, lock: int | None) -> None:
@@ -43,7 +43,7 @@ class Held:
         self._lock = lock
 
     def release(self) -> None:
-        """Release the lock and remove what is left."""
+        """Release the lock and delete the remaining files."""
         if self.path.is_dir():
             shutil.rmtree(self.path, ignore_errors=True)
         else:
@@ -58,18 +58,18 @@ class Held:
             self._lock = None
 
 
-def hold_folder(folder: Path) -> Held:
-    """Make an empty partial folder inside of `folder`."""
+def create_partial_folder(folder: Path) -> PartialOutput:
+    """Create an empty locked partial folder inside `folder`."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
         lock = _lock(path, wait=True)
-        if path.exists():  # else a run that cleans up was faster than our lock
-            return Held(path, lock)
-        Held(path, lock).close()
+        if path.exists():  # otherwise another run removed it before the lock was taken
+            return PartialOutput(path, lock)
+        PartialOutput(path, lock).close()
 
 
-def hold_file(target: Path) -> Held:
-    """Make an empty partial file beside `target`."""
+def create_partial_file(target: Path) -> PartialOutput:
+    """Create an empty locked partial file next to `target`."""
     while True:
         handle, name = tempfile.mkstemp(
             prefix=_prefix_of(target), suffix=target.suffix, dir=target.parent
@@ -78,42 +78,42 @@ def hold_file(target: Path) -> Held:
         path = Path(name)
         lock = _lock(path, wait=True)
         if path.exists():
-            return Held(path, lock)
-        Held(path, lock).close()
+            return PartialOutput(path, lock)
+        PartialOutput(path, lock).close()
 
 
-def remove_left_files(target: Path) -> None:
-    """Remove partial files of `target` that nobody writes."""
-    for held in _left_files(target):
-        held.release()
+def remove_abandoned_files(target: Path) -> None:
+    """Remove the partial files of `target` that killed runs have left."""
+    for output in _lock_abandoned_files(target):
+        output.release()
 
 
-def left_texts(target: Path) -> list[str]:
-    """Read the partial files of `target` that runs left which were killed while they wrote it."""
-    found = []
-    for held in _left_files(target):
+def read_abandoned_texts(target: Path) -> list[str]:
+    """Return the texts of the partial files of `target` that killed runs have left."""
+    texts = []
+    for output in _lock_abandoned_files(target):
         with contextlib.suppress(OSError, ValueError):
-            found.append(held.path.read_text(encoding="utf-8"))
-        held.close()
-    return found
+            texts.append(output.path.read_text(encoding="utf-8"))
+        output.close()
+    return texts
 
 
-def _left_files(target: Path) -> Iterator[Held]:
-    """Partial files of `target` that nobody else holds, now held by us."""
+def _lock_abandoned_files(target: Path) -> Iterator[PartialOutput]:
+    """Lock and yield the partial files of `target` that no other process has locked."""
     prefix = _prefix_of(target)
     with contextlib.suppress(OSError):
         for path in target.parent.iterdir():
             if path.name.startswith(prefix):
                 with contextlib.suppress(BlockingIOError):
                     if (lock := _lock(path, wait=False)) is not None:
-                        yield Held(path, lock)
+                        yield PartialOutput(path, lock)
 
 
-def remove_left_folders(folder: Path) -> Path | None:
-    """Remove partial folders inside of `folder` that nobody writes; give one that is written.
+def remove_abandoned_folders(folder: Path) -> Path | None:
+    """Remove the abandoned partial folders inside `folder`; return one that is still in use.
 
-    With them go the files that a killed run had begun to move to their place, if nothing else is
-    in `folder`: without a ``run.json`` they are no result.
+    Files that a killed run had begun to move are removed too, if `folder` holds nothing else:
+    without a ``run.json`` they are no result.
     """
     for path in sorted(folder.iterdir()):
         if not (FOLDER.fullmatch(path.name) and path.is_dir() and not path.is_symlink()):
@@ -124,7 +124,7 @@ def remove_left_folders(folder: Path) -> Path | None:
             return path
         if lock is not None:
             _remove_moved(folder, path)
-            Held(path, lock).release()
+            PartialOutput(path, lock).release()
     return None
 
 
@@ -140,7 +140,7 @@ def _remove_moved(folder: Path, partial: Path) -> None:
 
 
 def _lock(path: Path, *, wait: bool) -> int | None:
-    """Lock it; None where that is not possible. BlockingIOError if another process has it."""
+    """Lock `path`; None if impossible. BlockingIOError if another process holds the lock."""
     if fcntl is None:
         return None
     lock = None
@@ -152,36 +152,36 @@ def _lock(path: Path, *, wait: bool) -> int | None:
             os.close(lock)
         if isinstance(error, BlockingIOError):
             raise
-        return None  # it is gone, or the file system has no locks
+        return None  # the file is gone, or the file system has no locks
     return lock
 
 
 def _prefix_of(target: Path) -> str:
-    """Partial files of a target have its mark, so that no other command takes them for its own."""
+    """Return a prefix with a hash of the target's name, so that each target has its own files."""
     return (
         f"{PREFIX}{hashlib.sha256(target.name.encode(errors='surrogateescape')).hexdigest()[:8]}-"
     )
 
 
 @contextlib.contextmanager
-def naming(target: Path, partial: Path) -> Iterator[None]:
-    """Make an error of writing below `partial` name the file below `target` that it stands for."""
+def naming_target(target: Path, partial: Path) -> Iterator[None]:
+    """Rewrite errors raised for a path below `partial` to name the final path below `target`."""
     try:
         yield
-    except BrokenPipeError:  # of standard output
+    except BrokenPipeError:  # raised for standard output
         raise
     except OSError as error:
-        place = None if error.filename is None else Path(os.fsdecode(error.filename))
-        if place is None:
-            place = _last_written(partial)
-        elif not place.is_relative_to(partial):
+        written = None if error.filename is None else Path(os.fsdecode(error.filename))
+        if written is None:
+            written = _last_written(partial)
+        elif not written.is_relative_to(partial):
             raise
-        named = target / place.relative_to(partial) if place != partial else target
+        named = target / written.relative_to(partial) if written != partial else target
         raise WriteError(error.errno, error.strerror or str(error), str(named)) from error
 
 
 def _last_written(partial: Path) -> Path:
-    """The file that an error without a name is about: the one that was written to last."""
+    """Return the file last written to, which an error without a file name is about."""
     if not partial.is_dir():
         return partial
     files = [path for path in partial.rglob("*") if path.is_file()]

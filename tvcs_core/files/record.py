@@ -1,4 +1,4 @@
-"""The run record: what is needed to repeat a run, written as `run.json` beside its output."""
+"""The run record `run.json`: everything needed to repeat a run."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def run_record(
     inputs: Sequence[str | Path] = (),
     **facts: Any,
 ) -> dict[str, Any]:
-    """Make the record of a run; the same run gives the same record, so it holds no clock.
+    """Build the run record; it has no time stamp, so that equal runs give equal records.
 
     Parameters
     ----------
     command
         The command as the user typed it, such as ``grn-tvcs infer``.
     parameters
-        Every option that changes the result (the output folder does not).
+        Every option that changes the result (not the output folder).
     seed
         The seed of the run.
     inputs
-        Files that were read; each is named with its SHA-256, a pipe with None.
+        Input files; recorded with name and SHA-256, a pipe with None.
     **facts
-        What else belongs to the result, such as the names of all genes.
+        Other results to record, such as the names of all genes.
     """
     return {
         "command": command,
@@ -47,7 +47,7 @@ def run_record(
 
 
 def digests(paths: Iterable[str | Path]) -> list[dict[str, str | None]]:
-    """Name every file with its SHA-256; None for a pipe, which was read and holds nothing now."""
+    """Return name and SHA-256 of every file; None for a pipe, which can be read only once."""
     return [{"file": Path(path).name, "sha256": _sha256(Path(path))} for path in paths]
 
 
@@ -59,7 +59,7 @@ def _sha256(path: Path) -> str | None:
 
 
 def tvcs_version() -> str:
-    """Version of this distribution, or that it is not installed."""
+    """Return the version of this distribution, or ``not installed``."""
     return _version("tvcs")
 
 

@@ -1,7 +1,7 @@
-"""Rows of a text table, kept as the text that they are and cut into cells when they are asked for.
+"""Rows of a text table, stored as text and split into cells on demand.
 
-A list of cells takes 60 bytes and more for every cell, whatever it holds. Here a table is its text
-and one number per row.
+A list of Python strings takes at least 60 bytes per cell. This takes the text itself and one
+integer per row.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-BLOCK = 2**16  # bytes of text that are cut into cells at once
+CHUNK_BYTES = 2**16  # bytes of text split into cells at a time
 LONGEST_CELL = csv.field_size_limit()
 
 
 class Rows(Sequence[list[str]]):
-    """Rows of stripped cells; a slice is a view on the same text.
+    """Rows of stripped cells; a slice is a view of the same text.
 
     Parameters
     ----------
     text
-        UTF-8, lines ended by newlines.
+        UTF-8 with newlines as line ends.
     starts
-        Where each row begins, and the end of the last one. Blank rows may follow a row.
+        Offset of each row, and the end of the last one. Blank rows may follow a row.
     delimiter
-        What stands between cells.
+        The separator of cells.
     is_quoted
         Whether some cell may be quoted.
     keeps_blank
-        Whether rows of empty cells count.
+        Whether rows of empty cells are rows.
     span
-        Which of the rows these are; None for all.
+        The rows of the text that belong to this view; None for all.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Rows(Sequence[list[str]]):
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]]) -> Rows:
-        """Pack rows that are made one by one."""
+        """Pack an iterable of rows."""
         out = bytearray()
         starts = array("Q", [0])
         line = io.StringIO()
@@ -74,11 +74,11 @@ class Rows(Sequence[list[str]]):
 
     @property
     def n_bytes(self) -> int:
-        """Size of the text."""
+        """Size of the text in bytes."""
         return len(self._text)
 
     def may_hold(self, part: str) -> bool:
-        """Whether the text, of these rows and those around them, has `part` somewhere."""
+        """Return whether `part` occurs in the text, including rows outside of this view."""
         return part.encode() in self._text
 
     def __len__(self) -> int:
@@ -118,7 +118,7 @@ class Rows(Sequence[list[str]]):
         return f"Rows({len(self)} rows)"
 
     def blocks(self) -> Iterator[list[list[str]]]:
-        """Yield all rows, some at a time."""
+        """Yield all rows in lists of about `CHUNK_BYTES` of text."""
         at = self._span.start
         while at < self._span.stop:
             block = self._cut(at, self._block_end(at, self._span.stop))
@@ -132,9 +132,9 @@ class Rows(Sequence[list[str]]):
         return self._block[at - self._block_at]
 
     def _block_end(self, at: int, end: int) -> int:
-        """The last row, and one more, of about `BLOCK` bytes from `at` on."""
+        """Return the end of the block that starts at row `at`: about `CHUNK_BYTES` of text."""
         low, high = at + 1, end
-        most = self._starts[at] + BLOCK
+        most = self._starts[at] + CHUNK_BYTES
         while low < high:
             middle = (low + high + 1) // 2
             if self._starts[middle] <= most:
@@ -159,8 +159,8 @@ class Rows(Sequence[list[str]]):
 
 
 @dataclass(frozen=True)
-class Found:
-    """Rows of a text, the line of each, and whether a blank line stands right before it."""
+class RowIndex:
+    """The rows of a text, the line number of each, and whether a blank line precedes it."""
 
     rows: Rows
     lines: Sequence[int]
@@ -168,27 +168,27 @@ class Found:
 
 
 class MalformedError(ValueError):
-    """A text that is no table, with the line where a row begins that cannot be read."""
+    """A text is not a table; `line` is the first line of the row that cannot be parsed."""
 
-    def __init__(self, what: str, line: int) -> None:
-        super().__init__(what)
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
         self.line = line
 
 
-def find_rows(text: bytes, delimiter: str) -> Found:
-    """Find where the rows of a text begin.
+def find_rows(text: bytes, delimiter: str) -> RowIndex:
+    """Find the rows of a text.
 
     Parameters
     ----------
     text
-        UTF-8, lines ended by newlines. Rows of empty cells are blank.
+        UTF-8 with newlines as line ends. Rows of empty cells are blank.
     delimiter
-        What stands between cells.
+        The separator of cells.
 
     Raises
     ------
     MalformedError
-        If quotes do not close, or a cell is too long.
+        If a quote is not closed, or a cell is too long.
     """
     is_quoted = b'"' in text
     starts, lines, after_blank = array("Q"), array("Q"), bytearray()
@@ -203,13 +203,13 @@ def find_rows(text: bytes, delimiter: str) -> Found:
             blank = False
     starts.append(len(text))
     rows = Rows(text, starts, delimiter, is_quoted=is_quoted)
-    if len(lines) and lines[-1] == len(lines):  # no blank line: the numbers are all there are
-        return Found(rows, range(1, len(lines) + 1), after_blank)
-    return Found(rows, lines, after_blank)
+    if len(lines) and lines[-1] == len(lines):  # without blank lines the numbers are 1, 2, ...
+        return RowIndex(rows, range(1, len(lines) + 1), after_blank)
+    return RowIndex(rows, lines, after_blank)
 
 
 def _lines(text: bytes, delimiter: str) -> Iterator[tuple[int, int, bool]]:
-    """Begin and line of every row of a text without quotes, and whether it is blank."""
+    """Yield offset and line of every row of a text without quotes, and whether it is blank."""
     at, line, size = 0, 0, len(text)
     seldom = {*delimiter.encode(), *b" \t\n\v\f\x1c\x1d\x1e\x1f"}
     while at < size:
@@ -228,12 +228,12 @@ def _lines(text: bytes, delimiter: str) -> Iterator[tuple[int, int, bool]]:
 def _refuse_long_cell(text: str, delimiter: str, line: int) -> None:
     longest = max(map(len, text.split(delimiter)))
     if longest > LONGEST_CELL:
-        what = f"a cell may have {LONGEST_CELL} characters, found one of {longest}"
-        raise MalformedError(what, line)
+        message = f"a cell may have {LONGEST_CELL} characters, found one of {longest}"
+        raise MalformedError(message, line)
 
 
 def _records(text: bytes, delimiter: str) -> Iterator[tuple[int, int, bool]]:
-    """The same where a quoted cell may hold a newline."""
+    """Yield the same for a text in which a quoted cell may hold newlines."""
     end = 0
 
     def pieces() -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Names and cells in what people read: no control character acts, no cell fills the screen.
+"""Names and cells in messages: escaped and shortened.
 
-A terminal obeys escape sequences, and marks that turn the direction of writing make a text look
-like another one. What people read has them escaped, as `repr` does; what programs read is exact.
+A terminal obeys escape sequences, and characters that reverse the writing direction disguise a
+text. Both are escaped in messages, as `repr` does. Files for programs keep the exact text.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
 
-CELL = 80  # characters of a cell in a message
-LINE = 480  # characters of a line on standard error
-LISTED = 5  # names of a list
+CELL = 80  # most characters of a cell in a message
+LINE = 480  # most characters of a line on standard error
+LISTED = 5  # most names of a list in a message
 _FLAW = re.compile("[\0\ud800-\udfff]")
 _QUOTED = re.compile(r"""(?<![^\s(\[=:,])('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?![\w])""")
 
 
 def visible(text: str) -> str:
-    r"""Escape every character that is not printed as itself.
+    r"""Escape every character that is not printable.
 
     Examples
     --------
@@ -33,22 +33,22 @@ def visible(text: str) -> str:
 
 
 def flaw_of(text: str) -> str:
-    """Name what of a text not every file and database keeps; '' without such."""
-    found = _FLAW.search(text)
-    if found is None:
+    """Name a character that some files and databases cannot store; empty if there is none."""
+    match = _FLAW.search(text)
+    if match is None:
         return ""
-    return "a character 0" if found[0] == "\0" else "half of a character"
+    return "a character 0" if match[0] == "\0" else "half of a character"
 
 
 def shown(value: object) -> str:
-    """Quote a value as `repr` does, cut at `CELL` characters."""
+    """Quote a value as `repr` does, shortened to `CELL` characters."""
     if isinstance(value, str) and len(value) > CELL:
-        value = value[: CELL + 1]  # escaping only makes it longer
+        value = value[: CELL + 1]  # enough, since escaping only lengthens it
     return cut(visible(repr(value)))
 
 
 def cut(text: str, most: int = CELL) -> str:
-    """Shorten a text in its middle, where it is longer than `most`: both of its ends say more."""
+    """Shorten the middle of a text to at most `most` characters, since both ends inform more."""
     if len(text) <= most:
         return text
     end = most // 3
@@ -56,21 +56,21 @@ def cut(text: str, most: int = CELL) -> str:
 
 
 def plain(name: str) -> str:
-    """Show a name without quotes: escaped, and cut at `CELL` characters."""
+    """Return a name without quotes, escaped and shortened to `CELL` characters."""
     return cut(visible(name if len(name) <= 2 * CELL else f"{name[:CELL]}{name[-CELL:]}"))
 
 
 def listed(names: Iterable[str], show: Callable[[str], str] = plain) -> str:
-    """Show the first names, without quotes or by `shown`, and say how many more there are."""
+    """Join the first `LISTED` names and count the others."""
     every = list(names)
     more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
     return ", ".join(show(name) for name in every[:LISTED]) + more
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """Find the name among those that there are that is nearest to a wrong one, if any is near.
+    """Return the known name that is most similar to a misspelt one; None if none is similar.
 
-    Capitals, spaces and marks between words do not count.
+    Case, spaces and punctuation are ignored.
     """
     every = {_bare(other): other for other in reversed(list(known))}
     near = get_close_matches(_bare(name), every, n=1, cutoff=0.6)
@@ -78,7 +78,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Ask for the nearest name, as a clause; empty where none is near."""
+    """Return the clause ``; did you mean NAME?``; empty if no known name is similar."""
     near = closest(name, known)
     return "" if near is None else f"; did you mean {shown(near)}?"
 
@@ -88,14 +88,14 @@ def _bare(name: str) -> str:
 
 
 def message(text: str) -> str:
-    """Make one line of a message: escaped, what it quotes cut at `CELL`, the whole at `LINE`."""
+    """Return one escaped line of at most `LINE` characters, quotations cut to `CELL`."""
     line = visible(text)
     if len(line) > CELL:
-        line = _QUOTED.sub(lambda found: cut(found[0]), line)
+        line = _QUOTED.sub(lambda match: cut(match[0]), line)
     return cut(line, LINE)
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Write JSON whose names read back exactly and in which no control character stands."""
+    """Write JSON with control characters escaped; all names read back exactly."""
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

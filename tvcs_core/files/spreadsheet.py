@@ -1,9 +1,9 @@
-"""Names in files that people open in a spreadsheet: no name may act as a formula.
+"""Protection against formula injection in files that people open in a spreadsheet.
 
-A spreadsheet runs a text cell that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
-return. `shield` puts an apostrophe before such a name and `unshield` takes it off again, so
-every name survives the way through a file of ours: ``unshield(shield(name)) == name``. Plain
-numbers such as ``-3`` are harmless and stay as they are, like ``007`` and ``NA``.
+A spreadsheet evaluates a text cell that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
+return. `shield` puts an apostrophe before such a name and `unshield` removes it, so every name
+survives a round trip: ``unshield(shield(name)) == name``. Plain numbers such as ``-3`` are harmless
+and stay unchanged, like ``007`` and ``NA``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 
 
 def shield(name: str) -> str:
-    """Put an apostrophe before a name that a spreadsheet would take for a formula.
+    """Put an apostrophe before a name that a spreadsheet would evaluate as a formula.
 
-    A name that has such apostrophes already gets one more, so that `unshield` can undo it.
+    A name that already starts with such apostrophes gets another one, so that `unshield` is exact.
     """
     if _ACTIVE.match(name) and not _NUMBER.fullmatch(name):
         return "'" + name
@@ -25,5 +25,5 @@ def shield(name: str) -> str:
 
 
 def unshield(cell: str) -> str:
-    """Take off the apostrophe that `shield` put before a name."""
+    """Remove the apostrophe that `shield` put before a name."""
     return cell[1:] if cell.startswith("'") and _ACTIVE.match(cell) else cell

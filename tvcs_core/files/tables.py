@@ -1,9 +1,9 @@
-"""Text tables in and out.
+"""Reading and writing of text tables.
 
-Tables are UTF-8, or UTF-16 with a byte-order mark (see `encodings`), with tab, comma or semicolon
-between cells (sniffed, or named by a first line such as ``sep=;``), plain or ``.gz``; a byte-order
-mark and CRLF line ends are harmless; names such as ``NA`` or ``007`` stay as they are. A table is
-kept as its text (see `rows`), and no text may be larger than a limit (`input_size`).
+Tables are UTF-8, or UTF-16 with a byte-order mark (see `encodings`), plain or ``.gz``. The
+delimiter (tab, comma or semicolon) is detected, or named by a first line such as ``sep=;``.
+Byte-order marks and CRLF line ends are accepted. Names such as ``NA`` or ``007`` stay unchanged.
+Tables are stored as text (see `rows`), and the size of a text is limited (`input_size`).
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from tvcs_core.files.shown import shown
 from tvcs_core.files.workbook import is_workbook, read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
-SPACE = " "  # between cells where it is allowed, as R's ``write.table`` does
+SPACE = " "  # delimiter only on request, for files of R's ``write.table``
 
 
 @dataclass(frozen=True)
 class Table:
-    """The cells of a text file, as text, with where each row stood.
+    """The cells of a text file, with the line number of each row.
 
     Attributes
     ----------
     path
-        The file, as it was named.
+        The file, as the user named it.
     delimiter
-        What stands between cells.
+        The separator of cells.
     rows
         One list of stripped cells per line that is not blank.
     lines
-        The line number of each row, counted from 1.
+        Line number of each row, counted from 1.
     after_blank
-        Whether a blank line stands right before the row.
+        Whether a blank line precedes the row.
     has_header
-        Whether the first row names the columns; if not, errors give their numbers.
+        Whether the first row names the columns; if not, errors give column numbers.
     """
 
     path: str
@@ -58,31 +58,31 @@ class Table:
 
     @property
     def n_bytes(self) -> int:
-        """Size of the text."""
+        """Size of the text in bytes."""
         return self.rows.n_bytes if isinstance(self.rows, Rows) else 0
 
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
-        """Make an error that names the file, the line of `row` and the header of `column`."""
+    def error(self, message: str, row: int | None = None, column: int | None = None) -> DataError:
+        """Return an error that names the file, the line of `row` and the header of `column`."""
         name: str | int | None = column
         if column is not None:
             header = self.rows[0]
             is_named = self.has_header and row != 0 and column < len(header) and header[column]
             name = header[column] if is_named else column + 1
         line = None if row is None else self.lines[row]
-        return DataError(what, path=self.path, line=line, column=name)
+        return DataError(message, path=self.path, line=line, column=name)
 
     def require_rectangle(self) -> None:
-        """Refuse rows with more or fewer cells than the first one."""
+        """Raise if a row has more or fewer cells than the first one."""
         width = len(self.rows[0])
         for i, row in enumerate(self.rows):
             if len(row) != width:
-                do = "quote a cell that holds the mark between cells"
+                remedy = "quote a cell that holds the mark between cells"
                 if self.delimiter == SPACE:
-                    do = "spaces part cells here, so a name must hold none: write tabs"
+                    remedy = "spaces part cells here, so a name must hold none: write tabs"
                 elif i == 1 and width < len(row):
-                    do = "delete what stands above the names of the columns"
+                    remedy = "delete the lines above the column names"
                 raise self.error(
-                    f"must have {width} cells like the first row, found {len(row)}; {do}", row=i
+                    f"must have {width} cells like the first row, found {len(row)}; {remedy}", row=i
                 )
 
     def numbers(self, first_row: int, columns: Sequence[int]) -> NDArray[np.float64]:
@@ -91,7 +91,7 @@ class Table:
         Raises
         ------
         DataError
-            Naming line and column of the first cell that is not a finite number.
+            If a cell is not a finite number; the error names its line and column.
         """
         out = np.empty((len(self.rows) - first_row, len(columns)))
         for at, block in self.blocks(first_row):
@@ -106,7 +106,7 @@ class Table:
         return out
 
     def blocks(self, first_row: int = 0) -> Iterator[tuple[int, list[list[str]]]]:
-        """Yield the rows from `first_row` on, some at a time, each with the place of the first."""
+        """Yield the rows from `first_row` on in blocks, each with the number of its first row."""
         rows = self.rows[first_row:]
         if not isinstance(rows, Rows):
             yield first_row, list(rows)
@@ -123,8 +123,8 @@ class Table:
                 try:
                     value = float(row[j])
                 except ValueError:
-                    what = f"must be a number, found {shown(row[j])}{number_hint(row[j])}"
-                    raise self.error(what, i, j) from None
+                    message = f"must be a number, found {shown(row[j])}{number_hint(row[j])}"
+                    raise self.error(message, i, j) from None
                 if not math.isfinite(value):
                     raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
 
@@ -132,27 +132,27 @@ class Table:
 def read_table(
     path: str | Path, *, sheet: str | None = None, spaces: bool = False, comments: bool = False
 ) -> Table:
-    """Read a text table, or a sheet of an Excel workbook; the delimiter is the one most frequent.
+    """Read a text table or a sheet of an Excel workbook; the most frequent delimiter is used.
 
     Parameters
     ----------
     path
-        The file; a workbook (see `workbook`) where the name ends in ``.xlsx``.
+        The file; a workbook (see `workbook`) if the name ends in ``.xlsx``.
     sheet
-        Which sheet of a workbook; None for the only one.
+        The sheet of a workbook; None for the only one.
     spaces
-        Whether spaces part cells where the first row has no other delimiter.
+        Whether spaces separate cells if the first row has no other delimiter.
     comments
-        Whether lines that begin with ``#`` above the table are left out, as featureCounts writes
-        its command there; not one that names the columns of what stands below.
+        Whether to skip lines above the table that begin with ``#``, such as the command line of
+        featureCounts. A comment that names the columns of the table is kept.
 
     Raises
     ------
     DataError
-        If the file is empty or too large, is no text (see `encodings`), or is a damaged ``.gz``; as
-        `workbook.read_sheet` says; or a sheet is named and it is no workbook.
+        If the file is empty, too large, binary (see `encodings`) or a damaged ``.gz``; if
+        `workbook.read_sheet` raises; if a sheet is named but the file is not a workbook.
     OSError
-        If it cannot be opened.
+        If the file cannot be opened.
     """
     if is_workbook(Path(path)):
         return _of_sheet(path, sheet)
@@ -176,32 +176,32 @@ def read_table(
                 path=path,
             )
         delimiter = named
-        text = text.replace(first.encode(), b"", 1)  # a blank line: the others keep their numbers
+        text = text.replace(first.encode(), b"", 1)  # leave a blank line to keep line numbers
     try:
-        found = find_rows(text, delimiter)
+        index = find_rows(text, delimiter)
     except MalformedError as error:
         raise DataError(
             f"is not a well-formed table ({error})", path=path, line=error.line
         ) from None
-    if not found.rows:
+    if not index.rows:
         raise DataError("must hold a cell that is not empty, found none", path=path)
-    return Table(str(path), delimiter, found.rows, found.lines, found.after_blank)
+    return Table(str(path), delimiter, index.rows, index.lines, index.after_blank)
 
 
 def _of_sheet(path: str | Path, sheet: str | None) -> Table:
-    found = read_sheet(Path(path), sheet)
-    lines = [line for line, _ in found]
+    rows = read_sheet(Path(path), sheet)
+    lines = [line for line, _ in rows]
     after_blank = bytes([0, *(b - a > 1 for a, b in pairwise(lines))])
-    return Table(str(path), "\t", Rows.of(cells for _, cells in found), lines, after_blank)
+    return Table(str(path), "\t", Rows.of(cells for _, cells in rows), lines, after_blank)
 
 
 def _without_comments(text: bytes) -> bytes:
-    """Blank the comments above a table, so that the other lines keep their numbers."""
+    """Replace the comments above a table by blank lines, so that line numbers stay correct."""
     at, last, n_lines = 0, 0, 0
     while text.startswith(b"#", at):
         last, at, n_lines = at, text.find(b"\n", at) + 1, n_lines + 1
         if not at:
-            return text  # comments alone
+            return text  # comments only
     below = _first_line(text, at)
     if n_lines and _names_columns(text[last:at].decode().strip(), below):
         at, n_lines = last, n_lines - 1
@@ -209,7 +209,7 @@ def _without_comments(text: bytes) -> bytes:
 
 
 def _names_columns(comment: str, below: str) -> bool:
-    """Whether a line behind a ``#`` is the header of the line below it."""
+    """Return whether a comment line is the header of the line below it."""
     for mark in DELIMITERS:
         if mark in below:
             n = below.count(mark)
@@ -218,9 +218,9 @@ def _names_columns(comment: str, below: str) -> bool:
 
 
 def _first_line(text: bytes, at: int = 0) -> str:
-    """The first row from `at` on that is not of spaces only; empty if there is none.
+    """Return the first row from `at` on that is not blank; empty if there is none.
 
-    It is one line, or more where a cell in quotes holds a line break, as in a wrapped heading.
+    It has several lines if a quoted cell holds line breaks, as in a wrapped heading.
     """
     while at < len(text):
         end = _line_end(text, at)
@@ -241,7 +241,7 @@ def _line_end(text: bytes, at: int) -> int:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell reads as a number, so that it is data and no name."""
+    """Return whether a cell is a number and hence data, not a name."""
     try:
         float(cell)
     except ValueError:
@@ -256,12 +256,12 @@ def read_names(path: str | Path) -> list[str]:
 
 
 def read_text(path: str | Path) -> str:
-    """Read a text file, plain or ``.gz``; line ends become newlines.
+    """Read a text file, plain or ``.gz``, with line ends as newlines.
 
     Raises
     ------
     DataError
-        If it is a folder, too large, holds other bytes than text, or is a damaged ``.gz``.
+        If it is a folder, too large, binary, or a damaged ``.gz``.
     OSError
         If it cannot be opened.
     """
@@ -269,7 +269,7 @@ def read_text(path: str | Path) -> str:
 
 
 def _read_utf8(path: str | Path) -> bytes:
-    """Read what `read_text` reads, as the bytes of UTF-8."""
+    """Read a text file as UTF-8 bytes; see `read_text`."""
     path = Path(path)
     if path.is_dir():
         raise DataError("must be a file, found a folder", path=path)
@@ -280,7 +280,7 @@ def _read_utf8(path: str | Path) -> bytes:
 def write_table(
     path: Path, header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = "\t"
 ) -> None:
-    """Write a table with `header`; cells that hold a delimiter are quoted."""
+    """Write a table with a header; cells that hold a delimiter are quoted."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(header)

@@ -12,24 +12,19 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from tvcs_core.jit.built import Built, count_use
 from tvcs_core.jit.compiling import add_compiling
-from tvcs_core.jit.folder import read_sealed, unsealed, write_sealed
+from tvcs_core.jit.folder import read_sealed, write_sealed
 from tvcs_core.jit.uninterrupted import uninterrupted
 
 
 class SealedCache(NullCache):
     """The compiled signatures of one function, each in a sealed file of `folder`.
 
-    What is not there may be among the kernels that were `built` into the package. Whatever goes
-    wrong in here, numba compiles, and what it compiled replaces the file in the folder.
+    Whatever goes wrong in here, numba compiles, and what it compiled replaces the file.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], folder: Path | None, built: Built | None = None
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path | None) -> None:
         self._folder = folder
-        self._built = built
         line = function.__code__.co_firstlineno
         self._name = f"{function.__module__}.{function.__qualname__}-{line}"
         self._missed_at = 0.0
@@ -41,14 +36,13 @@ class SealedCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load what was compiled for `sig`; None if it must be compiled."""
-        for find in (self._kept, self._from_package):
-            # LLVM asks for the machine code by a callback; cut off there, it would make a function
-            # of nothing, and the next call would end the process.
-            with uninterrupted(), contextlib.suppress(Exception):
-                payload = find(sig, target_context)
-                if payload is not None:
-                    target_context.refresh()
-                    return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        # LLVM asks for the machine code by a callback; cut off there, it would make a function
+        # of nothing, and the next call would end the process.
+        with uninterrupted(), contextlib.suppress(Exception):
+            payload = read_sealed(self._path(sig, target_context))
+            if payload is not None:
+                target_context.refresh()
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))
         self._missed_at = time.perf_counter()
         return None
 
@@ -60,27 +54,13 @@ class SealedCache(NullCache):
                 path = self._path(sig, compiled.target_context)
                 write_sealed(path, bytes(dumps(compiled._reduce())))
 
-    def _kept(self, sig: Any, target_context: Any) -> bytes | None:
-        return read_sealed(self._path(sig, target_context))
-
-    def _from_package(self, sig: Any, target_context: Any) -> bytes | None:
-        if self._built is None:
-            return None
-        magic = self._built.magic(target_context.codegen())
-        payload = unsealed(self._built.folder / self._file(sig, magic))
-        count_use(payload is not None)
-        return payload
-
     def _path(self, sig: Any, target_context: Any) -> Path:
+        """Return the file for a signature and a processor."""
         if self._folder is None:
             raise FileNotFoundError
-        return self._folder / self._file(sig, target_context.codegen().magic_tuple())
-
-    def _file(self, sig: Any, magic: tuple[str, ...]) -> str:
-        """The name of the file for a signature and a processor."""
-        key = sig, [_fields(kind) for kind in sig], magic
+        key = sig, [_fields(kind) for kind in sig], target_context.codegen().magic_tuple()
         digest = hashlib.sha256(repr(key).encode()).hexdigest()
-        return f"{self._name}-{digest[:16]}.kernel"
+        return self._folder / f"{self._name}-{digest[:16]}.kernel"
 
 
 def _fields(kind: Any) -> Any:

@@ -29,6 +29,17 @@ from typing import Any
 
 KEPT_FOLDERS = 8  # of one package: other versions and edits of the sources
 
+# Variables of numba that change no machine code of a serial kernel (numba's reference manual,
+# "Environment variables"): threads, numba's own cache, warnings and error messages. One that
+# prints what is compiled is not among them: it prints nothing of a kernel from the cache.
+CODE_IS_EQUAL = {
+    *("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"),
+    *("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_DEBUG_CACHE"),
+    *("NUMBA_FUNCTION_CACHE_SIZE", "NUMBA_DISABLE_PERFORMANCE_WARNINGS"),
+    *("NUMBA_FULL_TRACEBACKS", "NUMBA_SHOW_HELP", "NUMBA_COLOR_SCHEME", "NUMBA_GDB_BINARY"),
+    "NUMBA_DISABLE_CUDA",
+}
+
 _STARTED = time.time()
 _IMPORT = re.compile(r"^[ \t]*(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
@@ -38,20 +49,12 @@ def read_sealed(path: Path) -> bytes | None:
 
     A damaged file is deleted. Nothing of it is used, least of all unpickled.
     """
-    payload = unsealed(path)
-    if payload is None:
-        with contextlib.suppress(OSError):
-            path.unlink()
-    return payload
-
-
-def unsealed(path: Path) -> bytes | None:
-    """Read what `write_sealed` wrote, and leave the file where it is whatever it holds."""
-    try:
+    with contextlib.suppress(OSError):
         raw = path.read_bytes()
-    except OSError:
-        return None
-    return raw[32:] if raw[:32] == _seal(path, raw[32:]) else None
+        if raw[:32] == _seal(path, raw[32:]):
+            return raw[32:]
+        path.unlink()
+    return None
 
 
 def write_sealed(path: Path, payload: bytes) -> None:
@@ -72,18 +75,16 @@ def _seal(path: Path, payload: bytes) -> bytes:
 
 def folder_for(function: Callable[..., Any]) -> Path | None:
     """Return the folder for a kernel, None if `sources` does not hold all that it depends on."""
-    return cache_folder(package_of(function)) if has_plain_sources(function) else None
-
-
-def has_plain_sources(function: Callable[..., Any]) -> bool:
-    """Whether `sources` holds all that a kernel depends on."""
     is_plain = function.__closure__ is None and "<" not in function.__qualname__
-    return is_plain and "kernels" in function.__module__
+    if is_plain and "kernels" in function.__module__:
+        return cache_folder(function.__module__.partition(".")[0])
+    return None
 
 
-def package_of(function: Callable[..., Any]) -> str:
-    """Return the name of the package that a kernel is of."""
-    return function.__module__.partition(".")[0]
+def has_kept(modules: str) -> bool:
+    """Whether the cache holds a kernel of these modules, named by how they begin."""
+    folder = cache_folder(modules.partition(".")[0])
+    return folder is not None and any(folder.glob(f"{modules}.*.kernel"))
 
 
 @functools.cache
@@ -167,22 +168,12 @@ def fingerprint(package: str) -> str | None:
 
     What else the code depends on, its signature and the processor, is in a file's name.
     """
-    settings = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_")]
-    return stamp_of(package, [sys.version, sys.platform, *compilers().values(), *settings])
-
-
-def compilers() -> dict[str, str]:
-    """Return the exact versions of what compiles: another patch may make other machine code."""
     import llvmlite
     import numba
     import numpy as np
 
-    named = {"numba": numba, "llvmlite": llvmlite, "numpy": np}
-    return {name: module.__version__ for name, module in named.items()}
-
-
-def stamp_of(package: str, facts: list[str]) -> str | None:
-    """Return a hash of the sources of compiled code and of `facts`; None if not knowable."""
+    versions = [module.__version__ for module in (numba, llvmlite, np)]  # a patch may matter
+    facts = [sys.version, sys.platform, *versions, *(f"{k}={v}" for k, v in settings().items())]
     digest = hashlib.sha256("\n".join(facts).encode())
     try:
         for name, path in sorted(sources(package).items()):
@@ -193,6 +184,15 @@ def stamp_of(package: str, facts: list[str]) -> str | None:
     except (OSError, KeyError, AttributeError):  # no source files, or no package
         return None
     return digest.hexdigest()[:16]
+
+
+def settings() -> dict[str, str]:
+    """Return the environment variables of numba that may change code or what compiling prints."""
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith("NUMBA_") and name not in CODE_IS_EQUAL and "_CUDA_" not in name
+    }
 
 
 def sources(package: str) -> dict[str, Path]:

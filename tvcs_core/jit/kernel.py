@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tvcs_core.jit.built import built_for
 from tvcs_core.jit.folder import folder_for
 from tvcs_core.jit.uninterrupted import uninterrupted
 
@@ -101,5 +100,5 @@ def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:
     with contextlib.suppress(ImportError, AttributeError):
         from tvcs_core.jit.cache import SealedCache
 
-        entry._cache = SealedCache(function, folder_for(function), built_for(function))
+        entry._cache = SealedCache(function, folder_for(function))
     return part, entry

@@ -1,12 +1,12 @@
-"""Losses: what a problem wants small.
+"""Loss functions.
 
-How it is made small under the caps is not here: that is for `solvers`.
+Their minimisation under the caps does not belong here; see `solvers`.
 """
 
 from tvcs_core.loss.base import Loss, minimize_in_box
 from tvcs_core.loss.least_squares import LeastSquares
 from tvcs_core.loss.pointwise import Huber, Logistic, SquaredHinge
 
-LOSSES = (LeastSquares, SquaredHinge, Logistic, Huber)  # what the contract tests run over
+LOSSES = (LeastSquares, SquaredHinge, Logistic, Huber)  # the contract tests cover these
 
 __all__ = ["LOSSES", "Huber", "LeastSquares", "Logistic", "Loss", "SquaredHinge", "minimize_in_box"]

@@ -1,4 +1,4 @@
-"""What a loss is: a value and a gradient, and defaults for the rest."""
+"""The base class of losses: value and gradient, with defaults for everything else."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Array = NDArray[np.float64]
 class Loss(abc.ABC):
     """A differentiable function of an array of shape `shape`.
 
-    A subclass says its `shape`, `value` and `gradient`. The rest has defaults that work for any
-    smooth loss; override them where more is known. A loss that is a sum over samples also sets
-    `n_terms` and overrides `gradient_on`, and the stochastic solvers take it.
+    A subclass defines `shape`, `value` and `gradient`. The defaults work for any smooth loss;
+    override them with better ones. A loss that is a sum over samples also sets `n_terms` and
+    overrides `gradient_on`, so that the stochastic solvers accept it.
     """
 
     shape: tuple[int, ...]
@@ -24,24 +24,24 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def value(self, W: Array) -> float:
-        """Value at W."""
+        """Return the value at W."""
 
     @abc.abstractmethod
     def gradient(self, W: Array) -> Array:
-        """Gradient at W, of the shape of W."""
+        """Return the gradient at W, of the shape of W."""
 
     def gradient_on(self, W: Array, terms: NDArray[np.int64]) -> Array:
-        """Gradient at W of the sum of the terms numbered `terms`, from 0 to ``n_terms - 1``.
+        """Return the gradient at W of the sum of the terms numbered `terms`.
 
-        All terms together give `gradient`.
+        Terms are numbered from 0 to ``n_terms - 1``; all of them together give `gradient`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no terms")
 
     def lipschitz(self) -> float:
-        """A constant L with ``|gradient(W) - gradient(U)| <= L |W - U|``.
+        """Return a constant L with ``|gradient(W) - gradient(U)| <= L |W - U|``.
 
-        The default measures the curvature at 0 by power iteration on differences of gradients,
-        which is exact where the gradient is linear and a guess elsewhere.
+        The default estimates the curvature at 0 by power iteration on differences of gradients. It
+        is exact if the gradient is linear, and otherwise a guess.
         """
         start = self.gradient(np.zeros(self.shape))
         direction = np.random.default_rng(0).standard_normal(self.shape)
@@ -56,27 +56,27 @@ class Loss(abc.ABC):
         return largest
 
     def curvature(self, direction: Array) -> float:
-        """The largest second derivative along `direction`, times its squared length.
+        """Return the largest second derivative along `direction`, times its squared length.
 
-        The default is a difference of gradients at 0, which is exact where the gradient is
-        linear and a guess elsewhere.
+        The default is a difference of gradients at 0. It is exact if the gradient is linear, and
+        otherwise a guess.
         """
         return _curvature(self.gradient, direction)
 
     def curvature_on(self, direction: Array, terms: NDArray[np.int64]) -> float:
-        """`curvature` of the sum of the terms numbered `terms`."""
+        """Return the `curvature` of the sum of the terms numbered `terms`."""
         return _curvature(lambda W: self.gradient_on(W, terms), direction)
 
     def mean_curvature(self) -> float:
-        """Mean over the variables of the largest second derivative by each.
+        """Return the mean over the variables of the largest second derivative by each.
 
-        The default is an estimate from one direction with random signs (Hutchinson 1990).
+        The default estimates it from one direction of random signs (Hutchinson 1990).
         """
         signs = np.random.default_rng(0).choice([-1.0, 1.0], size=self.shape)
         return self.curvature(signs) / signs.size
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
-        """Minimise over arrays that are zero outside `support` (L-BFGS unless overridden)."""
+        """Minimise over the arrays that are zero outside `support` (default: L-BFGS)."""
         return minimize_in_box(self, support)
 
 
@@ -88,18 +88,18 @@ def minimize_in_box(
 ) -> Array:
     """Minimise `loss` over the arrays that are zero outside `support` and within `bounds`.
 
-    L-BFGS-B (Byrd, Lu, Nocedal and Zhu 1995) on value and gradient alone.
+    Uses L-BFGS-B (Byrd, Lu, Nocedal and Zhu 1995) on value and gradient.
 
     Parameters
     ----------
     loss
         Any loss.
     support
-        Where the array may differ from 0.
+        Mask of the entries that may differ from 0.
     bounds
         Lower and upper bound, of the shape of `support`; None for no box.
     start
-        Where to start; zero by default.
+        Starting point; zero by default.
     """
     from scipy.optimize import Bounds, minimize
 

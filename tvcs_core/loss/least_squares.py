@@ -13,8 +13,10 @@ from scipy.linalg import lapack
 from tvcs_core.loss.base import Array
 from tvcs_core.loss.linear import Groups, LinearLoss, groups_of
 
-SMALLEST_PIVOT = 1e-10  # of the Cholesky factor, squared, where the diagonal is 1
-# With more supports than MANY_TARGETS, those up to SMALL_SUPPORT are solved STACK in a call.
+# Smallest squared pivot of a Cholesky factor with unit diagonal; below it the matrix is singular.
+SMALLEST_PIVOT = 1e-10
+# With more than MANY_TARGETS distinct supports, those of at most SMALL_SUPPORT variables are solved
+# in stacks of STACK systems, of at most 32 MB: one call of NumPy costs less than many.
 MANY_TARGETS, SMALL_SUPPORT, STACK = 8, 64, 1024
 
 
@@ -30,39 +32,39 @@ class LeastSquares(LinearLoss):
         ``(n, q)`` targets with X of shape ``(n, p)``: W has shape ``(p, q)`` and predicts
         ``X W``.
     ridge
-        Weight >= 0 of ``1/2 |W|**2``, which is added.
+        Weight >= 0 of the added term ``1/2 |W|**2``.
     intercept
-        Whether a constant is added to the predictions, the best one for each W; the columns
-        of X are centred, so X must not be sparse. `intercept_at` tells it.
+        Whether to add a constant to the predictions, the best one for each W. The columns of X are
+        then centred, so X must not be sparse. `intercept_at` returns the constant.
 
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is
-        out of range, or X is sparse and an intercept is asked for.
+        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is out of
+        range, or X is sparse and `intercept` is True.
     """
 
     def terms(self, predicted: Array, Y: Array) -> Array:
-        """Half of every squared error."""
+        """Return half of every squared error."""
         return 0.5 * np.square(predicted - Y)
 
     def slopes(self, predicted: Array, Y: Array) -> Array:
-        """Every error."""
+        """Return every error."""
         return predicted - Y
 
     def curvatures(self, predicted: Array, Y: Array) -> Array:
-        """1 for every sample."""
+        """Return 1 for every sample."""
         return np.ones_like(predicted)
 
     def shifts(self, predicted: Array) -> Array:
-        """The best constant to add to the predictions of each target: the mean error."""
+        """Return the best constant to add to the predictions of each target: the mean error."""
         return np.asarray((self._Y - predicted).mean(axis=0))
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
-        """Least squares on the support of each target; of minimum norm where it is singular.
+        """Solve least squares on the support of each target; of minimum norm if singular.
 
-        Normal equations by Cholesky, once per support that targets share; where a pivot is
-        nothing beside its column, a complete orthogonal decomposition of X.
+        Solves the normal equations by Cholesky, once per distinct support. If a pivot vanishes
+        relative to its column, uses a complete orthogonal decomposition of X.
         """
         W = np.zeros((self._X.shape[1], self._Y.shape[1]))
         left = groups_of(support.reshape(W.shape))
@@ -76,7 +78,7 @@ class LeastSquares(LinearLoss):
         return W.reshape(self.shape)
 
     def _solve(self, active: NDArray[np.int64], targets: NDArray[np.int64]) -> Array:
-        """Least squares of some targets on one support."""
+        """Solve least squares for the given targets on one support."""
         X, Y, n = self._X, self._Y[:, targets], self._X.shape[0]
         Y = Y - Y.mean(axis=0) if self._intercept else Y
         if self.gram is None or active.size > n:
@@ -88,9 +90,9 @@ class LeastSquares(LinearLoss):
         else:
             gram = X.T @ X if self.gram is None else self.gram[np.ix_(active, active)]
             np.einsum("ii->i", gram)[:] += self.ridge
-            found = _solve_positive(gram, self._sides[np.ix_(active, targets)])
-            if found is not None:
-                return found
+            coefficients = _solve_positive(gram, self._sides[np.ix_(active, targets)])
+            if coefficients is not None:
+                return coefficients
         X = self.columns(active)
         if self.ridge:
             X = np.vstack([X, np.sqrt(self.ridge) * np.eye(active.size)])
@@ -98,9 +100,9 @@ class LeastSquares(LinearLoss):
         return np.asarray(linalg.lstsq(X, Y, lapack_driver="gelsy", check_finite=False)[0])
 
     def _solve_stack(self, groups: Groups, gram: Array, W: Array) -> Groups:
-        """Fill in W for groups of small supports in one call; return those that are singular.
+        """Fill in W for groups of small supports in one call; return the singular groups.
 
-        Systems are padded to one size with rows of the unit matrix.
+        The systems are padded to one size with rows of the unit matrix.
         """
         size = max(active.size for active, _ in groups)
         places = np.zeros((len(groups), size), dtype=np.int64)
@@ -133,7 +135,7 @@ class LeastSquares(LinearLoss):
 
 
 def _solve_positive(A: Array, B: Array) -> Array | None:
-    """Solve ``A Z = B`` by Cholesky, with A scaled to a unit diagonal; None if A is singular."""
+    """Solve ``A Z = B`` by Cholesky, with A scaled to unit diagonal; None if A is singular."""
     scale = _inverse_root(np.einsum("ii->i", A))
     factor, failed = lapack.dpotrf(A * scale[:, None] * scale, lower=True)
     if failed or np.einsum("ii->i", factor).min() ** 2 <= SMALLEST_PIVOT:

@@ -17,18 +17,18 @@ from tvcs_core.files.matrices import refuse_masked
 from tvcs_core.loss.base import Array, Loss
 from tvcs_core.loss.newton import newton
 
-LARGEST_GRAM = 1024  # X'X is kept for at most so many variables (8 MB)
-SMALL_SIDE = 64  # below, all eigenvalues cost no more than the largest one
+MAX_GRAM_VARIABLES = 1024  # X'X is stored for at most so many variables (8 MB)
+SMALL_SIDE = 64  # up to this size all eigenvalues cost no more than the largest one by Lanczos
 Groups = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
-ACCURACY = 1e-3  # of the largest eigenvalue, which is then raised by as much
+ACCURACY = 1e-3  # relative error of the largest eigenvalue, which is raised by as much
 
 
 class LinearLoss(Loss):
     """``sum over i of term(<X_i, W>, y_i) + ridge / 2 * |W|**2``.
 
-    A subclass says `steepest` and, for arrays of predictions and targets of one shape, its
-    `terms`, `slopes` and `curvatures`; the terms are convex.
+    A subclass defines `steepest` and, for arrays of predictions and targets of one shape, its
+    `terms`, `slopes` and `curvatures`; the terms must be convex.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class LinearLoss(Loss):
         ``(n, q)`` targets with X of shape ``(n, p)``: W has shape ``(p, q)`` and predicts
         ``X W``.
     ridge
-        Weight >= 0 of the squares of W. The stochastic solvers spread it over the terms.
+        Weight >= 0 of the squares of W. The stochastic solvers share it among the terms.
     intercept
-        Whether a constant is added to the predictions, the best one for each W; the columns
-        of X are centred, so X must not be sparse. `intercept_at` tells it.
+        Whether to add a constant to the predictions, the best one for each W. The columns of X are
+        then centred, so X must not be sparse. `intercept_at` returns the constant.
 
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is
-        out of range, or X is sparse and an intercept is asked for.
+        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is out of
+        range, or X is sparse and `intercept` is True.
     """
 
     steepest: float = 1.0  # largest second derivative of a term
@@ -81,29 +81,29 @@ class LinearLoss(Loss):
 
     @abc.abstractmethod
     def terms(self, predicted: Array, Y: Array) -> Array:
-        """Value of the term of every prediction."""
+        """Return the value of the term of every prediction."""
 
     @abc.abstractmethod
     def slopes(self, predicted: Array, Y: Array) -> Array:
-        """Derivative of every term by its prediction."""
+        """Return the derivative of every term by its prediction."""
 
     @abc.abstractmethod
     def curvatures(self, predicted: Array, Y: Array) -> Array:
-        """Second derivative of every term by its prediction, >= 0."""
+        """Return the second derivative of every term by its prediction, >= 0."""
 
     def value(self, W: Array) -> float:
-        """Sum of the terms, and the ridge, at W."""
+        """Return the sum of the terms, plus the ridge term, at W."""
         value = float(self.terms(self._predict(W), self._Y).sum())
         return value + 0.5 * self.ridge * float(np.vdot(W, W)) if self.ridge else value
 
     def gradient(self, W: Array) -> Array:
-        """``X'`` times the slopes, and the ridge, of the shape of W."""
+        """Return ``X'`` times the slopes, plus the ridge term, of the shape of W."""
         gradient = self._X.T @ self.slopes(self._predict(W), self._Y)
         gradient = gradient.reshape(self.shape)
         return gradient + self.ridge * W if self.ridge else gradient
 
     def gradient_on(self, W: Array, terms: NDArray[np.int64]) -> Array:
-        """Gradient of the sum of some samples' terms, each with its share of the ridge."""
+        """Return the gradient of the sum of some terms, each with its share of the ridge."""
         X, Y = self._X[terms], self._Y[terms]
         shift = self._at(W)[2] if self._intercept else 0.0
         slopes = self.slopes(X @ W.reshape(X.shape[1], -1) + shift, Y)
@@ -111,51 +111,51 @@ class LinearLoss(Loss):
         return gradient + self.ridge * len(terms) / len(self._Y) * W if self.ridge else gradient
 
     def lipschitz(self) -> float:
-        """`steepest` times the largest eigenvalue of ``X'X`` (to a thousandth above), + ridge."""
+        """Return `steepest` times the largest eigenvalue of ``X'X`` (up to 0.1 % more), + ridge."""
         return self.steepest * self._largest_eigenvalue + self.ridge
 
     def curvature(self, direction: Array) -> float:
-        """``steepest |X d|**2 + ridge |d|**2`` for the direction d."""
+        """Return ``steepest |X d|**2 + ridge |d|**2`` for the direction d."""
         along = self._X @ direction.reshape(self._X.shape[1], -1)
         rest = self.ridge * float(np.vdot(direction, direction))
         return self.steepest * float(np.vdot(along, along)) + rest
 
     def curvature_on(self, direction: Array, terms: NDArray[np.int64]) -> float:
-        """`curvature` of the sum of some samples' terms, each with its share of the ridge."""
+        """Return the `curvature` of the sum of some terms, each with its share of the ridge."""
         along = self._X[terms] @ direction.reshape(self._X.shape[1], -1)
         rest = self.ridge * len(terms) / len(self._Y) * float(np.vdot(direction, direction))
         return self.steepest * float(np.vdot(along, along)) + rest
 
     def mean_curvature(self) -> float:
-        """`steepest` times the mean squared length of the columns of X, + ridge."""
+        """Return `steepest` times the mean squared length of the columns of X, + ridge."""
         squared = self._X.multiply(self._X) if sparse.issparse(self._X) else self._X * self._X
         return self.steepest * float(squared.sum()) / self._X.shape[1] + self.ridge
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Minimise on the support of each target by Newton's method from zero.
 
-        Where many minimise, the steps of (nearly) least norm choose one. Where none does, as
-        for a logistic loss whose classes a plane separates, the slope there is 1e-8 of that
-        at zero or less.
+        If there are several minimisers, the steps of (nearly) minimum norm select one. If there is
+        none, as for a logistic loss with separable classes, the slope at the result is at most 1e-8
+        of that at zero.
         """
         W = np.zeros((self._X.shape[1], self._Y.shape[1]))
         for active, targets in groups_of(support.reshape(W.shape)):
             X = self.columns(active)
             for j in targets:
-                found = newton(self, X, self._Y[:, j], intercept=self._intercept)
-                W[active, j] = found[: active.size]
+                coefficients = newton(self, X, self._Y[:, j], intercept=self._intercept)
+                W[active, j] = coefficients[: active.size]
         return W.reshape(self.shape)
 
     def columns(self, active: NDArray[np.int64]) -> Array:
-        """Those columns of X, dense."""
+        """Return the given columns of X, dense."""
         if sparse.issparse(self._X):
             return np.asarray(self._by_column[:, active].toarray())
         return self._X[:, active]
 
     @cached_property
     def gram(self) -> Array | None:
-        """``X' X``, or None where it would be large."""
-        if self._X.shape[1] > LARGEST_GRAM:
+        """``X' X``, or None if it would be large."""
+        if self._X.shape[1] > MAX_GRAM_VARIABLES:
             return None
         gram = self._X.T @ self._X
         return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
@@ -169,11 +169,11 @@ class LinearLoss(Loss):
         return largest_eigenvalue(self._X)
 
     def intercept_at(self, W: Array) -> Array:
-        """The constant in the predictions of each target at W; zero without an intercept."""
+        """Return the constant in the predictions of each target at W; zero without intercept."""
         return self._at(W)[2] - self._centre @ W.reshape(len(self._centre), -1)
 
     def shifts(self, predicted: Array) -> Array:
-        """The best constant to add to the predictions of each target."""
+        """Return the best constant to add to the predictions of each target."""
         none = np.empty((len(predicted), 0))
         pairs = zip(predicted.T, self._Y.T, strict=True)
         return np.array([newton(self, none, y, offset=z, intercept=True)[0] for z, y in pairs])
@@ -182,7 +182,7 @@ class LinearLoss(Loss):
         return self._at(W)[1]
 
     def _at(self, W: Array) -> tuple[Array, Array, Array]:
-        """W, its predictions and shifts; kept for the last W, as value and gradient both ask."""
+        """Return W, predictions and shifts; cached for the last W, since value and gradient ask."""
         last = self._last
         if last is None or not np.array_equal(last[0], W):
             predicted = np.asarray(self._X @ W.reshape(self._X.shape[1], -1))
@@ -195,7 +195,7 @@ class LinearLoss(Loss):
 
 
 def largest_eigenvalue(X: Any) -> float:
-    """A bound on the largest eigenvalue of ``X' X``, at most a thousandth too high (Lanczos)."""
+    """Return an upper bound, at most 0.1 % too high, on the largest eigenvalue of ``X'X``."""
     X = X if X.shape[0] >= X.shape[1] else X.T
     side = X.shape[1]
     if side <= SMALL_SIDE:
@@ -205,26 +205,26 @@ def largest_eigenvalue(X: Any) -> float:
         return 0.0
     gram = LinearOperator((side, side), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(side)
-    found = eigsh(gram, k=1, v0=start, tol=ACCURACY, return_eigenvectors=False)
-    return float(found[0]) * (1 + ACCURACY)
+    eigenvalues = eigsh(gram, k=1, v0=start, tol=ACCURACY, return_eigenvectors=False)  # Lanczos
+    return float(eigenvalues[0]) * (1 + ACCURACY)
 
 
 def groups_of(support: NDArray[np.bool_]) -> Groups:
-    """Columns of `support` with equal content: where they are True, and which they are."""
+    """Group equal columns of `support`: return their True rows and their column numbers."""
     groups: dict[bytes, list[int]] = {}
     for j, bits in enumerate(np.packbits(support, axis=0).T):
         groups.setdefault(bits.tobytes(), []).append(j)
-    found = [(np.flatnonzero(support[:, js[0]]), np.array(js)) for js in groups.values()]
-    return [(active, js) for active, js in found if active.size]
+    pairs = [(np.flatnonzero(support[:, js[0]]), np.array(js)) for js in groups.values()]
+    return [(active, js) for active, js in pairs if active.size]
 
 
 def finite(name: str, values: Any) -> Array:
-    """`values` as float64, checked.
+    """Return `values` as float64.
 
     Raises
     ------
     ValueError, TypeError
-        If they are not real numbers, or one of them is not finite.
+        If the values are not real numbers, or one of them is not finite.
     """
     refuse_masked(name, values)
     array = np.asarray(values)
@@ -232,9 +232,9 @@ def finite(name: str, values: Any) -> Array:
         raise TypeError(f"{name} must be real numbers, found {array.dtype}")
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
-        where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
-        place = ", ".join(str(int(i)) for i in where)
-        raise ValueError(f"{name} must be finite, but {name}[{place}] is {array[where]}")
+        at = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+        index = ", ".join(str(int(i)) for i in at)
+        raise ValueError(f"{name} must be finite, but {name}[{index}] is {array[at]}")
     return array
 
 

@@ -1,4 +1,4 @@
-"""Newton's method for a convex loss of a linear model on a few variables."""
+"""Newton's method for the convex loss of a linear model with few variables."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scipy.linalg import lapack
 
 Array = NDArray[np.float64]
 
-SLOPE = 1e-10  # stop where the gradient is this fraction of that at zero
+SLOPE = 1e-10  # stop when the gradient is this fraction of its largest possible value at zero
 DAMPING = 1e-10  # added to the diagonal of the Hessian, as a fraction of its mean
-STEPS, HALVINGS = 100, 60
+MAX_STEPS, MAX_HALVINGS = 100, 60  # safeguards against endless loops in rounding
 
 
 class Terms(Protocol):
-    """What `newton` asks of a loss."""
+    """The part of a loss that `newton` uses."""
 
     ridge: float
 
@@ -30,18 +30,17 @@ def newton(
 ) -> Array:
     """Minimise ``sum(terms(offset + X w, y)) + ridge / 2 * |w|**2`` from ``w = 0``.
 
-    Semi-smooth Newton steps: for the squared hinge and Huber's loss they are those of the
-    active-set method (Chapelle 2007), exact after finitely many. A step too long is cut back
-    until the slope along it is small, which for a convex loss always ends. With `intercept`
-    a constant is added to the predictions; it comes last in what is returned and is free of
-    the ridge.
+    Semi-smooth Newton steps: for the squared hinge and Huber's loss they equal the active-set
+    method (Chapelle 2007), which is exact after finitely many. A step is shortened until the slope
+    along it is small, which always ends for a convex loss. With `intercept` a constant is added to
+    the predictions; it is the last element of the result and exempt from the ridge.
     """
     ridge = np.full(X.shape[1] + intercept, loss.ridge)
     if intercept:
         X, ridge[-1] = np.column_stack([X, np.ones(len(y))]), 0.0
     w, predicted = np.zeros(X.shape[1]), np.zeros(len(y)) if offset is None else offset
     small = SLOPE * float((np.abs(loss.slopes(predicted, y)) @ np.abs(X)).max(initial=0.0))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         g = X.T @ loss.slopes(predicted, y) + ridge * w
         if np.abs(g).max(initial=0.0) <= small:
             break
@@ -49,13 +48,13 @@ def newton(
         along = X @ d
         t = _length(loss, y, predicted, along, float(ridge * w @ d), float(ridge * d @ d))
         if not t:
-            break  # no step makes it smaller in floating point
+            break  # no step decreases the loss in floating point
         w, predicted = w + t * d, predicted + t * along
     return w
 
 
 def _solve(X: Array, curvatures: Array, ridge: Array, g: Array) -> Array:
-    """``(X' D X + ridge + damping I)^-1 g``."""
+    """Return ``(X' D X + ridge + damping I)^-1 g``."""
     curved = np.flatnonzero(curvatures)
     Z = np.sqrt(curvatures[curved])[:, None] * X[curved]
     hessian = Z.T @ Z
@@ -73,7 +72,10 @@ def _solve(X: Array, curvatures: Array, ridge: Array, g: Array) -> Array:
 def _length(
     loss: Terms, y: Array, predicted: Array, along: Array, ridge_slope: float, ridge_curve: float
 ) -> float:
-    """Where on the step the slope is nearly nothing, or is still down at its end; 0 if nowhere."""
+    """Return the fraction of the step with a small slope, 1 if the loss still descends there.
+
+    The result is 0 if no step descends.
+    """
 
     def slope(t: float) -> float:
         rest = ridge_slope + t * ridge_curve
@@ -84,7 +86,7 @@ def _length(
         return 0.0
     low, high = 0.0, 1.0
     t = 1.0
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS):
         now = slope(t)
         if abs(now) <= -0.5 * steepest or (now < 0 and t == 1.0):
             return t

@@ -1,4 +1,4 @@
-"""Squared hinge, logistic and Huber's loss."""
+"""Squared hinge, logistic loss and Huber's loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tvcs_core.loss.linear import LinearLoss
 
 
 class Huber(LinearLoss):
-    """Half the square of small errors, and the size of large ones (Huber 1964).
+    """Half the square of small errors, and a linear function of large ones (Huber 1964).
 
     The term of an error r is ``r**2 / 2`` up to `delta` and ``delta * |r| - delta**2 / 2``
     beyond.
@@ -25,7 +25,7 @@ class Huber(LinearLoss):
     X, y, ridge, intercept
         As for `LeastSquares`.
     delta
-        Size > 0, in units of y, from which an error counts as large.
+        Threshold > 0, in units of y, above which an error is large.
 
     Raises
     ------
@@ -49,17 +49,17 @@ class Huber(LinearLoss):
         super().__init__(X, y, ridge=ridge, intercept=intercept)
 
     def terms(self, predicted: Array, Y: Array) -> Array:
-        """Half the square of the part of the error up to delta, and delta times the rest."""
+        """Return half the square of small errors; large errors grow linearly."""
         size = np.abs(predicted - Y)
         small = np.minimum(size, self.delta)
         return small * (size - 0.5 * small)
 
     def slopes(self, predicted: Array, Y: Array) -> Array:
-        """The error, cut off at delta on either side."""
+        """Return the error, clipped at delta on both sides."""
         return np.clip(predicted - Y, -self.delta, self.delta)
 
     def curvatures(self, predicted: Array, Y: Array) -> Array:
-        """1 where the error is small, else 0."""
+        """Return 1 for small errors, else 0."""
         return (np.abs(predicted - Y) < self.delta).astype(np.float64)
 
 
@@ -93,22 +93,22 @@ class SquaredHinge(_Classification):
     """
 
     def terms(self, predicted: Array, Y: Array) -> Array:
-        """Half the squared shortfall of every margin below 1."""
+        """Return half the squared shortfall of every margin below 1."""
         return 0.5 * np.square(np.maximum(0.0, 1.0 - Y * predicted))
 
     def slopes(self, predicted: Array, Y: Array) -> Array:
-        """Minus the shortfall, towards the label."""
+        """Return minus the shortfall, in the direction of the label."""
         return -Y * np.maximum(0.0, 1.0 - Y * predicted)
 
     def curvatures(self, predicted: Array, Y: Array) -> Array:
-        """1 where the margin is below 1, else 0."""
+        """Return 1 for margins below 1, else 0."""
         return (Y * predicted < 1.0).astype(np.float64)
 
 
 class Logistic(_Classification):
     """The logistic loss, ``sum(log(1 + exp(-y * prediction)))``.
 
-    It has no minimiser on a support where a plane separates the classes; a `ridge` gives it
+    It has no minimiser on a support on which a plane separates the classes; a `ridge` ensures
     one.
 
     Parameters
@@ -127,13 +127,13 @@ class Logistic(_Classification):
     steepest = 0.25
 
     def terms(self, predicted: Array, Y: Array) -> Array:
-        """Minus the log-likelihood of every label."""
+        """Return minus the log-likelihood of every label."""
         return np.logaddexp(0.0, -Y * predicted)
 
     def slopes(self, predicted: Array, Y: Array) -> Array:
-        """Minus the probability of the other label, towards the label."""
+        """Return minus the probability of the other label, in the direction of the label."""
         return -Y * expit(-Y * predicted)
 
     def curvatures(self, predicted: Array, Y: Array) -> Array:
-        """Product of the probabilities of the two labels."""
+        """Return the product of the probabilities of the two labels."""
         return np.asarray(expit(predicted) * expit(-predicted))

@@ -1,4 +1,4 @@
-"""The projection onto a TVCS: V checked at the door, the exact solution, and its file.
+"""The projection onto a TVCS: checked input, exact solution, gap, and files.
 
-The check of a projection is not here: `tvcs_core.certificate` shares no code with this room.
+The check of a projection does not belong here: `tvcs_core.certificate` shares no code with it.
 """

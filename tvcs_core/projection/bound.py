@@ -1,4 +1,4 @@
-"""What a gap says of all other supports."""
+"""The bound on all other supports that follows from a gap."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 
 
 class Bounded:
-    """A support that keeps `kept`, of which any other keeps at most `gap` more."""
+    """A support with its `objective`; any other feasible support exceeds it by at most `gap`."""
 
-    kept: float
+    objective: float
     gap: float
 
     @property
     def bound(self) -> float:
-        """No feasible support keeps more than this (weak duality)."""
-        return self.kept + self.gap
+        """Upper bound on the objective of every feasible support (weak duality)."""
+        return self.objective + self.gap
 
     @property
     def relative_gap(self) -> float:
-        """`gap` as a fraction of `kept`."""
+        """`gap` as a fraction of the objective."""
         if self.gap == 0:
             return 0.0
-        return self.gap / self.kept if self.kept else math.inf
+        return self.gap / self.objective if self.objective else math.inf

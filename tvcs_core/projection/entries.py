@@ -1,4 +1,4 @@
-"""V at the door: checked once, with what keeping each of its entries is worth."""
+"""Checked input of a projection: V, and the gain of every entry."""
 
 from __future__ import annotations
 
@@ -12,46 +12,45 @@ from scipy import sparse
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.matrices import refuse_masked
 
-# Gains are squares and are summed: beyond this size their sum may not be a float64.
-LARGEST = 2.0**500
-# Every integer up to here is a float64.
-LARGEST_INTEGER = 2**53
-# Values of this exponent or less are squared as they are; others are scaled first.
+# Largest size of a value: 2^23 squares of this size still sum to a float64.
+MAX_SIZE = 2.0**500
+# Largest integer up to which every integer is a float64.
+MAX_INTEGER = 2**53
+# Values whose exponent is at most this are squared without scaling: squares stay above 2^-1022.
 SAFE_EXPONENT = 200
-# Gains further apart than this power of two cannot all be counted on a grid in one unit.
-WIDEST = 900
-# The least exponent of a gain in its unit: smaller ones are not 0 either.
-LEAST = -1073
-# Values of this many bits have gains that are not rounded.
-SHORT = 20
-# Binary digits of a float64, and an exponent above that of any.
-DIGITS, LONGEST = 53, 1100
-# Below the exponent of any gain.
-NONE = -5000
+# Largest ratio of gains, as an exponent, that one unit can represent in float64.
+MAX_EXPONENT_RANGE = 900
+# Least exponent of a gain in its unit; smaller gains are raised to it, so that they stay above 0.
+MIN_EXPONENT = -1073
+# Values of at most this many bits have exact gains: products of at most 41 bits.
+MAX_SHORT_BITS = 20
+# Bits of a float64's mantissa, and an exponent above that of any float64.
+MANTISSA_BITS, ABOVE_ALL_EXPONENTS = 53, 1100
+# Exponent that stands for a gain of 0, below that of any other gain.
+ZERO_EXPONENT = -5000
 
 
 class Entries(NamedTuple):
-    """What may be kept and what each entry of it is worth.
+    """The candidates of a projection and their gains.
 
     Attributes
     ----------
     V
-        The checked input, float64: an array, or a sparse one as coordinates without repeats.
+        The checked input, float64: an array, or sparse coordinates without duplicates.
     gains
-        What keeping each entry is worth, in units of ``2**unit``; or, if `squared`, the values
-        whose squares are that. A matrix where V is one whose rows and columns are the groups,
-        else a list.
+        Gain of each entry in units of ``2**unit``; if `squared`, values whose squares are the
+        gains. A matrix if V is one whose rows and columns are the groups, else a list.
     squared, unit
         See `gains`.
-    where
-        The entries' places in the flat array of the constraint's shape; None for all of them.
+    indices
+        Flat indices of the entries in the constraint's shape; None for all of them.
     """
 
     V: Any
     gains: NDArray[np.float64]
     squared: bool
     unit: int
-    where: NDArray[np.int64] | None
+    indices: NDArray[np.int64] | None
 
     @property
     def is_matrix(self) -> bool:
@@ -59,41 +58,41 @@ class Entries(NamedTuple):
         return self.gains.ndim == 2
 
     def as_list(self) -> Entries:
-        """The same entries with their gains, not their square roots, in a list."""
+        """Return the same entries as a list, with their gains instead of square roots."""
         gains = np.square(self.gains) if self.squared else self.gains
         return self._replace(gains=gains.ravel(), squared=False)
 
     @property
     def is_sparse(self) -> bool:
-        """Whether V is a sparse matrix, whose stored entries are the only candidates."""
-        return self.where is not None
+        """Whether V is sparse, so that only its stored entries are candidates."""
+        return self.indices is not None
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The values themselves, one by one, in the order of the gains."""
+        """Values of the entries, in the order of the gains."""
         return self.V.data if self.is_sparse else self.V.ravel()
 
     def are_short(self, constraint: TVCS) -> bool:
-        """Whether values and bounds have so few bits that no gain was rounded."""
+        """Return whether values and bounds have so few bits that every gain is exact."""
         values = self.values
         clipped = self.clip(values.reshape(self._shape), constraint).ravel()
         largest = float(np.abs(values).max(initial=0.0))
-        scale = SHORT - math.frexp(largest)[1]
+        scale = MAX_SHORT_BITS - math.frexp(largest)[1]
         return all(
-            bool((whole == np.rint(whole)).all())
-            for whole in (np.ldexp(values, scale), np.ldexp(clipped, scale))
+            bool((scaled == np.rint(scaled)).all())
+            for scaled in (np.ldexp(values, scale), np.ldexp(clipped, scale))
         )
 
-    def exact_gains(self, places: NDArray[np.int64], constraint: TVCS) -> tuple[list[int], int]:
-        """What keeping the entries at `places` is worth, exactly: whole numbers in units of 2**k.
+    def exact_gains(self, positions: NDArray[np.int64], constraint: TVCS) -> tuple[list[int], int]:
+        """Return the exact gains of the entries at `positions`, as integers, and their unit.
 
-        Returned with k.
+        The second result is an exponent k: gains are in units of 2**k.
         """
         values = self.values
         clipped = self.clip(values.reshape(self._shape), constraint).ravel()
-        values, clipped = values[places], clipped[places]
+        values, clipped = values[positions], clipped[positions]
         k = lowest_bit(np.concatenate([values, clipped]))
-        both = zip(whole(values, k), whole(clipped, k), strict=True)
+        both = zip(to_integers(values, k), to_integers(clipped, k), strict=True)
         return [nearest * (2 * value - nearest) for value, nearest in both], 2 * k
 
     @property
@@ -101,50 +100,50 @@ class Entries(NamedTuple):
         return (self.V.data if self.is_sparse else self.V).shape
 
     def labels(self, constraint: TVCS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Row group and column group of every entry."""
-        return constraint.labels if self.where is None else constraint.labels_at(self.where)
+        """Return row group and column group of every entry."""
+        return constraint.labels if self.indices is None else constraint.labels_at(self.indices)
 
-    def places(self, constraint: TVCS) -> NDArray[np.int64]:
-        """How many entries of the same pair of groups come before each entry."""
-        if self.where is None:
-            return constraint.places
+    def pair_ranks(self, constraint: TVCS) -> NDArray[np.int64]:
+        """Return the rank of every entry within its pair of groups; see `TVCS.pair_ranks`."""
+        if self.indices is None:
+            return constraint.pair_ranks
         if constraint.row_of is None:
-            return np.zeros(self.where.size, dtype=np.int64)
-        return constraint.places[self.where]
+            return np.zeros(self.indices.size, dtype=np.int64)
+        return constraint.pair_ranks[self.indices]
 
     def clip(self, values: NDArray[np.float64], constraint: TVCS) -> NDArray[np.float64]:
-        """The nearest point of the box to each of `values`, a list or an array of the shape."""
+        """Return `values`, a list or an array of the shape, clipped to the bounds."""
         if constraint.bounds is None:
             return values
-        return np.clip(values, *_bounds(constraint, self.where, values.shape))
+        return np.clip(values, *_bounds(constraint, self.indices, values.shape))
 
 
 def lowest_bit(numbers: NDArray[np.float64]) -> int:
-    """The exponent k of a power of two of which all the numbers are multiples."""
+    """Return the largest k such that all numbers are multiples of 2**k."""
     exponents = np.frexp(numbers)[1]
-    return int(exponents.min(initial=LONGEST, where=numbers != 0.0)) - DIGITS
+    return int(exponents.min(initial=ABOVE_ALL_EXPONENTS, where=numbers != 0.0)) - MANTISSA_BITS
 
 
-def whole(numbers: NDArray[np.float64], k: int) -> list[int]:
-    """The numbers in units of 2**k, which they are multiples of."""
+def to_integers(numbers: NDArray[np.float64], k: int) -> list[int]:
+    """Return the numbers as integers in units of 2**k, of which they must be multiples."""
     mantissas, exponents = np.frexp(numbers)
-    digits = np.ldexp(mantissas, DIGITS).astype(np.int64).tolist()
-    shifts = np.maximum(exponents - DIGITS - k, 0).tolist()
+    digits = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64).tolist()
+    shifts = np.maximum(exponents - MANTISSA_BITS - k, 0).tolist()
     return [number << shift for number, shift in zip(digits, shifts, strict=True)]
 
 
 def enter(V: Any, constraint: TVCS) -> Entries:
-    """Check V against `constraint` and measure what each entry is worth.
+    """Check V against `constraint` and compute the gain of every entry.
 
     Raises
     ------
     ValueError, TypeError
-        If V has another shape, holds anything but finite real numbers, or is too large.
+        If V has another shape, does not hold finite real numbers only, or is too large.
     """
-    where = None
+    indices = None
     if sparse.issparse(V):
         V = _coordinates(V, constraint.shape)
-        where = np.ravel_multi_index(V.coords, constraint.shape)
+        indices = np.ravel_multi_index(V.coords, constraint.shape)
         values = V.data
     else:
         refuse_masked("V", V)
@@ -159,67 +158,71 @@ def enter(V: Any, constraint: TVCS) -> Entries:
     largest = _check_range(values)
     is_plain = constraint.bounds is None and constraint.allowed is None
     if is_plain and abs(math.frexp(largest)[1]) <= SAFE_EXPONENT:
-        return Entries(V, values, True, 0, where)
-    gains, unit = _gains(values, constraint, where)
-    return Entries(V, gains, False, unit, where)
+        return Entries(V, values, True, 0, indices)
+    gains, unit = _gains(values, constraint, indices)
+    return Entries(V, gains, False, unit, indices)
 
 
 def _gains(
-    values: NDArray[np.float64], constraint: TVCS, where: NDArray[np.int64] | None
+    values: NDArray[np.float64], constraint: TVCS, indices: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.float64], int]:
-    """Gains and their exponent: ``v**2 - (v - clip(v))**2 = clip(v) (2 v - clip(v))``.
+    """Return gains and their exponent: ``v**2 - (v - clip(v))**2 = clip(v) (2 v - clip(v))``.
 
-    Mantissas and exponents are multiplied apart and brought to the scale of the largest gain that
-    is allowed, so that nothing is lost to a huge value that a mask or a box leaves little of.
+    Mantissas and exponents are multiplied separately and scaled by the largest allowed gain. So a
+    huge value that mask or bounds cut down does not make the other gains underflow.
     """
     clipped = values
     if constraint.bounds is not None:
-        clipped = np.clip(values, *_bounds(constraint, where, values.shape))
+        clipped = np.clip(values, *_bounds(constraint, indices, values.shape))
     (gains, power), (other, more) = np.frexp(clipped), np.frexp(2.0 * values - clipped)
     gains *= other
     power += more
     if constraint.allowed is not None:
-        allowed = constraint.allowed.reshape(values.shape) if where is None else None
-        gains[~(constraint.allowed.ravel()[where] if allowed is None else allowed)] = 0.0
+        allowed = constraint.allowed.reshape(values.shape) if indices is None else None
+        gains[~(constraint.allowed.ravel()[indices] if allowed is None else allowed)] = 0.0
     kept, rest = np.frexp(gains)
     power += rest
-    unit = int(power.max(initial=NONE, where=kept > 0.0))
-    if unit == NONE:
+    unit = int(power.max(initial=ZERO_EXPONENT, where=kept > 0.0))
+    if unit == ZERO_EXPONENT:
         return gains, 0
-    if int(power.min(initial=unit, where=kept > 0.0)) < unit - WIDEST:
-        _refuse_drowned(np.where(kept > 0.0, power, NONE).ravel(), unit, constraint, where)
-    return np.ldexp(kept, np.maximum(power - unit, LEAST)), unit
+    if int(power.min(initial=unit, where=kept > 0.0)) < unit - MAX_EXPONENT_RANGE:
+        _refuse_drowned(
+            np.where(kept > 0.0, power, ZERO_EXPONENT).ravel(), unit, constraint, indices
+        )
+    return np.ldexp(kept, np.maximum(power - unit, MIN_EXPONENT)), unit
 
 
 def _refuse_drowned(
-    power: NDArray[Any], unit: int, constraint: TVCS, where: NDArray[np.int64] | None
+    power: NDArray[Any], unit: int, constraint: TVCS, indices: NDArray[np.int64] | None
 ) -> None:
-    """Refuse gains that a group with cap 0 outweighs so much that float64 holds not both."""
-    row_of, col_of = constraint.labels if where is None else constraint.labels_at(where)
+    """Raise if gains in a group with cap 0 exceed the others by more than float64 can hold."""
+    row_of, col_of = constraint.labels if indices is None else constraint.labels_at(indices)
     closed_rows, closed_cols = (
         np.append(caps == 0, False) for caps in (constraint.row_caps, constraint.col_caps)
     )
-    largest = int(power.max(initial=NONE, where=~(closed_rows[row_of] | closed_cols[col_of])))
-    if NONE < largest < unit - WIDEST:
+    largest = int(
+        power.max(initial=ZERO_EXPONENT, where=~(closed_rows[row_of] | closed_cols[col_of]))
+    )
+    if ZERO_EXPONENT < largest < unit - MAX_EXPONENT_RANGE:
         raise ValueError(
-            "V: what may be kept must be at least 1e-135 of what is in groups with cap 0, "
+            "V: allowed entries must be at least 1e-135 of those in groups with cap 0, "
             f"found {2.0 ** ((largest - unit) / 2):.1g} of it; set the entries of those groups to 0"
         )
 
 
 def _bounds(
-    constraint: TVCS, where: NDArray[np.int64] | None, shape: tuple[int, ...]
+    constraint: TVCS, indices: NDArray[np.int64] | None, shape: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     assert constraint.bounds is not None
     lower, upper = (np.broadcast_to(side, constraint.shape) for side in constraint.bounds)
-    if where is not None:
-        at = np.unravel_index(where, constraint.shape)
+    if indices is not None:
+        at = np.unravel_index(indices, constraint.shape)
         return lower[at], upper[at]
     return lower.reshape(shape), upper.reshape(shape)
 
 
 def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:
-    """A sparse V as float64 coordinates in row order, repeated entries added."""
+    """Return a sparse V as float64 coordinates in row order, with duplicates summed."""
     _check_shape(V.shape, shape)
     if len(shape) != 2:
         raise ValueError(f"V must be a matrix or an array, found a sparse one of shape {shape}")
@@ -243,7 +246,7 @@ def _check_type(dtype: np.dtype[Any]) -> None:
 
 def _check_integers(array: NDArray[Any]) -> None:
     largest = max(-int(array.min()), int(array.max())) if array.size else 0
-    if largest > LARGEST_INTEGER:
+    if largest > MAX_INTEGER:
         raise ValueError(
             "V: integers must be at most 2**53 in size, so that they are float64 numbers, "
             f"found {largest}"
@@ -251,7 +254,7 @@ def _check_integers(array: NDArray[Any]) -> None:
 
 
 def _check_range(values: NDArray[np.float64]) -> float:
-    """The largest size of a value, refused if it is too large or some value is not finite."""
+    """Return the largest size of a value; raise if it is too large or a value is not finite."""
     if not values.size:
         return 0.0
     flat = values.reshape(-1)
@@ -259,11 +262,11 @@ def _check_range(values: NDArray[np.float64]) -> float:
     if math.isnan(low):
         raise ValueError("V must be finite, found NaN")
     largest = max(-low, high)
-    if largest > LARGEST:
+    if largest > MAX_SIZE:
         if math.isinf(largest):
             raise ValueError("V must be finite, found an infinity")
         raise ValueError(
-            f"V must be at most {LARGEST:.2g} in size, because squares of it are summed, "
+            f"V must be at most {MAX_SIZE:.2g} in size, because squares of it are summed, "
             f"found {largest:.2g}"
         )
     return largest

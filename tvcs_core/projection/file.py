@@ -1,4 +1,4 @@
-"""Projections on disk: one `.npz` file that holds V, the constraint, the support and the prices."""
+"""Files of projections: one `.npz` with V, the constraint, the support and the prices."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from scipy import sparse
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.projection.entries import enter
-from tvcs_core.projection.projection import Projection, proved
-from tvcs_core.projection.relaxations import Solved
+from tvcs_core.projection.entries import Entries, enter
+from tvcs_core.projection.relaxations import PricedSupport
 
 FORMAT = "tvcs-projection-1"
-# Kinds of NumPy that an array may have; those of other names may have any.
+# Kinds of NumPy dtypes that the arrays may have; other arrays may have any.
 WHOLE = (
     "shape", "row_caps", "col_caps", "total", "row_of", "col_of", "row", "col", "support_row",
     "support_col",
@@ -32,20 +31,25 @@ KINDS = dict.fromkeys(WHOLE, "iu") | dict.fromkeys(REAL, "fiu") | {"allowed": "b
 T = TypeVar("T")
 
 
-def save(projection: Projection, path: str | Path) -> None:
-    """Write `projection`; see `Projection.save`."""
-    constraint = projection.constraint
+def save(
+    path: str | Path,
+    constraint: TVCS,
+    values: Any,
+    support: Any,
+    duals: tuple[NDArray[np.float64], NDArray[np.float64], float],
+) -> None:
+    """Write a projection: V, where it is kept, and the prices of rows, columns and the total."""
     arrays: dict[str, Any] = {"format": np.array(FORMAT)}
-    if sparse.issparse(projection.values):
-        V, support = projection.values.tocoo(), projection.support.tocoo()
+    if sparse.issparse(values):
+        V, kept = values.tocoo(), support.tocoo()
         arrays |= {"row": V.coords[0], "col": V.coords[1], "values": V.data}
-        arrays |= {"support_row": support.coords[0], "support_col": support.coords[1]}
+        arrays |= {"support_row": kept.coords[0], "support_col": kept.coords[1]}
     else:
-        arrays |= {"values": projection.values, "support": projection.support}
+        arrays |= {"values": values, "support": support}
     arrays |= {
-        "row_duals": projection.row_duals,
-        "col_duals": projection.col_duals,
-        "total_dual": np.array(projection.total_dual),
+        "row_duals": duals[0],
+        "col_duals": duals[1],
+        "total_dual": np.array(duals[2]),
         "shape": np.array(constraint.shape),
         "row_caps": constraint.row_caps,
         "col_caps": constraint.col_caps,
@@ -60,18 +64,25 @@ def save(projection: Projection, path: str | Path) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def load(path: str | Path) -> Projection:
-    """Read a projection; see `Projection.load`."""
-    return read_saved(path, FORMAT, "not a saved projection", _assembled)
-
-
-def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[Any], T]) -> T:
-    """What `assemble` makes of the arrays of an `.npz` file, whose array `format` says `form`.
+def load(path: str | Path, make: Callable[[Entries, TVCS, PricedSupport], T]) -> T:
+    """Read what `save` wrote and return what `make` makes of it.
 
     Raises
     ------
     DataError
-        If the file is damaged, or is something else; the message says that it is `otherwise`.
+        If the file is damaged or is something else, or `make` refuses what it holds.
+    """
+    wrong = "not a saved projection"
+    return read_saved(path, FORMAT, wrong, lambda arrays: make(*_assembled(arrays)))
+
+
+def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[Any], T]) -> T:
+    """Read an `.npz` file whose array `format` equals `form`, and return ``assemble(arrays)``.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, or of another format; the message is `otherwise`.
     """
     with Path(path).open("rb") as raw:
         try:
@@ -86,14 +97,14 @@ def read_saved(path: str | Path, form: str, otherwise: str, assemble: Callable[[
             raise
         except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"is not a whole .npz file ({error})", path=path) from None
-        except Exception as error:  # NumPy reads headers with Python's tokenizer and what it raises
+        except Exception as error:  # NumPy parses headers with Python's tokenizer
             raise DataError(f"is {otherwise} ({error})", path=path) from None
 
 
 def format_of(found: NDArray[Any]) -> str:
-    """The text of the array `format`, with marks for characters that there are not.
+    """Return the text of the array `format`, with invalid characters replaced.
 
-    NumPy makes a str of those too, which crashes whatever prints it.
+    NumPy returns invalid characters unchanged, and printing them raises an error.
     """
     if found.dtype.kind != "U" or found.shape != ():
         return f"an array of {found.dtype}"
@@ -109,30 +120,30 @@ def _refuse_other_kinds(arrays: dict[str, Any]) -> None:
         raise ValueError(f"its total must be one number, found shape {arrays['total'].shape}")
 
 
-def _assembled(arrays: dict[str, Any]) -> Projection:
+def _assembled(arrays: dict[str, Any]) -> tuple[Entries, TVCS, PricedSupport]:
     constraint = _constraint(arrays)
     if "row" in arrays:
         shape = constraint.shape
         at = (arrays["row"], arrays["col"])
         entries = enter(sparse.coo_array((arrays["values"], at), shape=shape), constraint)
-        kept = np.ravel_multi_index((arrays["support_row"], arrays["support_col"]), shape)
-        assert entries.where is not None
-        if not np.isin(kept, entries.where).all():
+        support = np.ravel_multi_index((arrays["support_row"], arrays["support_col"]), shape)
+        assert entries.indices is not None
+        if not np.isin(support, entries.indices).all():
             raise ValueError("its support does not fit its values")
-        keep = np.isin(entries.where, kept)
+        mask = np.isin(entries.indices, support)
     else:
         entries = enter(arrays["values"], constraint)
-        keep = arrays["support"]
-        if keep.dtype != np.bool_ or keep.shape != constraint.shape:
+        mask = arrays["support"]
+        if mask.dtype != np.bool_ or mask.shape != constraint.shape:
             raise ValueError("its support does not fit its values")
-        keep = keep.reshape(entries.gains.shape)
-    solved = Solved(
-        keep,
+        mask = mask.reshape(entries.gains.shape)
+    solved = PricedSupport(
+        mask,
         np.ldexp(_duals(arrays, "row_duals", constraint.row_caps.shape), -entries.unit),
         np.ldexp(_duals(arrays, "col_duals", constraint.col_caps.shape), -entries.unit),
         math.ldexp(float(_duals(arrays, "total_dual", ())), -entries.unit),
     )
-    return proved(entries, constraint, solved)
+    return entries, constraint, solved
 
 
 def _constraint(arrays: dict[str, Any]) -> TVCS:

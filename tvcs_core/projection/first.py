@@ -1,8 +1,8 @@
-"""The first projection of a process that finds no kernel kept: by Python, where the table is small.
+"""The first projection of a process without cached kernels, run by the Python interpreter.
 
-Kernels are compiled in about ten seconds; the same functions, run by Python, project a table of
-20 x 20 in some hundredths of one, with the same bits. Who projects once waits for no compiler; the
-second projection of the process compiles, and from then on kernels are kept.
+Compiling the kernels takes about ten seconds. The same functions, interpreted, project a 20 x 20
+table in some hundredths of a second, with identical results. So a single small projection does not
+wait for the compiler; the second projection of a process compiles and caches the kernels.
 """
 
 import math
@@ -10,18 +10,21 @@ import math
 from tvcs_core.constraint import TVCS
 from tvcs_core.jit import has_kept
 
-FEW = 22_500  # entries that Python projects in less time than compiling takes, in the worst case
+# Entries that the interpreter projects faster than the compiler runs, in the slowest case measured.
+MAX_INTERPRETED_ENTRIES = 22_500
 
 _is_first = True
 
 
 def is_due() -> bool:
-    """Whether this process has projected nothing yet."""
+    """Return whether this process has not projected yet."""
     return _is_first
 
 
 def is_by_python(constraint: TVCS) -> bool:
-    """Whether the first projection is run by Python; no later one is."""
+    """Return whether to interpret the kernels, which only the first projection may do."""
     global _is_first
     _is_first = False
-    return math.prod(constraint.shape) <= FEW and not has_kept("tvcs_core.projection.kernels")
+    return math.prod(constraint.shape) <= MAX_INTERPRETED_ENTRIES and not has_kept(
+        "tvcs_core.projection.kernels"
+    )

@@ -1,4 +1,4 @@
-"""The projection onto a TVCS, and the prices that prove it optimal."""
+"""The projection onto a TVCS, with the prices that prove it optimal."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tvcs_core.arguments import require_kind, require_number, require_one_of
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
 from tvcs_core.jit import by_python
-from tvcs_core.projection import first
+from tvcs_core.projection import file, first
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.gap import measure, upwards
-from tvcs_core.projection.relaxations import Solved, solve_lp, solve_pdhg, solve_pgd
+from tvcs_core.projection.relaxations import PricedSupport, solve_lp, solve_pdhg, solve_pgd
 from tvcs_core.projection.small import project_small
 from tvcs_core.projection.small_values import project_small_values
 
-RELAXATIONS: dict[str, Callable[..., Solved]] = {
+RELAXATIONS: dict[str, Callable[..., PricedSupport]] = {
     "lp": solve_lp,
     "pgd": solve_pgd,
     "pdhg": solve_pdhg,
@@ -37,7 +37,7 @@ METHODS = ("exact", *RELAXATIONS)
 
 @dataclass(frozen=True, eq=False)
 class Projection(Bounded):
-    """The nearest point of a TVCS to V, and prices that bound what any support can keep.
+    """The nearest point of a TVCS to V, with prices that bound every feasible support.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Projection(Bounded):
         The projection of V: V on the support, clipped to the bounds, and 0 elsewhere.
         Sparse if V was.
     support
-        Where `matrix` may differ from 0; boolean, the shape of V, sparse if V was.
-    kept
+        Mask of the entries that may differ from 0, of the shape of V; sparse if V was.
+    objective
         Sum of the gains on the support: of ``v**2``, or with bounds of
         ``v**2 - (v - clip(v))**2``. In units of V squared, like all that follows.
     row_duals, col_duals, total_dual
-        Prices: what one more unit of each cap is worth, at most.
+        Prices: upper bounds on the value of one more unit of each cap.
     gap
-        How much more any other support could keep, at most: 0 proves that none is better.
+        Upper bound on how much larger the objective of another support can be; 0 proves optimality.
     values
         V itself (not a copy).
     constraint
@@ -61,7 +61,7 @@ class Projection(Bounded):
 
     matrix: Any = field(repr=False)
     support: Any = field(repr=False)
-    kept: float
+    objective: float
     row_duals: NDArray[np.float64] = field(repr=False)
     col_duals: NDArray[np.float64] = field(repr=False)
     total_dual: float
@@ -72,25 +72,22 @@ class Projection(Bounded):
 
     def save(self, path: str | Path) -> None:
         """Write the projection, V and the constraint to an `.npz` file that `load` reads."""
-        from tvcs_core.projection.file import save
-
-        save(self, path)
+        duals = self.row_duals, self.col_duals, self.total_dual
+        file.save(path, self.constraint, self.values, self.support, duals)
 
     @classmethod
     def load(cls, path: str | Path) -> Projection:
         """Read a projection that `save` wrote.
 
-        `kept` and `gap` are computed anew from what the file holds, so a file that was
-        changed by hand does not carry its old proof with it.
+        `objective` and `gap` are computed anew, so a file that was edited does not keep its old
+        proof.
 
         Raises
         ------
         DataError
             If the file is not one that `save` wrote, or is damaged.
         """
-        from tvcs_core.projection.file import load
-
-        return load(path)
+        return file.load(path, proved)
 
 
 def project(
@@ -98,9 +95,9 @@ def project(
 ) -> Projection:
     """Project V onto `constraint`: the nearest point that keeps every cap.
 
-    Of all supports that keep the caps this is one of largest gain, ``sum(V[support]**2)``
-    (Lemma 1 of the paper), and the duals of the result prove it. Ties are broken by a fixed
-    hash of row and column, so that equal input gives the equal support.
+    Its support has the largest gain ``sum(V[support]**2)`` of all supports that satisfy the caps
+    (Lemma 1 of the paper), which the duals of the result prove. Ties are broken by a fixed hash of
+    row and column, so equal inputs give equal supports.
 
     Parameters
     ----------
@@ -110,23 +107,23 @@ def project(
     constraint
         The caps.
     method
-        ``"exact"``; or, to compare with, ``"lp"`` (HiGHS, within its tolerance of 1e-7),
-        ``"pgd"`` (the paper's projected gradient) or ``"pdhg"`` (restarted primal-dual hybrid
-        gradient). These three may end with a gap, which is measured like any other.
+        ``"exact"``; or, for comparison, ``"lp"`` (HiGHS, within its tolerance of 1e-7), ``"pgd"``
+        (the paper's projected gradient) or ``"pdhg"`` (restarted primal-dual hybrid gradient).
+        These three may end with a gap, which is measured in the same way.
     warm
-        An earlier projection of a similar V onto the same constraint, to start from. It
-        changes the time, never the result.
+        An earlier projection of a similar V onto the same constraint as a warm start. It changes
+        the time, never the result.
 
     Returns
     -------
     Projection
-        With the support, its gain, the prices of the caps and the gap.
+        Support, objective, prices of the caps, and gap.
 
     Raises
     ------
     ValueError, TypeError
-        If V has the wrong shape, holds NaN, infinities or complex numbers, or is too large to
-        be squared and summed; if `method` or `warm` is none of those above.
+        If V has the wrong shape, holds NaN, infinities or complex numbers, or is too large to be
+        squared and summed; if `method` or `warm` is invalid.
 
     Examples
     --------
@@ -135,7 +132,7 @@ def project(
     >>> projection.matrix.tolist(), projection.kept, projection.gap
     ([[3.0, 0.0], [0.0, 0.0]], 9.0, 0.0)
     """
-    # A call of a few microseconds: what is right is not asked further.
+    # Valid arguments pass with few checks: a small projection takes only microseconds.
     if type(constraint) is not TVCS:
         require_kind("constraint", constraint, TVCS)
     if type(method) is not str or method not in METHODS:
@@ -153,7 +150,7 @@ def _project(V: Any, constraint: TVCS, method: str, warm: Projection | None) -> 
     if quick is not None:
         return Projection(*quick, constraint)
     entries = enter(V, constraint)
-    if method == "exact" and entries.V is not V:  # a list, integers or columns first, as floats
+    if method == "exact" and entries.V is not V:  # converted: a list, integers or Fortran order
         quick = project_small(entries.V, constraint)
     if quick is not None:
         return Projection(*quick, constraint)
@@ -163,15 +160,15 @@ def _project(V: Any, constraint: TVCS, method: str, warm: Projection | None) -> 
         solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
     else:
         solved = _solve_exactly(entries, constraint, None if warm is None else warm._warm)
-        anew = project_small_values(entries, constraint, solved.keep)
-        solved = solved if anew is None else solved._replace(keep=anew)
+        anew = project_small_values(entries, constraint, solved.mask)
+        solved = solved if anew is None else solved._replace(mask=anew)
     return proved(entries, constraint, solved)
 
 
 def project_many(
     stack: Iterable[Any], constraint: TVCS, *, threads: int | None = None
 ) -> list[Projection]:
-    """Project each of many arrays onto one constraint, several at a time.
+    """Project many arrays onto one constraint, several at a time.
 
     Parameters
     ----------
@@ -181,13 +178,13 @@ def project_many(
     constraint
         The caps.
     threads
-        How many to project at a time; by default one per processor. The result does not
+        Number of arrays projected at a time; by default one per processor. The result does not
         depend on it.
 
     Raises
     ------
     ValueError, TypeError
-        As `project` does, for the first array that it refuses.
+        As `project` does, for the first invalid array.
     """
     require_kind("constraint", constraint, TVCS)
     if threads is not None:
@@ -205,7 +202,7 @@ def project_many(
             found[k] = projection
             if isinstance(projection, Exception):
                 refused = min(refused, k)
-            # The first array that is refused, not the one that was refused first.
+            # Raise the error of the first invalid array, not the error that came first.
             if refused < len(arrays) and all(one is not None for one in found[:refused]):
                 raise found[refused]
     return found
@@ -228,7 +225,7 @@ def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
     return solve_edges(
         row_of,
         col_of,
-        entries.places(constraint),
+        entries.pair_ranks(constraint),
         entries.gains,
         row_caps.size,
         col_caps.size,
@@ -241,26 +238,26 @@ def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
 
 
 def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
-    """The projection with the support and prices of `solved`, and how far they are from a proof."""
-    kept, gap = measure(entries, constraint, solved)
-    V, keep = entries.V, solved.keep
+    """Return the projection with the support and prices of `solved`, its objective and gap."""
+    objective, gap = measure(entries, constraint, solved)
+    V, mask = entries.V, solved.mask
     if entries.is_sparse:
-        at = (V.coords[0][keep], V.coords[1][keep])
-        nearest = entries.clip(V.data, constraint)[keep]
+        at = (V.coords[0][mask], V.coords[1][mask])
+        nearest = entries.clip(V.data, constraint)[mask]
         matrix = sparse.csr_array((nearest, at), shape=constraint.shape)
-        support = sparse.csr_array((keep[keep], at), shape=constraint.shape)
+        support = sparse.csr_array((mask[mask], at), shape=constraint.shape)
     else:
-        support = keep.reshape(constraint.shape)
+        support = mask.reshape(constraint.shape)
         matrix = entries.clip(np.where(support, V, 0.0), constraint)
     row_duals, col_duals, total_dual = solved.row_duals, solved.col_duals, solved.total_dual
     if entries.unit:
-        kept, gap = math.ldexp(kept, entries.unit), upwards(gap, entries.unit)
+        objective, gap = math.ldexp(objective, entries.unit), upwards(gap, entries.unit)
         row_duals, col_duals = (np.ldexp(d, entries.unit) for d in (row_duals, col_duals))
         total_dual = math.ldexp(total_dual, entries.unit)
     return Projection(
         matrix=matrix,
         support=support,
-        kept=kept,
+        objective=objective,
         row_duals=row_duals,
         col_duals=col_duals,
         total_dual=total_dual,

@@ -1,10 +1,9 @@
-"""The linear program of the projection (paper, equation 5), solved three ways.
+"""Three solvers of the linear relaxation of the projection (paper, equation 5).
 
-max <gain, x>  subject to  A x <= s, 0 <= x <= 1. Its vertices are integer (Theorem 1), so a
-support is read off by rounding. Row g of A is the indicator of group g, so a product with A
-or its transpose costs O(p + |G|). Two of the ways only approach a vertex: what they return
-keeps all caps, and how far it may be from optimal is for `project` to say.
-docs/paper-route.md compares them.
+max <gain, x>  subject to  A x <= s, 0 <= x <= 1. Its vertices are integer (Theorem 1), so rounding
+gives a support. Row g of A is the indicator of group g, so a product with A or its transpose costs
+O(p + |G|). Two of the solvers only approach a vertex: their supports satisfy all caps, and
+`project` measures the gap. docs/paper-route.md compares them.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from tvcs_core.streams import stream
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-# Gains are changed by at most this fraction, at random: then one vertex is best (paper, 3.2).
+# Gains are raised by at most this random fraction, which makes the best vertex unique (paper, 3.2).
 PERTURBATION = 1e-6
-# Iterations between looks at whether to stop or to restart.
+# Iterations between two tests for stopping or restarting, each of which costs more than one.
 CHECK_EVERY = 20
 
 
-class Solved(NamedTuple):
-    """A support and the prices that prove it, for variables listed one by one."""
+class PricedSupport(NamedTuple):
+    """A support and the prices that prove it, for a list of variables."""
 
-    keep: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
     row_duals: Floats
     col_duals: Floats
     total_dual: float
@@ -38,17 +37,17 @@ class Solved(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The linear program over the variables that gain something.
+    """The linear program over the variables with a positive gain.
 
     Attributes
     ----------
     row_of, col_of
-        Group of every variable. Rows are numbered first, then columns, then the total; last
-        comes one group without a cap, for variables that are in none.
+        Group of every variable. Groups are numbered rows first, then columns, then the total, and
+        last one group without a cap for variables that are in no group.
     gains
         The objective, between 0 and 1.
     caps
-        The vector s, with one cap for every group but the last.
+        The vector s: one cap for every group but the last.
     """
 
     row_of: Labels
@@ -57,7 +56,7 @@ class Program(NamedTuple):
     caps: Floats
 
     def times(self, x: Floats) -> Floats:
-        """The product A x."""
+        """Return the product A x."""
         n = self.caps.size
         sums: Floats = np.bincount(self.row_of, x, n + 1).astype(np.float64, copy=False)
         sums += np.bincount(self.col_of, x, n + 1)
@@ -65,34 +64,34 @@ class Program(NamedTuple):
         return sums[:n]
 
     def transposed_times(self, y: Floats) -> Floats:
-        """The product of the transpose of A with y."""
+        """Return the product of the transpose of A with y."""
         prices = np.append(y, 0.0)
         return prices[self.row_of] + prices[self.col_of] + y[-1]
 
     def group_sizes(self) -> Floats:
-        """Number of variables in every group."""
+        """Return the number of variables in every group."""
         return self.times(np.ones(self.gains.size))
 
     def rounded(self, x: Floats) -> NDArray[np.bool_]:
-        """Round x; where a group is too full, drop from it the entries that gain least."""
-        keep = x > 0.5
+        """Round x, and drop the entries of least gain from overfull groups."""
+        mask = x > 0.5
         caps = np.append(self.caps, np.inf)
         for group in (self.row_of, self.col_of, np.full(x.size, self.caps.size - 1)):
-            sizes = np.bincount(group[keep], minlength=caps.size)
+            sizes = np.bincount(group[mask], minlength=caps.size)
             if (sizes > caps).any():
-                kept = np.flatnonzero(keep)
+                kept = np.flatnonzero(mask)
                 kept = kept[np.lexsort((-self.gains[kept], group[kept]))]
                 rank = np.arange(kept.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-                keep[kept[rank >= caps[group[kept]]]] = False
-        return keep
+                mask[kept[rank >= caps[group[kept]]]] = False
+        return mask
 
     def bound(self, y: Floats) -> float:
-        """What no x that keeps the caps exceeds, by the prices y >= 0."""
+        """Return the dual bound of the prices y >= 0 on the objective of every feasible x."""
         reduced = self.gains - self.transposed_times(y)
         return float(self.caps @ y + np.maximum(reduced, 0.0).sum())
 
     def is_proved(self, x: Floats, y: Floats, tol: float) -> bool:
-        """Whether x, rounded, keeps as much as any support, but for a fraction `tol`."""
+        """Return whether x, rounded, has a relative gap of at most `tol`."""
         kept = float(self.gains[self.rounded(x)].sum())
         return self.bound(y) - kept <= tol * kept
 
@@ -100,7 +99,7 @@ class Program(NamedTuple):
 def program_of(
     row_of: Labels, col_of: Labels, gains: Floats, row_caps: Labels, col_caps: Labels, total: int
 ) -> Program:
-    """Number all groups in one row and scale the gains by a power of two."""
+    """Number all groups consecutively and scale the gains by a power of two."""
     n_rows, n_groups = row_caps.size, row_caps.size + col_caps.size + 1
     return Program(
         np.where(row_of < 0, n_groups, row_of),
@@ -112,7 +111,7 @@ def program_of(
 
 def solve_lp(
     row_of: Labels, col_of: Labels, gains: Floats, row_caps: Labels, col_caps: Labels, total: int
-) -> Solved:
+) -> PricedSupport:
     """Solve the linear program by the dual simplex of HiGHS and round its vertex.
 
     Parameters
@@ -120,7 +119,7 @@ def solve_lp(
     row_of, col_of
         Group of every variable in the two views, -1 for none.
     gains
-        What keeping each variable is worth, >= 0.
+        Gain of each variable, >= 0.
     row_caps, col_caps, total
         The caps.
     """
@@ -138,7 +137,7 @@ def solve_pgd(
     max_iter: int = 20_000,
     tol: float = 1e-6,
     rng: int | np.random.Generator = 0,
-) -> Solved:
+) -> PricedSupport:
     """Run the paper's projected gradient descent (equation 6, Theorem 2) and round.
 
     Parameters
@@ -146,11 +145,11 @@ def solve_pgd(
     row_of, col_of, gains, row_caps, col_caps, total
         As in `solve_lp`.
     max_iter
-        Iterations after which it gives up; to be sure it would need far more than one waits for.
+        Limit on the number of iterations; convergence can need far more.
     tol
         Relative gap at which it stops.
     rng
-        Of the perturbation.
+        Seed or generator of the perturbation.
     """
 
     def run(program: Program) -> tuple[Floats, Floats, int]:
@@ -170,7 +169,7 @@ def solve_pdhg(
     max_iter: int = 50_000,
     tol: float = 1e-6,
     rng: int | np.random.Generator = 0,
-) -> Solved:
+) -> PricedSupport:
     """Run the restarted primal-dual hybrid gradient method, as in PDLP, and round.
 
     Parameters
@@ -186,16 +185,16 @@ def solve_pdhg(
 
 
 def perturbed(program: Program, rng: int | np.random.Generator | None = None) -> Program:
-    """The program with every gain raised by a random fraction, so that no two vertices tie."""
+    """Return the program with every gain raised by a random fraction, so that no vertices tie."""
     noise = stream(rng, "ties of a relaxation").random(program.gains.size)
     return program._replace(gains=program.gains * (1 + PERTURBATION * noise))
 
 
 def projected_gradient(program: Program) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Yield x, the prices y of the groups and t of the box: the iterates of Theorem 2.
+    """Yield x, the prices y of the groups and the prices t of the box: the iterates of Theorem 2.
 
-    Half the squared norms of three residuals (equation 6) are minimised from 0 with the step
-    1/L: of equal objectives, of a feasible dual and of a feasible primal.
+    Minimises half the squared norms of three residuals (equation 6) from 0 with step 1/L: equal
+    objectives, dual feasibility and primal feasibility.
     """
     gains, caps = program.gains, program.caps
     x, y, t = np.zeros(gains.size), np.zeros(caps.size), np.zeros(gains.size)
@@ -221,10 +220,10 @@ def gradient_step(
 
 
 def lipschitz(program: Program) -> float:
-    """An upper bound of L: the sum over the residuals of the squared norms of their matrices.
+    """Return an upper bound on L: the sum of the squared norms of the residuals' matrices.
 
-    The first is one row, (-gains, caps, 1); the other two share no variable, and the squared
-    norm of A is at most the sum over the three views of their largest group.
+    The first is one row, (-gains, caps, 1). The other two share no variable, and the squared norm
+    of A is at most the sum over the three views of their largest group.
     """
     gains, caps, sizes = program.gains, program.caps, program.group_sizes()
     in_rows = np.bincount(program.row_of, minlength=caps.size + 1)[:-1].max(initial=0)
@@ -234,11 +233,11 @@ def lipschitz(program: Program) -> float:
 
 
 def primal_dual_hybrid_gradient(program: Program) -> Iterator[tuple[Floats, Floats]]:
-    """Yield x and the prices y of the groups, with steps that fit the group sizes.
+    """Yield x and the prices y of the groups, with steps adapted to the group sizes.
 
-    Every so often the better of the iterate and the mean since the last restart is measured;
-    when its residual has fallen enough the method restarts there (Applegate et al., 2021), and
-    the primal and dual steps are balanced by how far x and y have moved.
+    At regular intervals the better of the iterate and the mean since the last restart is tested.
+    If its residual has decreased enough, the method restarts there (Applegate et al., 2021). Primal
+    and dual steps are then balanced by the distances that x and y have moved.
     """
     gains, caps = program.gains, program.caps
     x, y = np.zeros(gains.size), np.zeros(caps.size)
@@ -275,14 +274,14 @@ def primal_dual_hybrid_gradient(program: Program) -> Iterator[tuple[Floats, Floa
 
 
 def _residual(program: Program, x: Floats, y: Floats, balance: float) -> float:
-    """How far x is from keeping the caps, and the two objectives from each other."""
+    """Return a norm of the violation of the caps and of the difference of the objectives."""
     over = np.maximum(program.times(x) - program.caps, 0.0)
     gap = program.bound(y) - float(program.gains @ x)
     return math.hypot(math.sqrt(balance) * float(np.linalg.norm(over)), gap)
 
 
 def highs(program: Program) -> tuple[Floats, Floats, int]:
-    """A vertex x, its prices y and the pivots of the dual simplex."""
+    """Return a vertex x, its prices y and the number of pivots of the dual simplex."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
@@ -317,18 +316,18 @@ def _solve(
     row_caps: Labels,
     col_caps: Labels,
     total: int,
-) -> Solved:
-    """Run `method` on the variables that gain something; round, and scale the prices back."""
-    keep = np.zeros(gains.size, dtype=np.bool_)
+) -> PricedSupport:
+    """Run `method` on the variables with positive gain, round, and scale the prices back."""
+    mask = np.zeros(gains.size, dtype=np.bool_)
     duals, iterations = np.zeros(row_caps.size + col_caps.size + 1), 0
     free = np.flatnonzero(gains > 0)
     if free.size:
         program = program_of(row_of[free], col_of[free], gains[free], row_caps, col_caps, total)
         x, y, iterations = method(program)
-        keep[free] = program.rounded(x)
+        mask[free] = program.rounded(x)
         duals = np.ldexp(y, _exponent(gains))
     n_rows = row_caps.size
-    return Solved(keep, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), iterations)
+    return PricedSupport(mask, duals[:n_rows], duals[n_rows:-1], float(duals[-1]), iterations)
 
 
 def _exponent(gains: Floats) -> int:

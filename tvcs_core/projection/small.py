@@ -1,4 +1,4 @@
-"""Small tables: all of a projection in one call, where calls would take as long as the work."""
+"""Small tables: a whole projection in one kernel call, since calls would dominate the time."""
 
 import math
 from typing import Any, NamedTuple
@@ -8,22 +8,30 @@ from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import enter
-from tvcs_core.projection.exact import SMALL_ONES, Exact, are_ones, steps_for, writeable
+from tvcs_core.projection.exact import (
+    MAX_SMALL_UNIT_CAPS,
+    ExactSolution,
+    are_all_ones,
+    grid_steps_for,
+    writeable,
+)
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
-from tvcs_core.projection.kernels.scan.direct import LONG
+from tvcs_core.projection.kernels.cost_scaling.direct import LONG_LINE_RATIO
 from tvcs_core.projection.small_values import project_small_values
 
-AT_ONCE = 22_500  # entries that are solved in one call if that does not take longer
-ASSIGNED = 100_000  # entries up to which an assignment is found in one call
+# Entries up to which one call is no slower than the general way, plainly or with unit caps
+# (measured by `python -m benchmarks.speed.families`).
+MAX_SINGLE_CALL = 22_500
+MAX_SINGLE_CALL_UNIT_CAPS = 100_000
 
 
-class Small(NamedTuple):
+class SmallProjection(NamedTuple):
     """The projection of a small table; see `Projection`."""
 
     matrix: NDArray[np.float64]
     support: NDArray[np.bool_]
-    kept: float
+    objective: float
     row_duals: NDArray[np.float64]
     col_duals: NDArray[np.float64]
     total_dual: float
@@ -31,36 +39,42 @@ class Small(NamedTuple):
     values: NDArray[np.float64]
 
 
-def project_small(V: Any, constraint: TVCS) -> Small | None:
-    """Project a small float64 array onto plain caps; None for all that is not just that.
+def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
+    """Project a small float64 array onto plain caps; return None if it is anything else.
 
-    None too where small values are to be chosen anew (`small_values`).
-    What is refused is left to the usual way too, which gives the same support, and the same prices
-    bit by bit where tables are small to it as well, and for caps of 1 up to some 70,000 entries.
+    Also returns None if small values need a second projection (`small_values`). The general way
+    then gives the same support; its prices are equal too, bit by bit, for tables that it also
+    treats as small and for unit caps up to some 70,000 entries.
     """
-    if type(V) is not np.ndarray or V.size > ASSIGNED or V.shape != constraint.shape:
+    if (
+        type(V) is not np.ndarray
+        or V.size > MAX_SINGLE_CALL_UNIT_CAPS
+        or V.shape != constraint.shape
+    ):
         return None
     if V.dtype != np.float64 or not (V.flags.c_contiguous and constraint.is_plain):
         return None
     row_caps, col_caps, total = constraint.caps
     call = small.project_small
-    if V.size > SMALL_ONES and are_ones(row_caps, col_caps, total):
+    if V.size > MAX_SMALL_UNIT_CAPS and are_all_ones(row_caps, col_caps, total):
         call = pairing.project_ones
-    elif V.size > small.SIMPLEX and (V.size > AT_ONCE or max(V.shape) > LONG * min(V.shape)):
+    elif V.size > small.MAX_SIMPLEX_ENTRIES and (
+        V.size > MAX_SINGLE_CALL or max(V.shape) > LONG_LINE_RATIO * min(V.shape)
+    ):
         return None
-    keep, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
+    mask, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])
-    steps = steps_for(min(V.shape))
-    price, kept, gap, hidden, has_small = call(
-        writeable(V), row_caps, col_caps, total, steps, keep, matrix, u, w
+    steps = grid_steps_for(min(V.shape))
+    price, objective, gap, hidden, has_small = call(
+        writeable(V), row_caps, col_caps, total, steps, mask, matrix, u, w
     )
-    if kept < 0.0:
+    if objective < 0.0:
         return None
-    if has_small and project_small_values(enter(V, constraint), constraint, keep) is not None:
+    if has_small and project_small_values(enter(V, constraint), constraint, mask) is not None:
         return None
     if gap < 0.0:
-        solved = Exact(keep, u, w, price, None, {})
-        kept, gap = measure(enter(V, constraint), constraint, solved)
+        solved = ExactSolution(mask, u, w, price, None, {})
+        objective, gap = measure(enter(V, constraint), constraint, solved)
     elif hidden:
         gap = math.nextafter(gap + hidden, math.inf)
-    return Small(matrix, keep, kept, u, w, price, gap, V)
+    return SmallProjection(matrix, mask, objective, u, w, price, gap, V)

@@ -1,7 +1,8 @@
 """Solvers of cardinality-constrained problems, and `solve`, which runs them.
 
-A solver is a generator: given a problem and a feasible start it yields feasible iterates for
-ever. `solve` owns everything else. What is made small is in `loss`, the caps in `constraint`.
+A solver is a generator: given a problem and a feasible start it yields feasible iterates without
+end. Starting, stopping, timing and the best iterate belong to `solve`; losses to `loss`, caps to
+`constraint`.
 """
 
 from __future__ import annotations
@@ -42,25 +43,25 @@ METHODS: dict[str, Solver] = {
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best iterate of a run, and how the run went.
+    """The best iterate of a run, and the history of the run.
 
     Attributes
     ----------
     matrix
-        The iterate of least objective.
+        The iterate with the smallest objective.
     support
-        Where it is not zero.
+        Mask of its nonzero entries.
     objective
-        The loss there.
+        Its loss.
     history
         The loss at the start and after every iteration.
     times
         Seconds from the call of `solve` to each entry of `history`.
     reason
-        Why the run stopped: ``"converged"``: the iterate came to rest; ``"stalled"``: no
-        iterate was better than the best for a while; ``"max_iter"``; or ``"callback"``.
+        Reason to stop: ``"converged"`` (the iterate stopped moving), ``"stalled"`` (no iterate
+        improved on the best for a while), ``"max_iter"`` or ``"callback"``.
     problem
-        What was solved.
+        The problem.
     """
 
     matrix: Array = field(repr=False)
@@ -73,23 +74,23 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether the iterates came to rest before the limit."""
+        """Whether the iterates stopped moving before the limit."""
         return self.reason == "converged"
 
     @property
     def iterations(self) -> int:
-        """Number of iterations made."""
+        """Number of iterations."""
         return len(self.history) - 1
 
     @cached_property
     def residual(self) -> float:
-        """How far `matrix` is from a fixed point of the projected gradient, relative to it.
+        """Relative distance of `matrix` from a fixed point of the projected gradient.
 
-        ``|W - P(W - gradient / L)| / |W|`` with the projection P and the Lipschitz constant L
-        of the gradient, in Frobenius norms: one measure for all solvers, whatever their own
-        steps are. It is 0 exactly at the L-stationary points (Beck and Eldar 2013), to which
-        every minimiser belongs. One gradient and one projection, computed when asked for;
-        infinite if W is 0 and no fixed point.
+        ``|W - P(W - gradient / L)| / |W|`` with the projection P and the Lipschitz constant L of
+        the gradient, in Frobenius norms: the same measure for all solvers, whatever their steps.
+        It is 0 exactly at the L-stationary points (Beck and Eldar 2013), which include every
+        minimiser. Computed at the first access, by one gradient and one projection; infinite if W
+        is 0 but not a fixed point.
         """
         W, loss = self.matrix, self.problem.loss
         stepped = self.problem.project(W - loss.gradient(W) / (loss.lipschitz() or 1.0)).matrix
@@ -117,16 +118,16 @@ def solve(
     method
         One of `METHODS`.
     rng
-        Seed or generator for the methods that draw; the same one gives the same answer.
+        Seed or generator of the stochastic methods; the same one gives the same answer.
     start
-        Where to start; projected onto the constraint first. Zero by default.
+        Starting point, projected onto the constraint first; zero by default.
     max_iter
-        Most iterations to make.
+        Limit on the number of iterations.
     tol
-        Stop when the iterate changes by at most this, relative to its size (Frobenius norms).
+        Stop when the iterate changes by at most this much, relative to its size (Frobenius norms).
     patience
-        Stop when none of so many iterations in a row was better than the best before them.
-        GradMP ends in a small circle more often than in a point.
+        Stop after so many iterations without improvement on the best iterate. GradMP often ends in
+        a short cycle instead of a fixed point.
     callback
         Called as ``callback(iteration, W, objective)``; the run stops if it returns True.
     **options
@@ -135,13 +136,13 @@ def solve(
     Returns
     -------
     Solution
-        With the best iterate, never worse than the start.
+        The best iterate, never worse than the start, and the history.
 
     Raises
     ------
     ValueError, TypeError
-        If the method is unknown, does not take an option, needs terms that the loss does not
-        have, or an argument is out of range.
+        If the method is unknown, does not take an option, or needs terms that the loss does not
+        have; if an argument is out of range.
 
     Examples
     --------
@@ -165,13 +166,13 @@ def solve(
             "max_iter and tol must be >= 0 and patience >= 1, "
             f"found {max_iter}, {tol} and {patience}"
         )
-    problem = replace(problem)  # with a memory of projections of its own
+    problem = replace(problem)  # with its own cache of projections
     W = np.zeros(problem.constraint.shape)
     if start is not None:
         W = problem.project(start).matrix
     best, objective = W, problem.loss.value(W)
     history, times, reason = [objective], [time.perf_counter() - began], "max_iter"
-    since = 0  # iterations without a better iterate
+    since = 0  # iterations since the last improvement
     iterates = solver(problem, W)
     for iteration in range(1, max_iter + 1):
         last, W = W, next(iterates)
@@ -200,25 +201,25 @@ def _relative_change(W: Array, last: Array) -> float:
 def _solver(
     problem: Problem, method: str, options: dict[str, Any], rng: np.random.Generator
 ) -> Solver:
-    """The generator function of `method` with its options (and `rng`, if it draws) filled in."""
+    """Return the generator function of `method` with its options (and `rng` if it draws) set."""
     function = METHODS[method]
-    taken = _options(function)
-    unknown = [name for name in options if name not in taken or name == "rng"]
+    accepted = _options(function)
+    unknown = [name for name in options if name not in accepted or name == "rng"]
     if unknown:
-        known = ", ".join(name for name in taken if name != "rng") or "none"
+        known = ", ".join(name for name in accepted if name != "rng") or "none"
         raise TypeError(f"{method} does not take {unknown[0]!r}; its options: {known}")
-    if "rng" not in taken:
+    if "rng" not in accepted:
         return lambda problem, W: function(problem, W, **options)
     if problem.loss.n_terms is None:
-        having = ", ".join(name for name, other in METHODS.items() if "rng" not in _options(other))
+        others = ", ".join(name for name, other in METHODS.items() if "rng" not in _options(other))
         raise ValueError(
             f"{method} needs a loss with terms, but {type(problem.loss).__name__} has none; "
-            f"methods for it: {having}"
+            f"methods for it: {others}"
         )
     return lambda problem, W: function(problem, W, rng=rng, **options)
 
 
 def _options(solver: Solver) -> list[str]:
-    """Keyword-only arguments of a solver: its options, and `rng` if it draws."""
+    """Return the keyword-only arguments of a solver: its options, and `rng` if it draws."""
     parameters = inspect.signature(solver).parameters.values()
     return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]

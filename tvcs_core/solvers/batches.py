@@ -1,4 +1,4 @@
-"""Which samples a stochastic solver looks at, and when."""
+"""Batches of terms for the stochastic solvers, and their order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tvcs_core.loss import Loss
 
 SCHEDULES = ("uniform", "shuffled")
-FEW = 8  # terms that are one batch by default: a quarter of them says next to nothing
+MIN_TERMS = 8  # with fewer terms the default is one batch, since a quarter of them is no estimate
 
 
 class Batches:
@@ -21,8 +21,8 @@ class Batches:
     loss
         A loss with terms.
     size
-        Terms per batch, from 1 to their number; None for a quarter of them, or for all if they are
-        fewer than `FEW`.
+        Terms per batch, from 1 to their number; None for a quarter of them, or for all if there are
+        fewer than `MIN_TERMS`.
     schedule
         ``"uniform"``: each step draws one batch, all equally likely (Nguyen, Needell and
         Woolf 2014). ``"shuffled"``: every batch comes once per pass, in a new order.
@@ -44,8 +44,8 @@ class Batches:
             raise ValueError(f"batch must be from 1 to the number of terms {n}, found {size}")
         if schedule not in SCHEDULES:
             raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, found {schedule!r}")
-        usual = -(-n // 4) if n >= FEW else n
-        n_batches = -(-n // (size or usual))
+        default = -(-n // 4) if n >= MIN_TERMS else n
+        n_batches = -(-n // (size or default))
         self.batches = [np.sort(part) for part in np.array_split(rng.permutation(n), n_batches)]
         self._schedule, self._rng = schedule, rng
 
@@ -53,7 +53,7 @@ class Batches:
         return len(self.batches)
 
     def one_pass(self) -> Iterator[NDArray[np.int64]]:
-        """As many batches as there are."""
+        """Return the batches of one pass: as many as there are."""
         n = len(self.batches)
         order = (
             self._rng.integers(n, size=n)

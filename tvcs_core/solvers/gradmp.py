@@ -22,7 +22,7 @@ def gradmp(
     W
         A feasible start.
     refit
-        Whether to minimise once more, on the support that was kept.
+        Whether to minimise once more, on the projected support.
     """
     while True:
         g = problem.inward(W, problem.loss.gradient(W))  # gradient computation

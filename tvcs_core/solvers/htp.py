@@ -16,8 +16,8 @@ def htp(
 ) -> Iterator[NDArray[np.float64]]:
     """Step along the gradient, take the support of the projection, minimise on it.
 
-    It ends where it finds a support twice in a row, after finitely many steps if the step is
-    short enough (Foucart, section 3).
+    The iteration ends when a support occurs twice in a row, after finitely many steps if the step
+    is short enough (Foucart, section 3).
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def htp(
     W
         A feasible start.
     step
-        The step size mu > 0, or ``"adaptive"`` (`descent`). By default 1 over the mean
-        curvature of the loss, which is the source's mu = 1 where columns have length 1; the
-        shorter 1 / L finds worse supports.
+        The step size mu > 0, or ``"adaptive"`` (`descent`). The default is 1 over the mean
+        curvature of the loss, the source's mu = 1 for columns of length 1; the shorter 1 / L
+        finds worse supports.
     """
     descend = descent(
         problem, 1.0 / (problem.loss.mean_curvature() or 1.0) if step is None else step

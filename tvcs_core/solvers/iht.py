@@ -28,11 +28,10 @@ def iht(
         A feasible start.
     step
         The step size gamma > 0; by default 1 / L with the Lipschitz constant L of the gradient,
-        with which no iterate is worse than the one before. ``"adaptive"``: normalised IHT
-        (`descent`).
+        for which the loss never increases. ``"adaptive"``: normalised IHT (`descent`).
     momentum
-        Fraction, from 0 to below 1, of the last move to make again before the gradient is
-        taken (accelerated IHT; Khanna and Kyrillidis 2018).
+        Fraction in [0, 1) of the last move to repeat before the gradient is taken (accelerated
+        IHT; Khanna and Kyrillidis 2018).
     """
     if not 0 <= momentum < 1:
         raise ValueError(f"momentum must be from 0 to below 1, found {momentum}")

@@ -1,4 +1,4 @@
-"""How far to go along the gradient before projecting."""
+"""Step sizes along the gradient before a projection."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ Array = NDArray[np.float64]
 Descent = Callable[[Array, Array], Projection]
 
 SAFETY = 0.01  # c of normalised IHT: the step stays this fraction below the largest safe one
-SHRINK = 2.0  # kappa: how much a step that was too long is cut
-FLAT = 1e-10  # a gradient this small on the support, beside the whole, says nothing there
+SHRINK = 2.0  # kappa of normalised IHT: factor by which a step that is too long is shortened
+FLAT = 1e-10  # a gradient whose norm on the support is at most this fraction of the whole vanishes
 
 
 def descent(problem: Problem, step: float | str | None) -> Descent:
-    """Make the function of W and its gradient g that projects ``W - gamma g``.
+    """Return the function of W and its gradient g that projects ``W - gamma g``.
 
     Parameters
     ----------
     problem
         Loss and constraint.
     step
-        The step size gamma > 0; None for 1 / L with the Lipschitz constant L of the gradient;
-        or ``"adaptive"``: the best size for the support of W, cut back while the projection
-        leaves that support and the loss is steeper along the way than the size allows
-        (normalised IHT; Blumensath and Davies 2010). Where the gradient vanishes on the support,
-        its projection stands in for it (normalised HTP).
+        The step size gamma > 0; None for 1 / L with the Lipschitz constant L of the gradient; or
+        ``"adaptive"``: the best size for the support of W, shortened while the projection leaves
+        that support and the loss is steeper along the way than the size allows (normalised IHT;
+        Blumensath and Davies 2010). If the gradient vanishes on the support, its projection is
+        used instead (normalised HTP).
 
     Raises
     ------
     ValueError, TypeError
-        If `step` is anything else.
+        If `step` is invalid.
     """
     if step == "adaptive":
         return lambda W, g: _normalised(problem, W, g)

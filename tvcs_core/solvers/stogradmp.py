@@ -19,7 +19,7 @@ def stogradmp(
     batch: int | None = None,
     schedule: str = "shuffled",
 ) -> Iterator[NDArray[np.float64]]:
-    """As GradMP, with the gradient of a random batch of terms.
+    """Run GradMP with the gradient of a random batch of terms.
 
     The minimisation is over all terms, as in the source. Yields after every step.
 
@@ -30,7 +30,7 @@ def stogradmp(
     W
         A feasible start.
     rng
-        Draws the batches.
+        Generator of the batches.
     batch, schedule
         Terms per batch and the order of the batches, as for `Batches`.
     """

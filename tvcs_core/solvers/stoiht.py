@@ -14,7 +14,8 @@ from tvcs_core.solvers.step import descent
 
 Array = NDArray[np.float64]
 
-CUT, GROWTH = 0.5, 1.5  # of the steps after a pass that is taken back, and after one that is not
+CUT, GROWTH = 0.5, 1.5  # step factors after a rejected and an accepted pass; any below and above 1
+CUT, GROWTH = 0.5, 1.5
 
 
 def stoiht(
@@ -28,11 +29,11 @@ def stoiht(
 ) -> Iterator[Array]:
     """Step along the gradient of a random batch of terms, project, repeat.
 
-    Yields after every pass, that is after as many steps as there are batches. A batch with fewer
-    samples than variables can be fitted by many supports, and its best step then leads away from
-    all of them. So with the default step a pass that makes the loss larger is taken back, one step
-    of normalised IHT along the whole gradient is taken in its place, and the steps are halved;
-    after a pass that makes it smaller they grow again. No iterate is worse than the one before.
+    Yields after every pass over the batches. Many supports can fit a batch that has fewer samples
+    than variables, and its best step then leads away from all of them. So with the default step a
+    pass that increases the loss is rejected: one step of normalised IHT along the whole gradient
+    replaces it, and the batch steps are halved. After a pass that decreases the loss they grow
+    again. Hence the loss never increases.
 
     Parameters
     ----------
@@ -41,12 +42,12 @@ def stoiht(
     W
         A feasible start.
     rng
-        Draws the batches.
+        Generator of the batches.
     batch, schedule
         Terms per batch and the order of the batches, as for `Batches`.
     step
-        The step size gamma > 0, which is then always taken; by default the best one for the
-        batch along its gradient on the support of W, as in normalised IHT, or a part of it.
+        The step size gamma > 0, always taken as it is; by default the best one for the batch along
+        its gradient on the support of W, as in normalised IHT, or a fraction of it.
     """
     if step is not None and not 0 < step < math.inf:
         raise ValueError(f"step must be a number > 0 or None, found {step}")
@@ -72,7 +73,7 @@ def stoiht(
 
 
 def _best_step(problem: Problem, W: Array, g: Array, terms: NDArray[np.int64]) -> float:
-    """Minimise the sum of `terms` along g on the support of W, or on that of g projected."""
+    """Return the step that minimises the batch along g on the support of W (if empty, of g)."""
     d = np.where(W != 0, g, 0.0)
     if not d.any():
         d = problem.project(g).matrix

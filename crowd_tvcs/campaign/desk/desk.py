@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.belief import is_due, is_due_now
-from crowd_tvcs.campaign.desk import by_function, turns
+from crowd_tvcs.campaign.desk import turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.entries import require_text
 from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
@@ -16,7 +17,7 @@ from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.schema import GOLD
-from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.store.statements import later, together
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import items_of, require_kind
 
@@ -56,15 +57,11 @@ class Desk:
         """
         require_text("worker", worker)
         moment = _moment(now)
-        # The functions know no gold.
-        offer = None if self.gold_share else by_function.claim(self.store, worker, moment)
-        if offer is not None:
-            return offer
-        first = leases.before_offer(worker, moment)
+        first = leases.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.turn(*first) as (connection, settings, found):
             offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
             if offer.task is None and not found[0]:
-                queries.RETURN_TURN(connection)
+                later(connection, queries.RETURN_TURN.with_())
         return offer
 
     def submit(self, worker: str, task: str, label: str, *, now: float | None = None) -> Receipt:
@@ -81,14 +78,10 @@ class Desk:
         """
         _require_pair(worker, task)
         moment = _moment(now)
-        if done := by_function.submit(self.store, (worker, task, label), moment):
-            self._learn_if(done.is_due)
-            return done.receipt
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, (worker, task, label), moment)
-        self.store.flush()
-        self._learn_if(is_due_now(settings.dependence, settings.answers + 1))
+        self._took(settings, settings.answers + 1)
         return receipt
 
     def submit_and_next(
@@ -97,21 +90,24 @@ class Desk:
         """Submit an answer and lease the next task, in one go; errors as for `submit`."""
         _require_pair(worker, task)
         moment = _moment(now)
-        answer, and_next = (worker, task, label), not self.gold_share
-        if done := by_function.submit(self.store, answer, moment, and_next=and_next):
-            offer = done.offer or self.next(worker, now=moment)
-            self._learn_if(done.is_due)
-            return done.receipt, offer
+        answer = (worker, task, label)
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, answer, moment)
             (settings,), *found = together(
-                connection, queries.SETTINGS.with_(), *leases.before_offer(worker, moment)
+                connection,
+                queries.SETTINGS.with_(),
+                *leases.before_offer(worker, moment, self.store.is_per_pair),
             )
             offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
-        self.store.flush()
-        self._learn_if(is_due_now(settings.dependence, settings.answers))
+        self._took(settings, settings.answers)
         return receipt, offer
+
+    def _took(self, settings: Any, answers: int) -> None:
+        """Wait for the disk, and do what is due now that there are so many answers."""
+        self.store.flush()
+        self.store.tidy(answers)
+        self._learn_if(is_due_now(settings.dependence, answers))
 
     def _learn_if(self, due: bool) -> None:
         """Fit the model to whoever labelled so far, where that is due and no other does it."""
@@ -174,7 +170,7 @@ class Desk:
         answers = count_of("answers", answers)
         require_text("address", address, or_none=True)
         moment = _moment(now)
-        first = leases.before_offer(worker, moment)
+        first = leases.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.write(*first) as (connection, settings, found):
             offer = turns.undo(connection, settings, found, worker, moment, answers)
             write_down(connection, Note(worker, "undo", offer.task, None, address), moment)

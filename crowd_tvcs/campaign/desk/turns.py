@@ -83,7 +83,7 @@ def undo(
         If there is no answer, or it was used already: another answered the task after them, a
         round was planned on it, or the task was closed.
     """
-    lapsed, workers = found
+    lapsed, workers, _ = found
     if lapsed:
         free(connection, settings, lapsed)
     who = the_worker(workers, name)

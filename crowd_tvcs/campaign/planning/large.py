@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.campaign.planning.proposal import (
     Bools,
     Floats,
@@ -21,10 +22,11 @@ from crowd_tvcs.campaign.state import AT_ONCE, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
-from crowd_tvcs.factors.accuracy import accuracies
-from crowd_tvcs.factors.assign import assign_factors, require_best
-from crowd_tvcs.factors.assignment import FactoredAssignment
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.methods import assign, require_honoured
+from crowd_tvcs.plan.accuracy_of_pairs import accuracies
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.plan import Plan
 
 
 def propose_in_factors(
@@ -43,7 +45,7 @@ def propose_in_factors(
     ValueError
         If there is money or a group, which only plans of a table honour.
     """
-    require_best(method or "best")
+    require_honoured(method or "best", ["kinds"])
     is_open = _open_tasks(state)
     before = _accuracy_of_what_is_out(state)
     if not is_open.any():
@@ -58,20 +60,21 @@ def propose_in_factors(
         plan = _plan_of(state, np.flatnonzero(is_open), labels, only_least=True)
     number = np.flatnonzero(is_open)
     rng = rng_of(state.settings)
-    found = assign_factors(plan, method or "best", rng=rng, time_limit=time_limit)
+    found = assign(plan, method or "best", rng=rng, time_limit=time_limit)
     kept = np.ones(found.size, dtype=bool)
     if not is_for_least:
         kept = _pairs_worth_their_price(plan, found, least_of_round(state, least_gain))
-    accuracy = float(accuracies(plan, found.tasks[kept], found.workers[kept]).mean())
+    pairs = found.assigned.part(kept)
+    accuracy = float(accuracies(plan, pairs).mean())
     bound, left_out = found.bound, int((~kept).sum())
     reason = reason_of(found, accuracy, left_out)
     if number.size < before.size:
         share, rest = number.size / before.size, float(before[~is_open].sum()) / before.size
         accuracy = share * accuracy + rest
         bound = None if bound is None else share * bound + rest
-    pairs = np.column_stack([found.workers[kept], number[found.tasks[kept]]]).astype(np.int64)
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return Proposal(pairs, found.method, reason, accuracy, bound, left_out, 0.0)
+    new = np.column_stack([pairs.workers, number[pairs.tasks]]).astype(np.int64)
+    new = new[np.lexsort((new[:, 1], new[:, 0]))]
+    return Proposal(new, found.method, reason, accuracy, bound, left_out, 0.0)
 
 
 def _nobody(before: Floats, reason: str) -> Proposal:
@@ -84,9 +87,9 @@ def _accuracy_of_what_is_out(state: State) -> Floats:
     """Expected accuracy of every task once what is out is answered."""
     out = np.isin(state.pairs.state, (ISSUED, LEASED))
     every = np.arange(len(state.tasks))
-    plan = FactoredPlan(state.factors, **_beliefs(state, every))
-    tasks, workers = (number[out].astype(np.int32) for number in state.pairs[:2])
-    return accuracies(plan, tasks, workers)
+    plan = Plan(state.factors, **_beliefs(state, every))
+    tasks, workers = (number[out] for number in state.pairs[:2])
+    return accuracies(plan, Assigned.of(tasks, workers, plan.quality.shape))
 
 
 def _beliefs(state: State, number: Integers) -> dict[str, Any]:
@@ -142,7 +145,7 @@ def _within(state: State) -> Bools:
 
 def _plan_of(
     state: State, number: Integers, labels: int | None, *, only_least: bool = False
-) -> FactoredPlan:
+) -> Plan:
     """Return the static problem that a round of some tasks is; see `rounds.plan_of`.
 
     Workers who had a task are excluded from it, and the plan does not hold to the minimum of such
@@ -171,27 +174,24 @@ def _plan_of(
     if budget is not None and least.sum() > budget:
         least[:] = 0  # a later round meets the minimums
         budget = budget if only_least else _labels_beside(state, labels, 0)
-    return FactoredPlan(
-        Factors(table, [t.name for t in of_tasks], kind),
+    return Plan(
+        Factors(table, [t.name for t in of_tasks], kind, excluded=had),
         max_workers_per_task=most,
         max_tasks_per_worker=np.maximum(room - given, 0),
         budget=budget,
         min_workers_per_task=least,
-        excluded=had,
         **_beliefs(state, number),
     )
 
 
-def _pairs_worth_their_price(
-    plan: FactoredPlan, found: FactoredAssignment, least_gain: float
-) -> Bools:
+def _pairs_worth_their_price(plan: Plan, found: Assignment, least_gain: float) -> Bools:
     """Which pairs of a plan in factors stay; see `_worth_their_price`, block by block of tasks."""
-    m, n = len(plan.tasks), len(plan.workers)
+    pairs, (n, m) = found.assigned, plan.quality.shape
     size, kept = max(1, AT_ONCE // n), np.zeros(found.size, dtype=bool)
     for start in range(0, m, size):
         number = np.arange(start, min(start + size, m))
-        begin, end = np.searchsorted(found.tasks, [number[0], number[-1] + 1])
-        at = found.workers[begin:end], found.tasks[begin:end] - start
+        begin, end = np.searchsorted(pairs.tasks, [number[0], number[-1] + 1])
+        at = pairs.workers[begin:end], pairs.tasks[begin:end] - start
         chosen = np.zeros((n, number.size), dtype=bool)
         chosen[at] = True
         nothing = np.zeros_like(chosen)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.planned import Planned
 from crowd_tvcs.plan.proof import CLOSED
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from tvcs_core.streams import stream
@@ -61,7 +61,7 @@ def labels_left(settings: Any, labels: int | None) -> int | None:
     return new
 
 
-def reason_of(found: Planned, kept: float, left_out: int) -> str:
+def reason_of(found: Assignment, kept: float, left_out: int) -> str:
     """Why a plan ended, of whose labels some may have been left out."""
     if kept >= found.expected_accuracy - CLOSED:
         return found.reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union, union_all
 
-from crowd_tvcs.campaign.store.queries import equals, taken_by_mate
+from crowd_tvcs.campaign.store.queries import WHO, equals, is_free_of_mates
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     GOLD,
@@ -79,24 +79,24 @@ HAD = select(_had.c.name, func.count().label("tasks")).group_by(_had.c.name)
 """By worker: how many of the gold tasks among the others they get no more, having had them."""
 
 
-def _search(in_team: bool) -> Statement:
+def _search() -> Statement:
     """Find the gold that fewest have and that this worker, or their team, never had."""
     own = pair.alias()
-    is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == bindparam("who"))
+    is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == WHO)
     is_known = exists().where(
         gold_answer.c.task == task.c.name, gold_answer.c.worker == bindparam("called")
     )
-    found = select(task, own.c.state.label("before"), worker.c.quality).outerjoin(own, is_theirs)
-    found = found.join(worker, worker.c.id == bindparam("who"))
+    found = select(task, own.c.state.label("before"), worker.c.quality)
+    found = found.outerjoin_from(task, own, is_theirs)
+    found = found.join(worker, worker.c.id == WHO)
     found = found.where(
         equals(task.c.closed, GOLD),
         own.c.state.is_(None) | equals(own.c.state, LAPSED),
         ~is_known,
         IS_ALIKE,
+        is_free_of_mates(),
     )
-    if in_team:
-        found = found.where(~taken_by_mate())
     return Statement(found.order_by(task.c.slots, task.c.id).limit(1))
 
 
-SEARCHES = {in_team: _search(in_team) for in_team in (False, True)}
+SEARCH = _search()

@@ -7,21 +7,20 @@ processor each time, as much as five statements.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from crowd_tvcs.campaign.store.errors import NOTHING, PERHAPS
+from crowd_tvcs.campaign.store.pipeline import Pipeline
+from crowd_tvcs.campaign.store.statements import PIPELINE
 
 MOST = 4
 """Idle connections that are kept; SQLAlchemy's pool, which lends them, is made larger by these."""
 
 SQLITE = ("PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -16000")
 """Settings of SQLite: changes wait for no disk (see `Store.turn`); 16 MB of pages stay."""
-
-ENDING = ("57", "58", "XX")  # errors of PostgreSQL after which a change may be there
 
 
 class Kept:
@@ -70,23 +69,23 @@ class Kept:
             while self._idle:
                 self._idle.pop().invalidate()
             self._engine.dispose()  # those in the pool
-        connection.close()
+        _close(connection)
 
     def give_back(self, connection: Connection) -> None:
         """Take one back for the next who asks."""
         if connection.in_transaction():
-            connection.close()
+            _close(connection)
             raise RuntimeError("SQLAlchemy began a transaction on a connection that is kept")
         with self._lock:
             if is_kept := len(self._idle) < MOST:
                 self._idle.append(connection)
         if not is_kept:
-            connection.close()
+            _close(connection)
 
     def close(self) -> None:
         """Give back what is idle."""
         while self._idle:
-            self._idle.pop().close()
+            _close(self._idle.pop())
 
     def _set_up(self) -> Connection:
         connection = self._engine.connect()
@@ -94,47 +93,16 @@ class Kept:
         try:
             for setting in self._settings:
                 driver.execute(setting)
+            if hasattr(driver, "pipeline"):
+                connection.info[PIPELINE] = Pipeline(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-class AtOnce:
-    """See `Store.at_once`. Written out, since it is a sixth of the Python of a label otherwise.
-
-    Parameters
-    ----------
-    kept
-        Where the connection comes from.
-    translated
-        Opened with what became of the change where an error is raised.
-    """
-
-    def __init__(
-        self, kept: Kept, translated: Callable[[str], AbstractContextManager[None]]
-    ) -> None:
-        self._kept, self._translated = kept, translated
-
-    def __enter__(self) -> Connection:
-        try:
-            self._connection = self._kept.take()
-        except Exception as error:
-            self._raise(error, PERHAPS)
-        return self._connection
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        kept, connection = self._kept, self._connection
-        if error is None:
-            kept.give_back(connection)
-            return
-        driver: Any = connection.connection.driver_connection
-        is_lost = getattr(driver, "closed", False)
-        code = getattr(error, "sqlstate", None) or ENDING[0]
-        kept.give_up(connection)
-        self._raise(error, NOTHING if not is_lost and code[:2] not in ENDING else PERHAPS)
-
-    def _raise(self, error: BaseException, otherwise: str) -> NoReturn:
-        """Raise an error, one of the database in the operator's words."""
-        with self._translated(otherwise):
-            raise error
+def _close(connection: Connection) -> None:
+    """Give a connection back to the pool, for anybody."""
+    if not connection.invalidated:
+        connection.info.pop(PIPELINE, None)
+    connection.close()

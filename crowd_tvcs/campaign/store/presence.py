@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.store import Store
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 from tvcs_core.files.folders import PRIVATE
 
 DESKS = 0x74766373
@@ -115,7 +115,7 @@ def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
 
     Raises
     ------
-    WorkError
+    RunError
         If another serves it.
     """
     if store.is_file:
@@ -128,7 +128,7 @@ def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
         try:
             sign.hang_out()
             if not sign.is_alone():
-                raise WorkError(
+                raise RunError(
                     f"{store.name} is served by another desk with {ways}: several must have the "
                     "same"
                 )
@@ -155,7 +155,7 @@ def _alone(store: Store) -> Iterator[None]:
             raise
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise WorkError(
+            raise RunError(
                 f"{store.name} is served by another process already; several need PostgreSQL"
             ) from None
         raise StoreError(f"{path}: {error}; the campaign is not served") from None

@@ -56,8 +56,15 @@ _HE = worker.c.id == bindparam("who")
 _IT = task.c.id == bindparam("of_task")
 
 GATE = "'campaign'::regclass::oid::bigint"
-"""Number of the lock that PostgreSQL's functions share, see there: a table's own in a database."""
-CLOSE_GATE = Statement(text(f"SELECT pg_advisory_xact_lock({GATE})"))
+"""Number of the lock that every change on PostgreSQL takes: a table's own in a database."""
+CLOSE_GATE = {
+    True: Statement(text(f"SELECT pg_advisory_xact_lock({GATE})")),
+    False: Statement(
+        text(f"SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock({GATE})")
+    ),
+}
+"""Wait for the lock; by whether the change will wait for the disk."""
+BEGIN, BEGIN_IMMEDIATE, COMMIT = map(Statement, map(text, ("BEGIN", "BEGIN IMMEDIATE", "COMMIT")))
 
 _N_WORKERS = select(func.max(worker.c.id)).scalar_subquery().label("n_workers")
 """At most so many: ids count from 1, no worker is removed, PostgreSQL may leave numbers out."""
@@ -224,15 +231,22 @@ ANSWER = Statement(
 )
 
 
-def taken_by_mate() -> ColumnElement[bool]:
-    """Whether one of the team `of_team` has, or had, the task of a search."""
+_CALLED = worker.c.name == bindparam("called")
+WHO = select(worker.c.id).where(_CALLED).scalar_subquery()
+"""The worker that is called so, in a search."""
+
+
+def is_free_of_mates() -> ColumnElement[bool]:
+    """Whether nobody of the group of the worker `called` has, or had, the task of a search."""
     mate, theirs = worker.alias(), pair.alias()
-    return exists().where(
+    team = select(worker.c.team).where(_CALLED).scalar_subquery()
+    has_mate = exists().where(
         theirs.c.task_id == task.c.id,
         theirs.c.state > LAPSED,
         theirs.c.worker_id == mate.c.id,
-        mate.c.team == bindparam("of_team"),
+        mate.c.team == team,
     )
+    return or_(team.is_(None), ~has_mate)
 
 
 def _of_able(per_pair: bool, of_task: ColumnElement[int], *columns: Any) -> Select[Any]:
@@ -302,36 +316,36 @@ def _short(per_pair: bool) -> Statement:
 SHORT = {per_pair: _short(per_pair) for per_pair in (False, True)}
 
 
-def _search(per_pair: bool, needy: bool, in_team: bool) -> Statement:
+def _search(per_pair: bool, needy: bool) -> Statement:
     """Find the best task of a worker; the partial index lists tasks by uncertainty.
 
-    ``before`` is None if they never had the task, else it lapsed; ``quality`` is theirs.
+    ``before`` is None if they never had the task, else it lapsed; ``quality`` is theirs. By their
+    name alone, so that it goes in one message with what finds the worker.
     """
     own = pair.alias()
-    is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == bindparam("who"))
+    is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == WHO)
     score: ColumnElement[Any] = task.c.uncertainty
     columns: list[Any] = [task, own.c.state.label("before")]
     if per_pair:
         columns.append(skill.c.quality)
         score = task.c.uncertainty * skill.c.gain
-    found = select(*columns).outerjoin(own, is_theirs)
+    found = select(*columns).outerjoin_from(task, own, is_theirs)
     found = found.where(
         equals(task.c.wanted, 1), or_(own.c.state.is_(None), equals(own.c.state, LAPSED))
     )
     if per_pair:
+        gate = select(campaign.c.gate).scalar_subquery()
         found = found.join(
-            skill, (skill.c.task_id == task.c.id) & (skill.c.worker_id == bindparam("who"))
-        ).where(skill.c.quality >= bindparam("gate"))
+            skill, (skill.c.task_id == task.c.id) & (skill.c.worker_id == WHO)
+        ).where(skill.c.quality >= gate)
     if needy:
         found = found.where(equals(task.c.needy, 1))
-    if in_team:
-        found = found.where(~taken_by_mate())
+    found = found.where(is_free_of_mates())
     return Statement(found.order_by(score.desc(), task.c.id).limit(1))
 
 
 SEARCHES = {
-    (per_pair, needy, in_team): _search(per_pair, needy, in_team)
+    (per_pair, needy): _search(per_pair, needy)
     for per_pair in (False, True)
     for needy in (False, True)
-    for in_team in (False, True)
 }

@@ -2,17 +2,22 @@
 
 A claim and a submission are some fifteen small statements under one lock, and SQLAlchemy takes
 longer to run one than the database does. So they are compiled once for each kind of database, and
-go to the driver's cursor in the same transaction. To PostgreSQL those that do not depend on one
-another go in one message.
+go to the driver itself in the same transaction. To PostgreSQL those that do not depend on one
+another go in one message, and changes with whatever comes next (`later`): nobody waits for this
+program but while it computes.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.sql import ClauseElement
+
+from crowd_tvcs.campaign.store.pipeline import Pipeline
 
 
 class Statement:
@@ -27,7 +32,11 @@ class Statement:
 
     def __init__(self, statement: ClauseElement) -> None:
         self.statement = statement
-        self._compiled: dict[str, tuple[str, dict[str, Any], Any]] = {}
+        names = [column.name for column in getattr(statement, "exported_columns", ())]
+        self.make: Callable[[Iterable[Any]], Any] | None = (
+            namedtuple("Row", names)._make if names else None
+        )
+        self._compiled: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def __call__(self, connection: Connection, **parameters: Any) -> list[Any]:
         """Run it; rows are named tuples, none for a change without RETURNING."""
@@ -42,41 +51,74 @@ class Statement:
         """Put parameters to it, to run later."""
         return self, parameters
 
-    def compiled(self, connection: Connection) -> tuple[str, dict[str, Any], Any]:
-        """Text for the driver, parameters that never change, and what makes a row of cells."""
+    def compiled(self, connection: Connection) -> tuple[str, dict[str, Any]]:
+        """Text for a cursor of the driver, and parameters that never change."""
         dialect = connection.dialect.name
         if dialect not in self._compiled:
             done: Any = self.statement.compile(connection.engine)
-            names = [column.name for column in getattr(self.statement, "exported_columns", ())]
-            row = namedtuple("Row", names) if names else None
-            self._compiled[dialect] = (str(done), dict(done.params), row)
+            self._compiled[dialect] = (str(done), dict(done.params))
         return self._compiled[dialect]
 
 
 Call = tuple[Statement, dict[str, Any]]
 
+PIPELINE, _LATER = "pipeline", "statements put off"
+"""Names under which a connection of SQLAlchemy keeps them."""
+
 
 def together(connection: Connection, *calls: Call) -> list[list[Any]]:
-    """Run statements one after the other, in one message if the driver can; rows of each."""
+    """Run statements one after the other, in one message if the driver can; return rows of each.
+
+    Changes that `later` put off go first.
+    """
+    info = connection.info
+    waiting = info.get(_LATER)
+    n_before = 0
+    if waiting:
+        n_before = len(waiting)
+        calls = (*waiting, *calls)
+        waiting.clear()
+    pipeline: Pipeline | None = info.get(PIPELINE)
+    if pipeline is not None:
+        return pipeline.run(calls)[n_before:]
     driver: Any = connection.connection.driver_connection
     if len(calls) == 1 or not hasattr(driver, "pipeline"):
-        return [_rows(_run(connection, driver, call)) for call in calls]
+        return [_rows(_run(connection, driver, call)) for call in calls][n_before:]
     with driver.pipeline():
         running = [_run(connection, driver, call) for call in calls]
     return [_rows(one) for one in running]
 
 
+def later(connection: Connection, *calls: Call) -> None:
+    """Run changes whose rows nobody reads; within `put_off` in one message with what comes next."""
+    waiting = connection.info.get(_LATER)
+    if waiting is None:
+        together(connection, *calls)
+    else:
+        waiting.extend(calls)
+
+
+@contextmanager
+def put_off(connection: Connection) -> Iterator[None]:
+    """Let changes wait for the next statements, which must come before the end."""
+    connection.info[_LATER] = []
+    try:
+        yield
+    finally:
+        del connection.info[_LATER]
+
+
 def _run(connection: Connection, driver: Any, call: Call) -> tuple[Any, Any]:
     """Run one; its cursor, and what makes a row of cells."""
     statement, parameters = call
-    text, constants, row = statement.compiled(connection)
+    text, constants = statement.compiled(connection)
     cursor = driver.cursor()
     cursor.execute(text, {**constants, **parameters} if constants else parameters)
-    return cursor, row
+    return cursor, statement.make
 
 
 def _rows(running: tuple[Any, Any]) -> list[Any]:
-    cursor, row = running
-    found = [] if row is None else [row._make(cells) for cells in cursor.fetchall()]
+    cursor, make = running
+    found = [] if make is None else [make(cells) for cells in cursor.fetchall()]
     cursor.close()
     return found

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
-from crowd_tvcs.campaign.store import functions, schema
+from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.errors import (
     NOT_CONFIRMED,
     NOTHING,
@@ -24,12 +24,21 @@ from crowd_tvcs.campaign.store.errors import (
     said,
     translated,
 )
-from crowd_tvcs.campaign.store.kept import MOST, SQLITE, AtOnce, Kept
-from crowd_tvcs.campaign.store.queries import CLOSE_GATE, SETTINGS, TAKE_TURN
-from crowd_tvcs.campaign.store.statements import Call, Statement, together
+from crowd_tvcs.campaign.store.kept import MOST, SQLITE, Kept
+from crowd_tvcs.campaign.store.queries import (
+    BEGIN,
+    BEGIN_IMMEDIATE,
+    CLOSE_GATE,
+    COMMIT,
+    SETTINGS,
+    TAKE_TURN,
+)
+from crowd_tvcs.campaign.store.statements import Call, Statement, put_off, together
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import PRIVATE
 
+TIDIED = 1000
+"""After so many answers the tables are tidied, in a large campaign after about a tenth of all."""
 POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
 
@@ -37,8 +46,8 @@ class Store:
     """A database with the tables of `schema`.
 
     Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by a lock that every
-    change takes first, and `functions` share. So what a change has read is still true when it
-    writes, and no cap can be broken by two at once.
+    change takes first. So what a change has read is still true when it writes, and no cap can be
+    broken by two at once.
 
     Parameters
     ----------
@@ -53,7 +62,6 @@ class Store:
             raise DataError("must be a file, found a folder", path=self.place)
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
         self._kept = Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
-        self.seen: dict[tuple[str, str], str] = {}  # by worker and task, see `functions.SEEN`
 
     @cached_property
     def name(self) -> str:
@@ -79,7 +87,6 @@ class Store:
             with self._changed(NOTHING) as connection:
                 schema.metadata.create_all(connection, checkfirst=False)
                 schema.protect(connection)
-                functions.create(connection)
                 yield connection
         except BaseException:
             self.close()
@@ -131,7 +138,7 @@ class Store:
         """Open a connection that nobody changes the store beside, whatever its version."""
         with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
             if not self.is_file:
-                CLOSE_GATE(connection)  # first, as everybody
+                CLOSE_GATE[True](connection)  # first, as everybody
                 connection.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
             yield connection
 
@@ -162,37 +169,27 @@ class Store:
         """
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
         with self._changed(NOTHING, **options) as connection:
-            ahead = [TAKE_TURN.with_()]
-            if not self.is_file:  # beside a row that it waits for a statement reads what was before
-                ahead = [LET_GO] * (not flush) + [CLOSE_GATE.with_(), *ahead, SETTINGS.with_()]
-            found = together(connection, *ahead, *first)
-            yield connection, found[len(ahead) - 1][0], found[len(ahead) :]
+            gate = () if self.is_file else (CLOSE_GATE[flush].with_(),)
+            found = together(connection, *gate, TAKE_TURN.with_(), *first)[len(gate) :]
+            yield connection, found[0][0], found[1:]
 
     @contextmanager
     def turn(self, *first: Call) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
         """Open a connection for one change by `statements` alone, until a `flush` not on the disk.
 
-        As `write` without `flush`, and with SQLite in half the time: the connection is kept.
+        As `write` without `flush`, and in half the time: the connection is kept, and changes that
+        `statements.later` puts off go to PostgreSQL in one message with the end of the turn. So
+        nobody waits for this program but while it computes what follows from what it read.
         """
-        if not self.is_file:
-            with self.write(*first, flush=False) as opened:
-                yield opened
-            return
-        do = self.engine.dialect
-        with self._translated(), self._kept.one() as connection:
-            driver: Any = connection.connection.driver_connection
-            driver.execute("BEGIN IMMEDIATE")
+        begin = (BEGIN_IMMEDIATE,) if self.is_file else (BEGIN, CLOSE_GATE[False])
+        with self._translated(), self._kept.one() as connection, put_off(connection):
+            opened = [one.with_() for one in begin]
+            found = together(connection, *opened, TAKE_TURN.with_(), *first)[len(begin) :]
+            yield connection, found[0][0], found[1:]
             try:
-                turn, *found = together(connection, TAKE_TURN.with_(), *first)
-                yield connection, turn[0], found
-            except BaseException:
-                do.do_rollback(driver)
-                raise
-            try:
-                do.do_commit(driver)
-            except do.loaded_dbapi.Error as error:
+                COMMIT(connection)
+            except self.engine.dialect.loaded_dbapi.Error as error:
                 became = NOTHING if is_refused(error, connection) else PERHAPS
-                do.do_rollback(driver)
                 raise StoreError(f"{self.name}: {in_words(said(error))}; {became}") from error
 
     def look(self, *calls: Call) -> list[list[Any]]:
@@ -207,8 +204,8 @@ class Store:
         it. SQLite: of the log. PostgreSQL: of an empty message, with all that was written before.
         """
         if not self.is_file:
-            with self._translated(NOT_CONFIRMED), self._autocommit.connect() as connection:
-                connection.execute(_MESSAGE)
+            with self._translated(NOT_CONFIRMED), self._kept.one() as connection:
+                _MESSAGE(connection)
             return
         try:
             number = os.open(f"{self.place}-wal", os.O_RDWR)
@@ -219,22 +216,31 @@ class Store:
         except OSError as error:
             raise StoreError(f"{self.name}: {error.strerror}; {NOT_CONFIRMED}") from None
 
+    def tidy(self, answers: int) -> None:
+        """Let PostgreSQL clear versions of rows away that nobody sees any more, if it is time.
+
+        Every answer leaves some where searches begin: at the head of the best tasks and of the
+        leases that end first. The server does this by itself too, but once a minute at most.
+
+        Parameters
+        ----------
+        answers
+            How many there are now.
+        """
+        if self.is_file or not is_to_tidy(answers):
+            return
+        with suppress(StoreError), self._translated(), self._kept.one() as connection:
+            _TIDY(connection)
+
     @cached_property
-    def has_functions(self) -> bool:
-        """Whether the database has the functions of this program."""
-        with self.outside() as connection:
-            return functions.are_there(connection)
+    def is_per_pair(self) -> bool:
+        """Whether every pair has a quality of its own, which a campaign does not change."""
+        ((settings,),) = self.look(SETTINGS.with_())
+        return bool(settings.per_pair)
 
     @cached_property
     def _autocommit(self) -> Engine:
         return self.engine.execution_options(isolation_level="AUTOCOMMIT")
-
-    def at_once(self) -> AtOnce:
-        """Open a connection on which every one of the `functions` is a change of its own.
-
-        A server that says no has changed nothing; one that ends, or is cut off, may have.
-        """
-        return AtOnce(self._kept, self._translated)
 
     @contextmanager
     def outside(self) -> Iterator[Connection]:
@@ -312,8 +318,13 @@ _PLAN_FREELY = text(
     "SELECT set_config('plan_cache_mode', 'auto', true), "
     + ", ".join(f"set_config('{way}', 'on', true)" for way in UNWANTED)
 )
-_MESSAGE = text("SELECT pg_logical_emit_message(true, 'tvcs', '')")
-LET_GO: Call = (Statement(text("SET LOCAL synchronous_commit TO off")), {})
+_MESSAGE = Statement(text("SELECT pg_logical_emit_message(true, 'tvcs', '')"))
+_TIDY = Statement(text("VACUUM (SKIP_LOCKED, TRUNCATE FALSE) task, pair"))
+
+
+def is_to_tidy(answers: int) -> bool:
+    """Return whether tables are to be tidied after so many answers: its work grows as they do."""
+    return answers % max(TIDIED, 1 << max(0, answers.bit_length() - 4)) == 0
 
 
 def _engine(path: str) -> Engine:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from crowd_tvcs.campaign.store import functions, schema
+from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.errors import NOTHING, StoreError
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.errors import DataError, WriteError
@@ -47,9 +47,9 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     try:
         found = store.version()
         if found == schema.VERSION:
-            if not (store.is_file or store.has_functions):
+            if not store.is_file:
                 with store.locked() as connection:
-                    functions.create(connection)
+                    _drop_functions(connection)
             return schema.VERSION, ""
         if found is None or found not in schema.ADDED:
             store.check()
@@ -131,5 +131,18 @@ def _bring_up(connection: Connection, version: int) -> None:
             connection.execute(text(added))
     schema.metadata.create_all(connection)
     schema.protect(connection)
-    functions.create(connection)
+    if connection.dialect.name == "postgresql":
+        _drop_functions(connection)
     connection.execute(text(f"UPDATE campaign SET schema_version = {schema.VERSION}"))
+
+
+_OLD_FUNCTIONS = text(
+    "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace "
+    "AND proname ~ '^tvcs_(turn|settings|pairs|seen|over|lapse|answer|next)_[0-9]'"
+)
+
+
+def _drop_functions(connection: Connection) -> None:
+    """Remove the functions that programs of before 27 November 2026 made in a database."""
+    for name in connection.scalars(_OLD_FUNCTIONS).all():
+        connection.execute(text(f"DROP ROUTINE {name}"))

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored, write_rows
+from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
+from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import FAILED, say, stop
 from tvcs_core.files.extras import to_install
 

@@ -8,8 +8,8 @@ import typer
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.options import AsJson
+from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import emit, say
-from tvcs_core.files.shown import json_text
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Offer
@@ -47,7 +47,7 @@ def submit(
     with open_campaign(store) as campaign:
         receipt = campaign.submit(worker, task, label)
     if as_json:
-        print(json_text(vars(receipt)))
+        print_json(vars(receipt), indent=None)
     say(f"{receipt.reason}; the task is sure to {receipt.confidence:.4f}")
 
 
@@ -106,7 +106,7 @@ def resume(store: StoreName, worker: OnlyWorker = None) -> None:
 
 def _print(offer: Offer, as_json: bool) -> None:
     if as_json:
-        print(json_text(vars(offer)))
+        print_json(vars(offer), indent=None)
     elif offer.task is not None:
         emit(offer.task)
     say(offer.reason)

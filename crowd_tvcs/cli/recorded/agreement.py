@@ -9,10 +9,11 @@ import typer
 
 from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, refuse_negative_seed, say
 
 if TYPE_CHECKING:
-    from crowd_tvcs.agreement.agreement import Agreement, Estimate
+    from crowd_tvcs.agreement.agreement import Agreement
 
 RECORDED = ("classes", "ordinal", "bootstrap", "interval", "least_common")
 
@@ -56,9 +57,6 @@ def agreement(given: AgreementOptions) -> None:
     drawing tasks again. No gold is needed, and who is right is not looked at.
     """
     from crowd_tvcs.agreement.agreement import PAIR_COLUMNS, TASK_COLUMNS, measure
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
-    from tvcs_core.files.tables import write_table
 
     refuse_negative_seed(given.seed)
     if given.ordinal is not None and given.classes is not None:
@@ -72,34 +70,33 @@ def agreement(given: AgreementOptions) -> None:
         min_common_tasks=given.least_common,
         rng=given.seed,
     )
-    with output_folder(given.out, force=given.force) as folder:
-        write_table(folder / "tasks.csv", TASK_COLUMNS, found.task_rows(), ",")
-        write_table(folder / "pairs.csv", PAIR_COLUMNS, found.pair_rows(), ",")
-        options = recorded(given, RECORDED) | given.cleaning.recorded
-        asked = {name: options[name] for name in ("bootstrap", "interval", "least_common")}
-        write_json(folder / "summary.json", found.summary() | asked)
-        record = run_record(
-            "crowd-tvcs agreement", options, seed=given.seed, inputs=[given.answers],
-            layout=table.layout,
-        )  # fmt: skip
-        write_json(folder / "run.json", record)
+    parameters = recorded(given, RECORDED) | given.cleaning.recorded
+    asked = {name: parameters[name] for name in ("bootstrap", "interval", "least_common")}
+    with results(
+        "crowd-tvcs agreement", given, parameters, seed=given.seed, inputs=[given.answers],
+        layout=table.layout,
+    ) as out:  # fmt: skip
+        out.table("tasks.csv", TASK_COLUMNS, found.task_rows())
+        out.table("pairs.csv", PAIR_COLUMNS, found.pair_rows())
+        out.json("summary.json", found.summary() | asked)
     _print(found)
     _say_what_is_left_out(found, given.least_common)
 
 
 def _print(found: Agreement) -> None:
-    print(f"{'':<24}{'value':>8}{'low':>8}{'high':>8}")
-    _print_row("alpha (nominal)", found.alpha)
-    if found.ordinal is not None:
-        _print_row("alpha (ordinal)", found.ordinal)
-    _print_row("Fleiss' kappa", found.fleiss)
-    _print_row("Cohen, mean of pairs", found.pairs.mean)
-
-
-def _print_row(name: str, one: Estimate) -> None:
-    cells = ["" if x is None else f"{x:.4f}" for x in (one.value, one.low, one.high)]
-    line = f"{name:<24}" + "".join(f"{cell:>8}" for cell in cells)
-    print(f"{line}  not defined: {one.why}" if one.why else line)
+    named = {
+        "alpha (nominal)": found.alpha,
+        "alpha (ordinal)": found.ordinal,
+        "Fleiss' kappa": found.fleiss,
+        "Cohen, mean of pairs": found.pairs.mean,
+    }
+    columns = {"": "<24", "value": ">8.4f", "low": ">8.4f", "high": ">8.4f", " ": "<"}
+    rows = [
+        [name, one.value, one.low, one.high, f"  not defined: {one.why}" if one.why else ""]
+        for name, one in named.items()
+        if one is not None
+    ]
+    print_table(columns, rows)
 
 
 def _say_what_is_left_out(found: Agreement, least_common: int) -> None:

@@ -17,6 +17,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
@@ -143,39 +144,33 @@ def _write(
 ) -> None:  # fmt: skip
     from crowd_tvcs.models import deferral
     from crowd_tvcs.models.people import SUBSET_COLUMNS
-    from tvcs_core.files.folders import output_folder, write_json
-    from tvcs_core.files.record import run_record
     from tvcs_core.files.spreadsheet import shield
-    from tvcs_core.files.tables import write_table
 
-    with output_folder(given.out, force=given.force) as folder:
+    with results(
+        "crowd-tvcs models", given, recorded(given, RECORDED) | given.cleaning.recorded,
+        inputs=[given.answers, given.gold, given.workers], layout=layout,
+    ) as out:  # fmt: skip
         rows, families = deferral.model_rows(handed.models), deferral.family_rows(handed.models)
-        write_table(folder / "models.csv", deferral.MODEL_COLUMNS, rows, ",")
-        write_table(folder / "families.csv", deferral.FAMILY_COLUMNS, families, ",")
-        write_table(folder / "tasks.csv", handed.columns, handed.rows(), ",")
-        write_table(folder / "priors.csv", *handed.priors(), ",")
+        out.table("models.csv", deferral.MODEL_COLUMNS, rows)
+        out.table("families.csv", deferral.FAMILY_COLUMNS, families)
+        out.table("tasks.csv", handed.columns, handed.rows())
+        out.table("priors.csv", *handed.priors())
         if mixes:
             cells = [[shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in mixes]
-            write_table(folder / "subsets.csv", SUBSET_COLUMNS, cells, ",")
+            out.table("subsets.csv", SUBSET_COLUMNS, cells)
         if people is not None:
             tasks = [shield(handed.models.answers.tasks[j]) for j in handed.tasks.tolist()]
             values = people.quality(people.skill.mean)[:, handed.tasks].tolist()
             pairs = zip(people.skill.workers, values, strict=True)
             good = [[shield(name), *row] for name, row in pairs]
-            write_table(folder / "quality.csv", ["worker", *tasks], good, ",")
-        _write_people(folder, who)
-        write_json(folder / "summary.json", _summary(handed))
-        record = run_record(
-            "crowd-tvcs models", recorded(given, RECORDED) | given.cleaning.recorded, seed=None,
-            inputs=[given.answers, given.gold, given.workers], layout=layout,
-        )  # fmt: skip
-        write_json(folder / "run.json", record)
+            out.table("quality.csv", ["worker", *tasks], good)
+        out.table("people.csv", *_people_table(who))
+        out.json("summary.json", _summary(handed))
 
 
-def _write_people(folder: Path, who: AnnotatorTable) -> None:
-    """Write the people and what the table says of them, as assign and campaign read it."""
+def _people_table(who: AnnotatorTable) -> tuple[list[str], list[list[Any]]]:
+    """Return the people and their caps, costs and groups, as assign and campaign read them."""
     from tvcs_core.files.spreadsheet import shield
-    from tvcs_core.files.tables import write_table
 
     names = sorted(who.people)
     some = [
@@ -184,7 +179,7 @@ def _write_people(folder: Path, who: AnnotatorTable) -> None:
     cells = [[who.rows.get(name, {}).get(column, "") for column in some] for name in names]
     cells = [[shield(x) if isinstance(x, str) else x for x in row] for row in cells]
     rows = [[shield(name), *row] for name, row in zip(names, cells, strict=True)]
-    write_table(folder / "people.csv", ["worker", *some], rows, ",")
+    return ["worker", *some], rows
 
 
 def _summary(handed: DeferredTasks) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import hold_times
-from grn_tvcs.expression.columns import may_read, option_words
 from grn_tvcs.expression.judge import names as known
+from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.columns import may_read, option_words
+from grn_tvcs.expression.options import REPLICATES, may_read, option_words
+from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.shown import listed, plain
-from tvcs_core.files.tables import Table
 
-REPLICATES = ("unpaired", "average")
 TELL = "tell replicates apart by a column replicate"
 
 Times = NDArray[np.float64]
@@ -43,7 +42,7 @@ class Samples:
 
     Attributes
     ----------
-    table
+    sheet
         Where they stand.
     times
         Of every row, NaN at rest.
@@ -55,7 +54,7 @@ class Samples:
         One of `REPLICATES`, or None where they are told apart.
     """
 
-    table: Table
+    sheet: Sheet
     times: Times
     place: int
     labels: Sequence[int]
@@ -99,14 +98,14 @@ def series_of(samples: Samples) -> Series:
 
 
 def _by_columns(samples: Samples) -> dict[int, str]:
-    table, label = samples.table, {}
+    sheet, label = samples.sheet, {}
+    cells = [sheet.cells(j) for j in samples.labels]
     for i in samples.rows:
-        row = table.rows[i + 1]
-        for j in samples.labels:
-            if not row[j]:
-                kind = table.rows[0][j].lower()
-                raise table.error(f"every sample needs a {kind}, found an empty cell", i + 1, j)
-        label[i] = "/".join(row[j] for j in samples.labels)
+        for j, texts in zip(samples.labels, cells, strict=True):
+            if not texts[i]:
+                kind = sheet.heads[j].lower()
+                raise sheet.error(f"every sample needs a {kind}, found an empty cell", i, j)
+        label[i] = "/".join(texts[i] for texts in cells)
     return label
 
 
@@ -126,7 +125,7 @@ def _blocks(samples: Samples) -> list[list[int]]:
     blocks: list[list[int]] = [[]]
     for k, i in enumerate(samples.rows):
         before = samples.rows[k - 1] if k else i
-        if any(samples.table.after_blank[row + 1] for row in range(before + 1, i + 1)):
+        if any(samples.sheet.is_after_blank(row) for row in range(before + 1, i + 1)):
             blocks.append([])
         blocks[-1].append(i)
     return [block for block in blocks if block]
@@ -144,17 +143,17 @@ def _pieces(samples: Samples, block: list[int]) -> list[list[int]]:
     if len({frozenset(times[i] for i in piece) for piece in again}) == 1:
         n = "one series" if len(again) == 1 else f"{len(again)} series"
         warn_user(
-            f"{samples.table.path}: times are out of order ({_listed(samples, block)}), and none "
+            f"{samples.sheet.path}: times are out of order ({_listed(samples, block)}), and none "
             f"comes twice: read as {n}, sorted by time"
         )
         return again
     if _overlap(samples, falls):
         return falls
-    raise samples.table.error(
+    raise samples.sheet.error(
         f"times fall back to {times[falls[1][0]]:g}, which is no begin of the series before it "
         f"({_listed(samples, block)}): if each fall begins a series, put a blank line before it or "
         "name the series in a column series; if rows are out of order, sort them by time",
-        falls[1][0] + 1,
+        falls[1][0],
         samples.place,
     )
 
@@ -189,10 +188,10 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     size = Counter(made.values())
     alone = [i for i in made if size[made[i]] < 2 <= seen[label[i], float(samples.times[i])]]
     if alone:
-        lines = listed([str(samples.table.lines[i + 1]) for i in alone])
+        lines = listed([samples.sheet.name_of_row(i) for i in alone])
         warn_user(
-            f"{samples.table.path}: left out {len(alone)} samples that no sample of another time "
-            f"can go with (line {lines}): their time has more replicates than all others"
+            f"{samples.sheet.path}: left out {len(alone)} samples that no sample of another time "
+            f"can go with ({lines}): their time has more replicates than all others"
         )
     return {i: made[i] for i in sorted(made) if i not in set(alone)}
 
@@ -205,17 +204,17 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
     DataError
         With what to do.
     """
-    table, times = samples.table, samples.times
+    sheet, times = samples.sheet, samples.times
     size = Counter(series.names)
     points = list(zip(series.names, series.rows, strict=True))
     if len(size) > 1 and len({(name, times[i]) for name, i in points}) == len(size):
         _refuse_numbers_of_groups(samples)
     for name, i in points:
         if size[name] < 2:
-            raise table.error(
+            raise sheet.error(
                 f"a series must have at least 2 time points, but series {plain(name)} has 1: "
                 "remove its sample, or empty its time, so that it is a sample at rest",
-                i + 1,
+                i,
                 samples.place,
             )
     for (before, h), (name, i) in pairwise(points):
@@ -223,11 +222,11 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
             ways = [*apart.ways, *({"replicates": one} for one in REPLICATES)]
             give = f"{TELL}, or give {option_words(ways[0])}" if apart.ways else apart.remedy
             raise may_read(
-                table.error(
+                sheet.error(
                     f"time {times[i]:g} comes twice in series {plain(name)}; {give}; where nothing "
                     "pairs the replicates, give --replicates unpaired (the k-th of each time makes "
                     "a series), or --replicates average (their mean, as of one measurement)",
-                    i + 1,
+                    i,
                     samples.place,
                 ),
                 *ways,
@@ -238,11 +237,11 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     """Refuse labels that make a series of every time, as maSigPro's column Replicate does."""
     if not samples.labels:
         return
-    names = [samples.table.rows[0][j] for j in samples.labels]
+    names = [samples.sheet.heads[j] for j in samples.labels]
     ways = [{"ignore": tuple(names), "replicates": one} for one in REPLICATES]
     pooled, mean = map(option_words, ways)
     raise may_read(
-        samples.table.error(
+        samples.sheet.error(
             f"{listed(names)} makes series of one time each: it numbers groups of replicates "
             f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
             f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
-from grn_tvcs.expression.columns import LABELS, LayoutError, may_read, option_words
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, OF_IDS, SERIES
+from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.options import LayoutError, may_read, option_words
+from grn_tvcs.expression.sheet import HEAD, Sheet
 from tvcs_core.files.shown import listed
-from tvcs_core.files.tables import Table, is_number
+from tvcs_core.files.tables import is_number
 
 MOST_LOOKED_AT = 20  # columns, where none is called a time
 FEWEST_NUMBERS = 4  # in the first column, to be names of genes and no levels
@@ -27,13 +29,13 @@ _COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
 
 
 def refuse_wrong_shape(
-    table: Table, kinds: list[str], several: set[str], keep: Sequence[str] = ()
+    sheet: Sheet, kinds: list[str], several: set[str], keep: Sequence[str] = ()
 ) -> None:
     """Refuse a table that has no names, genes in rows, no column of times where there are series.
 
     Parameters
     ----------
-    table
+    sheet
         Of samples x genes, as it is hoped.
     kinds
         What its columns are, by `Columns.kinds`.
@@ -47,36 +49,32 @@ def refuse_wrong_shape(
     DataError
         With the options that read it.
     """
-    first = [row[0] for row in table.rows[1:]]
+    first = sheet.cells(0)
     is_named = kinds[0] not in LABELS
     has_names = bool(first) and not any(is_number(cell) for cell in first)
     if "time" not in kinds:
         if all(is_number(cell) for cell in kinds):
-            raise table.error("the first row must name the columns, found only numbers", row=0)
+            raise sheet.error("the first row must name the columns, found only numbers", row=HEAD)
         if has_names and is_named:
-            raise _of_names(table, kinds)
+            raise _of_names(sheet, kinds)
         clocks = [
             name
-            for name, kind in zip(table.rows[0], kinds, strict=True)
+            for name, kind in zip(sheet.heads, kinds, strict=True)
             if kind not in LABELS and CLOCK.fullmatch(name) and kind == name.lower()
         ]
         if clocks or "series" in kinds:
-            raise _without_time(table, clocks or _rising(table, kinds))
-        is_gene = table.rows[0][0].lower() in {name.lower() for name in keep}
-        if (
-            is_named
-            and not is_gene
-            and (why := are_genes(table.rows[0][0], first, table.rows[0][1:]))
-        ):
-            raise _of_numbers(table, why)
+            raise _without_time(sheet, clocks or _rising(sheet, kinds))
+        is_gene = sheet.heads[0].lower() in {name.lower() for name in keep}
+        if is_named and not is_gene and (why := are_genes(sheet.heads[0], first, sheet.heads[1:])):
+            raise _of_numbers(sheet, why)
     if twice := [name for name in repeated(kinds) if name in LABELS and name not in several]:
-        raise table.error(f"must have one column of each kind, found twice: {listed(twice)}", row=0)
+        raise sheet.error(f"must have one column of each kind, found twice: {listed(twice)}", HEAD)
     names = [cell for cell in kinds if cell not in LABELS]
     is_turned = kinds[0] == "time" and has_names and read_times(first) is None
     if is_turned and names and all(is_number(cell) for cell in names):
-        raise may_read(table.error(_turn(first), row=0), {"genes_in_rows": True})
-    if len(table.rows) == 1:
-        raise table.error("must have samples below the first row, found none", row=0)
+        raise may_read(sheet.error(_turn(first), row=HEAD), {"genes_in_rows": True})
+    if not len(sheet):
+        raise sheet.error("must have samples below the first row, found none", row=HEAD)
 
 
 def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | None:
@@ -129,32 +127,32 @@ def _turn(first: Sequence[str]) -> str:
     )
 
 
-def _of_numbers(table: Table, why: str) -> LayoutError:
+def _of_numbers(sheet: Sheet, why: str) -> LayoutError:
     """The error of a first column of numbers that seem to name genes."""
-    head = table.rows[0][0]
+    head = sheet.heads[0]
     ways: list[dict[str, Any]] = [{"genes_in_rows": True}, {"sample_column": head or "1"}]
     if head:
         ways.append({"keep": (head,)})
     turn, sample, *keep = map(option_words, ways)
     gene = f"; if they are levels of a gene, {keep[0]}" if keep else ""
     return may_read(
-        table.error(
+        sheet.error(
             f"the first column seems to name genes, for {why}: give {turn} if genes stand in "
             f"rows; if it numbers the samples, {sample}{gene}",
-            row=0,
+            row=HEAD,
         ),
         *ways,
     )
 
 
-def _of_names(table: Table, kinds: list[str]) -> LayoutError:
+def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
     """The error of a first column of names: genes, or samples."""
-    first = [row[0] for row in table.rows[1:]]
-    of_samples = {"sample_column": table.rows[0][0] or "1"}
-    clocks = [name for name in table.rows[0][1:] if CLOCK.fullmatch(name)]
+    first = sheet.cells(0)
+    of_samples = {"sample_column": sheet.heads[0] or "1"}
+    clocks = [name for name in sheet.heads[1:] if CLOCK.fullmatch(name)]
     ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
-    is_of_genes = OF_GENES.fullmatch(table.rows[0][0])
-    if times_in_header(table.rows[0][1:]) or (is_of_genes and repeated(first)):
+    is_of_genes = OF_GENES.fullmatch(sheet.heads[0])
+    if times_in_header(sheet.heads[1:]) or (is_of_genes and repeated(first)):
         ways = ways[:1]  # names of genes, of which some have several probes, above them times
     elif repeated(first):
         ways = ways[1:]
@@ -163,36 +161,35 @@ def _of_names(table: Table, kinds: list[str]) -> LayoutError:
     elif set(SERIES) & set(kinds):
         ways = ways[::-1]
     return may_read(
-        table.error(
+        sheet.error(
             "must have a column named Time, or none but numbers where all samples are at rest. "
             f"Perhaps {_turn(first)}; or if it names samples, call it sample or give "
             f"{option_words(of_samples)}",
-            row=0,
+            row=HEAD,
         ),
         *ways,
     )
 
 
-def _without_time(table: Table, clocks: list[str]) -> LayoutError:
+def _without_time(sheet: Sheet, clocks: list[str]) -> LayoutError:
     ways = tuple({"time_column": name} for name in clocks)
     why = f"{listed(clocks)} seems to be it" if clocks else "for there are series"
     give = f": give {option_words(ways[0])}" if ways else " (or give --time-column NAME)"
     return may_read(
-        table.error(
-            f"must have a column named Time, {why}{give}; only samples at rest have none", row=0
+        sheet.error(
+            f"must have a column named Time, {why}{give}; only samples at rest have none", row=HEAD
         ),
         *ways,
     )
 
 
-def _rising(table: Table, kinds: list[str]) -> list[str]:
+def _rising(sheet: Sheet, kinds: list[str]) -> list[str]:
     """Names of the first columns whose numbers rise as times do."""
     places = [j for j, kind in enumerate(kinds[:MOST_LOOKED_AT]) if kind not in LABELS]
-    body = [row[:MOST_LOOKED_AT] for row in table.rows[1:]]
     found = []
     for j in places:
-        cells = [row[j] for row in body if j < len(row)]
+        cells = sheet.cells(j)
         times = None if any(cell.lower() in MARKS for cell in cells) else read_times(cells)
         if times is not None and rise_like_times(times.values):
-            found.append(table.rows[0][j])
+            found.append(sheet.heads[j])
     return found

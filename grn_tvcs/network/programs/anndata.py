@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grn_tvcs.network.edge import CHANCES, SIGNS
 from grn_tvcs.network.evidence import CODES
-from grn_tvcs.network.network import CHANCES, SIGNS, Network
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core.arguments import found
+from tvcs_core.arguments import describe_value
 from tvcs_core.files.shown import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EDGES, GENES = "edges", "genes"
 
 
-def keep(network: Network, data: Any, key: str) -> Any:
-    """Put the network into ``data.uns[key]`` and return `data`."""
+def keep(
+    data: Any,
+    key: str,
+    frame: pd.DataFrame,
+    genes: Sequence[str],
+    notes: Sequence[str],
+    facts: Mapping[str, Any],
+) -> Any:
+    """Put a network into ``data.uns[key]`` and return `data`.
+
+    `frame` has the selected edges; of the `facts` those that are not None are kept.
+    """
     _refuse_other_than_anndata(data)
-    frame = network.to_frame(selected_only=True)
     if "evidence" in frame:
         frame["evidence"] = frame["evidence"].astype(str)
-    parts: dict[str, Any] = {
+    data.uns[key] = {
         EDGES: frame,
-        GENES: np.array(network.genes, dtype=object),
-        "notes": np.array(network.notes, dtype=object),
+        GENES: np.array(genes, dtype=object),
+        "notes": np.array(notes, dtype=object),
+        **{name: value for name, value in facts.items() if value is not None},
     }
-    if network.verdict is not None:
-        parts["verdict"] = network.verdict.said()
-    origin = network.origin
-    if origin is not None:
-        parts["method"] = origin.method
-        if origin.seed is not None:
-            parts["seed"] = origin.seed
-    data.uns[key] = parts
     return data
 
 
-def kept(data: Any, key: str) -> Network:
-    """Read what `keep` kept."""
+def kept(data: Any, key: str) -> tuple[tuple[str, ...], Pairs, tuple[str, ...]]:
+    """Read the genes, the edges and the notes that `keep` kept."""
     _refuse_other_than_anndata(data)
     parts = data.uns.get(key)
     if not isinstance(parts, Mapping) or EDGES not in parts or GENES not in parts:
         raise ValueError(f"uns has no network under {key!r}; it has {listed(map(str, data.uns))}")
     try:
-        return _network(parts)
+        return _parts(parts)
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"uns[{key!r}] must hold what to_anndata kept, found it changed ({error})"
@@ -54,10 +59,10 @@ def kept(data: Any, key: str) -> Network:
 
 def _refuse_other_than_anndata(data: Any) -> None:
     if not hasattr(data, "uns"):
-        raise TypeError(f"data must be an AnnData, found {found(data)}")
+        raise TypeError(f"data must be an AnnData, found {describe_value(data)}")
 
 
-def _network(parts: Mapping[str, Any]) -> Network:
+def _parts(parts: Mapping[str, Any]) -> tuple[tuple[str, ...], Pairs, tuple[str, ...]]:
     genes = tuple(str(gene) for gene in parts[GENES])
     frame = parts[EDGES]
     place = {gene: i for i, gene in enumerate(genes)}
@@ -73,4 +78,4 @@ def _network(parts: Mapping[str, Any]) -> Network:
     if "evidence" in frame:
         known["evidence"] = [CODES.get(str(word), 0) for word in frame["evidence"]]
     notes = tuple(str(note) for note in parts.get("notes", ()))
-    return Network.of_pairs(genes, Pairs.listed((regulators, targets), known), notes=notes)
+    return genes, Pairs.listed((regulators, targets), known), notes

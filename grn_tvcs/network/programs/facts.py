@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from grn_tvcs.network.network import Edge, Network
+from grn_tvcs.network.edge import Edge
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.ranking import ranked_selected
 
 RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
@@ -29,8 +30,3 @@ def node_facts(network: Network) -> Iterator[tuple[str, dict[str, Any]]]:
     degrees = zip(network.in_degrees.tolist(), network.out_degrees.tolist(), strict=True)
     for gene, (ins, outs) in zip(network.genes, degrees, strict=True):
         yield gene, {"in_degree": ins, "out_degree": outs, "is_regulator": outs > 0}
-
-
-def signed(edge: Edge) -> float:
-    """The score, below 0 where the edge represses; an unknown sign counts as activation."""
-    return -edge.score if edge.sign == "-" else edge.score

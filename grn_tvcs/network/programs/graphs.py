@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from grn_tvcs.network.edge import CHANCES, SIGNS, Edge
 from grn_tvcs.network.evidence import CODES
-from grn_tvcs.network.network import CHANCES, SIGNS, Network
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core.arguments import array_of, found, require_number, require_one_of
+from tvcs_core.arguments import array_of, describe_value, require_number, require_one_of
 
 SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 
 
-def of_graph(graph: Any) -> Network:
-    """Make a network of a `networkx.DiGraph`."""
+def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
+    """Return the names of the nodes of a `networkx.DiGraph`, and its edges."""
     if not hasattr(graph, "is_directed"):
-        raise TypeError(f"graph must be a networkx.DiGraph, found {found(graph)}")
+        raise TypeError(f"graph must be a networkx.DiGraph, found {describe_value(graph)}")
     if not graph.is_directed() or graph.is_multigraph():
         raise ValueError(f"graph must be a networkx.DiGraph, found {type(graph).__name__}")
     place = {node: i for i, node in enumerate(graph)}
@@ -40,7 +41,7 @@ def of_graph(graph: Any) -> Network:
             for name in CHANCES
         }
     regulators, targets = ([place[link[end]] for link in links] for end in (0, 1))
-    return Network.of_pairs(list(map(str, place)), Pairs.listed((regulators, targets), known))
+    return list(map(str, place)), Pairs.listed((regulators, targets), known)
 
 
 def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
@@ -54,13 +55,13 @@ def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
     return weight, score
 
 
-def graph_of(network: Network) -> Any:
-    """Make a `networkx.DiGraph` of a network."""
+def graph_of(genes: Sequence[str], edges: Sequence[Edge]) -> Any:
+    """Make a `networkx.DiGraph`."""
     import networkx as nx
 
     graph = nx.DiGraph()
-    graph.add_nodes_from(network.genes)
-    for edge in network.edges(selected_only=True):
+    graph.add_nodes_from(genes)
+    for edge in edges:
         facts = {"score": edge.score, "sign": edge.sign, "rank": edge.rank}
         graph.add_edge(edge.regulator, edge.target, **facts, **edge.known)
     return graph

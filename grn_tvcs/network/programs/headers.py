@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import INDEX
-from grn_tvcs.network.network import HEADER
+from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.signs import SHOWN, sign_of
 from tvcs_core.files.shown import listed, shown

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
-from grn_tvcs.network.network import Network
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 10  # edges
 
 
-def summary(network: Network) -> str:
-    """Return HTML with the number of genes and edges, the verdict and the surest edges."""
-    frame = network.to_frame(selected_only=True)
-    n_genes, n_selected = len(network.genes), len(frame)
-    said = f"{n_genes} genes, {n_selected} edges selected of {network.n_scored} with a score"
+def summary(frame: pd.DataFrame, n_genes: int, n_scored: int, verdict: str = "") -> str:
+    """Return HTML with the number of genes and edges, the verdict and the surest edges.
+
+    `frame` has the selected edges, the surest first.
+    """
+    n_selected = len(frame)
+    said = f"{n_genes} genes, {n_selected} edges selected of {n_scored} with a score"
     parts = [f"<p><b>Network</b>: {said}</p>"]
-    if network.verdict is not None:
-        parts.append(f"<p>{escape(network.verdict.said())}</p>")
+    if verdict:
+        parts.append(f"<p>{escape(verdict)}</p>")
     columns = [name for name in frame.columns if name not in ("selected", "own")]
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = [

@@ -13,34 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, signed
+from grn_tvcs.network.programs.facts import RELATION, edges_with_facts
+from grn_tvcs.network.programs.frames import celloracle_frame, decoupler_frame
 from tvcs_core.files.tables import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DECOUPLER = ("source", "target", "weight", "sign")
-CELLORACLE = ("source", "target", "coef_mean", "coef_abs", "p", "-logp", "sign")
 BASE = ("peak_id", "gene_short_name")
-
-
-def decoupler_frame(network: Network) -> pd.DataFrame:
-    """Return the selected edges as a net of decoupler."""
-    import pandas as pd
-
-    edges = network.edges(selected_only=True)
-    rows = [(e.regulator, e.target, signed(e), e.sign) for e in edges]
-    return pd.DataFrame(rows, columns=list(DECOUPLER))
-
-
-def celloracle_frame(network: Network) -> pd.DataFrame:
-    """Return the selected edges as links of CellOracle; p-values are not known, so empty."""
-    import pandas as pd
-
-    edges = network.edges(selected_only=True)
-    rows = [(e.regulator, e.target, signed(e), e.score, None, None, e.sign) for e in edges]
-    frame = pd.DataFrame(rows, columns=list(CELLORACLE))
-    return frame.astype({"p": float, "-logp": float})
 
 
 def write_decoupler(network: Network, path: Path) -> None:
@@ -49,12 +29,12 @@ def write_decoupler(network: Network, path: Path) -> None:
     The weight is the score, below 0 where the edge represses. To decoupler a sign that is not known
     is activation; its own column, which decoupler leaves alone, says which are not.
     """
-    _write(decoupler_frame(network), path)
+    _write(decoupler_frame(network.edges(selected_only=True)), path)
 
 
 def write_celloracle(network: Network, path: Path) -> None:
     """Write links of CellOracle with commas: ``coef_mean`` is signed, p-values are empty."""
-    _write(celloracle_frame(network), path)
+    _write(celloracle_frame(network.edges(selected_only=True)), path)
 
 
 def write_celloracle_base(network: Network, path: Path) -> None:

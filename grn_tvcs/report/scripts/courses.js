@@ -1,4 +1,4 @@
-/* Time courses of one or two genes: axes, points, and what the network predicts of held-out steps. */
+/* Time courses of one or two genes: axes, points, and predictions of held-out steps. */
 (function (tvcs) {
   "use strict";
   const width = 300, height = 170, left = 46, below = 32, above = 22;
@@ -26,7 +26,7 @@
     return size && (size >= 1e5 || size < 1e-3) ? value.toExponential(0) : String(value);
   }
 
-  /* What one gene adds to a chart: its axis at one side, its line with points, its prediction. */
+  /* Draw one gene in a chart: axis, line with points, predictions. */
   function curve(svg, s, gene, kind, profile, x, right, isRight) {
     const span = profile.high - profile.low || 1;
     const y = (level) => above + (height - above - below) * (1 - (level - profile.low) / span);
@@ -94,7 +94,7 @@
     return svg;
   }
 
-  /* Charts of all series with their legend, or a sentence why there are none. */
+  /* Charts of all series with their legend, or a sentence if there are none. */
   function courses(genes) {
     const known = genes.map(([gene, kind, isPredicted]) => {
       const profile = tvcs.profile(gene);
@@ -102,7 +102,7 @@
     });
     if (known.includes(null)) {
       return [tvcs.make("p", "The time courses of " + (genes.length > 1 ? "these genes" : "this gene") +
-        " are not in this file, to keep it small.", { class: "soft" })];
+        " are not in this file, to limit its size.", { class: "soft" })];
     }
     const key = tvcs.make("p", "", { class: "soft legend" });
     known.forEach(([gene, kind], k) => key.append(tvcs.make("span", "", { class: "key " + kind }),

@@ -1,5 +1,5 @@
-/* What a report knows: genes, edges as columns, time courses. The other scripts ask here.
-   Everything that is shown comes from the data block and is set as text, never as markup. */
+/* Data of a report for the other scripts: genes, edges as columns, time courses.
+   All content comes from the data block and is set as text, never as markup. */
 window.tvcs = (function () {
   "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -25,12 +25,12 @@ window.tvcs = (function () {
   const profiles = new Map(data.profiles.map((profile) => [profile[0], profile]));
   const heard = {};
 
-  // What stands for the scripts where they do not run goes.
+  // Hide the static page, which is for browsers without scripts.
   document.documentElement.classList.add("scripts");
   document.getElementById("static").hidden = true;
   document.getElementById("explorer").hidden = false;
 
-  /* Levels of every series from two letters a value; null where there is none. */
+  /* Levels of every series from two letters a value; null if missing. */
   function decoded(text, low, high) {
     const steps = [];
     for (let k = 0; k < text.length; k += 2) {
@@ -44,7 +44,7 @@ window.tvcs = (function () {
     });
   }
 
-  /* Levels and predictions of a gene by series; null where the page has none of it. */
+  /* Levels and predictions of a gene by series; null if the page does not have them. */
   function profile(gene) {
     if (!profiles.has(gene)) return null;
     const [, low, high, levels, expected, gain] = profiles.get(gene);
@@ -78,8 +78,8 @@ window.tvcs = (function () {
     link: (gene) => make("a", genes[gene], { href: hash.gene(gene) }),
     has: (column) => column in edges,
     /* "A activates B" */
-    said: (k) => [genes[edges.from[k]], verb[edges.sign[k]], genes[edges.to[k]]].join(" "),
+    describe: (k) => [genes[edges.from[k]], verb[edges.sign[k]], genes[edges.to[k]]].join(" "),
     on: (event, listener) => (heard[event] = heard[event] || []).push(listener),
-    tell: (event, fact) => (heard[event] || []).forEach((listener) => listener(fact)),
+    emit: (event, fact) => (heard[event] || []).forEach((listener) => listener(fact)),
   };
 })();

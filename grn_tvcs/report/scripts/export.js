@@ -1,4 +1,4 @@
-/* Files of what is filtered: the table of edges, and the drawing as SVG and PNG. */
+/* Files of the filtered edges: the table, and the drawing as SVG and PNG. */
 (function (tvcs) {
   "use strict";
   const $ = tvcs.element, edges = tvcs.edges;
@@ -34,7 +34,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
-  const title = () => document.title + (tvcs.filtersSaid() ? " (" + tvcs.filtersSaid() + ")" : "");
+  const title = () => document.title + (tvcs.describeFilters() ? " (" + tvcs.describeFilters() + ")" : "");
 
   $("save-table").addEventListener("click", () => save("edges-filtered.tsv",
     new Blob([table(tvcs.list.found())], { type: "text/tab-separated-values" })));
@@ -43,9 +43,9 @@
   $("save-png").addEventListener("click", () =>
     tvcs.graph.canvas.toBlob((blob) => save("network.png", blob)));
 
-  /* On paper stand the drawing and the surest edges of what is filtered. */
+  /* Print the drawing and the top filtered edges. */
   window.addEventListener("beforeprint", () => {
-    const most = 100, found = tvcs.list.found(), said = tvcs.filtersSaid();
+    const most = 100, found = tvcs.list.found(), filters = tvcs.describeFilters();
     const picture = tvcs.make("img", "", { alt: "The network",
       src: "data:image/svg+xml," + encodeURIComponent(tvcs.graph.svg(title())) });
     const rows = tvcs.make("table", ""), head = tvcs.make("tr", "");
@@ -57,7 +57,7 @@
       rows.append(row);
     });
     $("printed").replaceChildren(
-      tvcs.make("p", $("count").textContent + (said ? " (" + said + ")" : "") + ". " +
+      tvcs.make("p", $("count").textContent + (filters ? " (" + filters + ")" : "") + ". " +
         $("drawn").textContent), picture, tvcs.make("p", found.length > most
         ? "The first " + most + " edges of the list:" : "The edges:"), rows);
   });

@@ -1,4 +1,4 @@
-/* Which edges are shown: `tvcs.shown` holds their numbers, the surest first. */
+/* Filters: `tvcs.shown` holds the indices of the edges that pass, by rank. */
 (function (tvcs) {
   "use strict";
   const $ = tvcs.element, edges = tvcs.edges;
@@ -91,7 +91,7 @@
     for (let k = 0; k < Math.min(tvcs.n, want.surest); k++) if (passes(k, want)) shown.push(k);
     tvcs.shown = shown;
     count($("search").value.trim().toLowerCase(), want.beside);
-    tvcs.tell("filtered");
+    tvcs.emit("filtered");
   }
 
   function reset() {
@@ -101,17 +101,17 @@
     $("surest").value = tvcs.n;
   }
 
-  /* What is filtered, in words; empty where nothing is. */
-  function said() {
-    const told = inputs.map((name) => [$(name), name]).filter(([input, name]) =>
+  /* The active filters in words; empty if there are none. */
+  function describe() {
+    const active = inputs.map((name) => [$(name), name]).filter(([input, name]) =>
       input.type === "checkbox" ? input.checked
         : name === "surest" ? Number(input.value) < tvcs.n
           : input.type === "range" ? input.value !== input.min : input.value)
       .map(([input, name]) => name === "surest" ? "score " + $("surest-says").textContent
-        : name === "beside" ? "also outside the caps"
+        : name === "beside" ? "including edges outside the caps"
           : name + " " + (input.type === "range" ? "≥ " : "") + input.value);
     const off = signs.filter((box) => !box.checked).map((box) => box.value);
-    return [...told, ...off.length ? ["without " + off.map((s) => tvcs.verb[s]).join(", ")] : []]
+    return [...active, ...off.length ? ["without " + off.map((s) => tvcs.verb[s]).join(", ")] : []]
       .join("; ");
   }
 
@@ -126,5 +126,5 @@
   [...inputs.map($), ...signs].forEach((input) => input.addEventListener("input", filter));
   $("reset").addEventListener("click", () => { reset(); filter(); });
   tvcs.filter = filter;
-  tvcs.filtersSaid = said;
+  tvcs.describeFilters = describe;
 })(window.tvcs);

@@ -1,4 +1,4 @@
-/* The page of a gene and that of an edge; each has a link of its own. */
+/* Pages of genes and edges, each with its own link. */
 (function (tvcs) {
   "use strict";
   const $ = tvcs.element, edges = tvcs.edges, make = tvcs.make, box = $("page");
@@ -12,27 +12,28 @@
     return heading;
   }
 
-  /* What is known of an edge, a clause each. */
+  /* Facts of an edge, one clause each. */
   function facts(k) {
-    const told = ["rank " + edges.rank[k], "score " + Number(edges.score[k].toPrecision(4))];
-    const chance = (name) => tvcs.has(name) && edges[name][k] !== null ? edges[name][k] : null;
-    if (chance("confidence") !== null) {
-      told.push("true with a chance of " + chance("confidence").toFixed(2));
+    const clauses = ["rank " + edges.rank[k], "score " + Number(edges.score[k].toPrecision(4))];
+    const value = (name) => tvcs.has(name) && edges[name][k] !== null ? edges[name][k] : null;
+    if (value("confidence") !== null) {
+      clauses.push("probability of being true " + value("confidence").toFixed(2));
     }
-    if (chance("false_discovery") !== null) {
-      told.push("of all edges at least as likely " + Math.round(100 * chance("false_discovery")) +
-        " % are false");
+    if (value("false_discovery") !== null) {
+      clauses.push("false discovery rate of edges up to this one " +
+        Math.round(100 * value("false_discovery")) + " %");
     }
-    if (chance("stability") !== null) {
-      told.push("stands out in " + Math.round(100 * chance("stability")) + " % of all pairs of halves");
+    if (value("stability") !== null) {
+      clauses.push("exceeds noise in " + Math.round(100 * value("stability")) +
+        " % of the pairs of halves");
     }
-    if (tvcs.has("evidence") && edges.evidence[k]) told.push("evidence: " + edges.evidence[k]);
-    if (edges.selected[k] === "0") told.push("outside the caps");
+    if (tvcs.has("evidence") && edges.evidence[k]) clauses.push("evidence: " + edges.evidence[k]);
+    if (edges.selected[k] === "0") clauses.push("outside the caps");
     if (tvcs.has("truth")) {
-      told.push({ t: "true by the reference", f: "not in the reference",
+      clauses.push({ t: "true by the reference", f: "not in the reference",
         "-": "not judged by the reference" }[edges.truth[k]]);
     }
-    return told;
+    return clauses;
   }
 
   /* Edges of a gene, those inside the caps, as a table with links; `other` is the far end. */
@@ -50,7 +51,7 @@
       const row = make("tr", ""), gene = make("td", ""), edge = make("td", "");
       gene.append(tvcs.link(other[k]));
       edge.append(make("a", "time courses", { href: tvcs.hash.edge(k),
-        "aria-label": "time courses of " + tvcs.said(k) }));
+        "aria-label": "time courses of " + tvcs.describe(k) }));
       row.append(gene, make("td", edges.sign[k] + " " + tvcs.verb[edges.sign[k]]),
         make("td", String(Number(edges.score[k].toPrecision(4))), { class: "number" }));
       columns.forEach((name) => row.append(make("td", edges[name][k] === null ? "–"
@@ -68,20 +69,20 @@
   }
 
   /* How well the held-out steps of a gene are predicted. */
-  function foretold(gene) {
+  function predictions(gene) {
     const profile = tvcs.profile(gene);
     if (!profile || profile.gain === null) return [];
     const percent = Math.round(100 * profile.gain);
     return [make("p", percent > 0
-      ? "In series that were held out, its regulators take away " + percent +
-        " % of the squared error that its own level alone leaves."
-      : "In series that were held out, its regulators predict it no better than its own level alone.")];
+      ? "In held-out series, its regulators remove " + percent +
+        " % of the squared error of a prediction by its own level alone."
+      : "In held-out series, its regulators predict it no better than its own level alone.")];
   }
 
   function showGene(gene) {
     const heading = open(tvcs.name(gene), tvcs.regulators[gene] + " regulators and " +
       tvcs.targets[gene] + " targets inside the caps.");
-    box.append(...foretold(gene), ...tvcs.courses([[gene, "from", true]]),
+    box.append(...predictions(gene), ...tvcs.courses([[gene, "from", true]]),
       ...table("regulators", tvcs.into[gene], edges.from),
       ...table("targets", tvcs.out[gene], edges.to));
     tvcs.graph.mark([gene], []);
@@ -90,7 +91,7 @@
 
   function showEdge(k) {
     const text = facts(k).join("; ");
-    const heading = open(tvcs.said(k), text[0].toUpperCase() + text.slice(1) + ".");
+    const heading = open(tvcs.describe(k), text[0].toUpperCase() + text.slice(1) + ".");
     const links = make("p", "Pages of ");
     links.append(tvcs.link(edges.from[k]), " and ", tvcs.link(edges.to[k]), ".");
     box.append(links, ...tvcs.courses([[edges.from[k], "from", false], [edges.to[k], "to", true]]));
@@ -104,16 +105,16 @@
     tvcs.graph.mark([], []);
   }
 
-  /* What a link of this page names: a gene, an edge, or nothing. */
+  /* The gene or edge of a link of this page, if any. */
   function named(hash) {
-    const told = new URLSearchParams(hash.slice(1));
-    const gene = tvcs.find(told.get(told.has("edge") ? "edge" : "gene"));
-    if (gene === undefined || !told.has("edge")) return { gene: gene };
-    const target = tvcs.find(told.get("target"));
+    const parameters = new URLSearchParams(hash.slice(1));
+    const gene = tvcs.find(parameters.get(parameters.has("edge") ? "edge" : "gene"));
+    if (gene === undefined || !parameters.has("edge")) return { gene: gene };
+    const target = tvcs.find(parameters.get("target"));
     return { edge: tvcs.out[gene].find((k) => edges.to[k] === target) };
   }
 
-  /* Show what the address names. */
+  /* Show the page of the address. */
   function follow() {
     const { gene, edge } = named(location.hash);
     if (gene === undefined && edge === undefined) {

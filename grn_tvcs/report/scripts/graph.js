@@ -128,7 +128,7 @@
     do simulation.step(); while (!simulation.isDone() && performance.now() < end);
   }
 
-  /* The surest of the edges that passed, laid out anew. */
+  /* Lay out the top edges that passed. */
   function show() {
     const most = Number($("most").value) || Infinity;
     drawn = tvcs.shown.slice(0, most);
@@ -137,7 +137,7 @@
     view.isMine = false;
     fit();
     $("drawn").textContent = drawn.length < tvcs.shown.length
-      ? "The surest " + drawn.length + " of them are drawn." : "";
+      ? "The top " + drawn.length + " of them are drawn." : "";
     document.documentElement.dataset.layout = "moving";
     again();
   }
@@ -200,7 +200,7 @@
     if (!held) {
       const found = hit(x, y);
       canvas.style.cursor = found ? "pointer" : "grab";
-      canvas.title = !found ? "" : "edge" in found ? tvcs.said(found.edge) : tvcs.name(found.gene);
+      canvas.title = !found ? "" : "edge" in found ? tvcs.describe(found.edge) : tvcs.name(found.gene);
       return;
     }
     held.moved = Math.max(held.moved, Math.hypot(x - held.x, y - held.y));
@@ -213,7 +213,7 @@
   });
   canvas.addEventListener("pointerup", () => {
     if (held && held.moved < 4) {
-      if (!held.at) tvcs.tell("nothing");
+      if (!held.at) tvcs.emit("nothing");
       else tvcs.go("edge" in held.at ? tvcs.hash.edge(held.at.edge) : tvcs.hash.gene(held.at.gene));
     }
     held = null;

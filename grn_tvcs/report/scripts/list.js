@@ -1,4 +1,4 @@
-/* All edges that passed as a list of which only the rows in sight exist; sorted by any column. */
+/* List of the edges that passed, sortable by any column; only visible rows exist. */
 (function (tvcs) {
   "use strict";
   const $ = tvcs.element, list = $("list"), body = $("rows"), edges = tvcs.edges;
@@ -11,7 +11,7 @@
   const part = (value) => value === null ? "–" : value.toFixed(2);
   const words = (column) => (k) => edges[column][k];
 
-  // key, heading, what is shown, what is sorted by, and whether the largest comes first.
+  // key, heading, displayed value, sort key, and whether the largest comes first.
   const columns = [
     ["rank", "rank", words("rank"), words("rank"), false],
     ["from", "regulator", (k) => tvcs.name(edges.from[k]), (k) => order[edges.from[k]], false],

@@ -1,4 +1,4 @@
-/* What happens when the page opens, and the keys that work everywhere. */
+/* Start of the page, and global keys. */
 (function (tvcs) {
   "use strict";
   const $ = tvcs.element;

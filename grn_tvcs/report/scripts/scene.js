@@ -57,7 +57,7 @@
     const points = tip.points.map((point) => point.map(tenth).join(" ")).join("L");
     const [ax, ay, bx, by, cx, cy] = ["ax", "ay", "bx", "by", "cx", "cy"].map((p) => tenth(part[p]));
     return `<g stroke="${colour}" opacity="${part.opacity.toFixed(2)}" data-edge="` +
-      escaped(tvcs.said(part.edge)) + `"><title>${escaped(tvcs.said(part.edge))}</title>` +
+      escaped(tvcs.describe(part.edge)) + `"><title>${escaped(tvcs.describe(part.edge))}</title>` +
       `<path fill="none" stroke-width="${part.width.toFixed(2)}"` +
       (part.isFalse ? ' stroke-dasharray="5 4"' : "") +
       ` d="M${ax} ${ay}Q${bx} ${by} ${cx} ${cy}"/><path stroke-width="1.6" fill="` +

@@ -1,4 +1,4 @@
-"""Jitted code of the default method: arrays in, arrays filled.
+"""Kernels of the default method: arrays in, arrays filled.
 
-What is drawn, and which pairs may be edges, is decided in the rest of `stability`.
+Draws and candidate pairs are decided in the rest of `stability`.
 """

@@ -1,4 +1,4 @@
-"""Kernels of the default method: means of the past, value and gradient of the loss."""
+"""Kernels of the default method: exponential averages, value and gradient of the loss."""
 
 import math
 from typing import NamedTuple
@@ -18,13 +18,13 @@ class Inputs(NamedTuple):
     Attributes
     ----------
     S, variance
-        (inputs, inputs): of the unscaled inputs; (inputs,): its diagonal.
+        Covariance of the unscaled inputs, (inputs, inputs), and its diagonal, (inputs,).
     c
-        (targets, inputs): of the unscaled inputs with what is projected out of a target's.
+        Covariance of the unscaled inputs with the target's own level, (targets, inputs).
     d
-        (targets, inputs): by which an input is multiplied for a target; 0 where it may not be one.
+        Scale of an input for a target, (targets, inputs); 0 if the pair may not be an edge.
     b
-        (targets, inputs): of the scaled inputs with the response.
+        Covariance of the scaled inputs with the response, (targets, inputs).
     """
 
     S: Floats
@@ -53,10 +53,10 @@ class Lists(NamedTuple):
 
 
 @kernel
-def fade(x, keep, mean):
-    """Exponentially weighted mean of the rows up to each; ``keep[t]`` is the weight of the past.
+def exponential_average(x, keep, mean):
+    """Fill `mean` with the exponential average of the rows up to each; ``keep[t]`` weighs the past.
 
-    A row with ``keep[t] == 0`` starts anew.
+    A row with ``keep[t] == 0`` restarts the average.
     """
     for t in range(x.shape[0]):
         for j in range(x.shape[1]):
@@ -67,10 +67,10 @@ def fade(x, keep, mean):
 
 @kernel
 def scale_inputs(inputs, weights, own_response, response_scale, flat):
-    """Fill in d, and turn b from covariances of unscaled inputs and responses into those of scaled.
+    """Fill in d, and convert b to covariances of scaled inputs and responses.
 
-    Input j of target i keeps the variance ``S_jj - c_ij^2``; where that is nothing beside S_jj, or
-    where d is 0 already, d is 0.
+    Input j of target i keeps the variance ``S_jj - c_ij^2``; d is 0 if that is negligible relative
+    to S_jj, or if d is 0 already.
     """
     variance, c, d, b = inputs.variance, inputs.c, inputs.d, inputs.b
     n_targets, n_inputs = b.shape
@@ -84,9 +84,9 @@ def scale_inputs(inputs, weights, own_response, response_scale, flat):
 
 @kernel
 def explained_by(inputs, edges):
-    """Sum over targets of what their edges explain, ``w'(2 b - H w)`` with H their covariance.
+    """Return the variance explained by the edges, ``w'(2 b - H w)``, summed over targets.
 
-    Only the products among a target's own few inputs are needed.
+    H is the covariance of the inputs; only products among a target's own few inputs are needed.
     """
     S, start, at, weight = inputs.S, edges.start, edges.at, edges.weight
     total = 0.0
@@ -104,7 +104,7 @@ def explained_by(inputs, edges):
 
 @kernel
 def slopes_of(i, inputs, edges, slope):
-    """Gradient of the loss by the weights of target i: as many rows of S as it has edges."""
+    """Fill `slope` with the gradient of target i, a sum of one row of S per edge."""
     S, c, d, b = inputs.S, inputs.c[i], inputs.d[i], inputs.b[i]
     slope[:] = 0.0
     along = 0.0
@@ -120,17 +120,17 @@ def slopes_of(i, inputs, edges, slope):
 
 @kernel
 def slopes(inputs, edges, out):
-    """Gradient of the loss, (targets, inputs)."""
+    """Fill `out` with the gradient of the loss; (targets, inputs)."""
     for i in range(out.shape[0]):
         slopes_of(i, inputs, edges, out[i])
 
 
 @kernel
 def steepest(inputs, edges, size, start, at, slope):
-    """The `size` entries of the gradient of each target that are largest in size.
+    """Find the `size` largest gradient entries of each target, with all ties of the last.
 
-    Of as many as equal the last of them none is left out, and no zero is one of them. Fills
-    `start` as in `Lists`, and `at` and `slope` as far as they have room; returns the room needed.
+    Zeros are excluded. Fills `start` as in `Lists`, and `at` and `slope` up to their size; returns
+    the size needed.
     """
     n_targets, n_inputs = inputs.b.shape
     row, best = np.empty(n_inputs), np.empty(size)
@@ -150,10 +150,10 @@ def steepest(inputs, edges, size, start, at, slope):
 
 @kernel
 def best_of_targets(edges, size, keep):
-    """Keep the `size` edges of each target whose weights are largest in size.
+    """Keep the `size` edges of each target with the largest absolute weights, and all ties.
 
-    Of as many as equal the last of them none is left out, and no weight of 0 is kept. Returns how
-    many are kept beyond `size` in a target.
+    Weights of 0 are never kept. Returns the number of edges kept beyond `size`, summed over
+    targets.
     """
     best, beyond = np.empty(size), 0
     for i in range(edges.start.size - 1):
@@ -170,7 +170,7 @@ def best_of_targets(edges, size, keep):
 
 @kernel
 def largest(values, best):
-    """Fill `best` with the sizes of the largest values, rising, and return the first of them."""
+    """Fill `best` with the largest absolute values, increasing, and return the first of them."""
     best[:] = 0.0
     for j in range(values.size):
         x = abs(values[j])

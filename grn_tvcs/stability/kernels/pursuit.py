@@ -1,4 +1,4 @@
-"""Kernels of matching pursuit: what inputs explain of a target, chosen one by one."""
+"""Kernels of orthogonal matching pursuit: variance of a target explained by selected inputs."""
 
 import math
 from typing import NamedTuple
@@ -8,11 +8,11 @@ import numpy as np
 from grn_tvcs.stability.kernels.covariances import Floats, Ints
 from tvcs_core.jit import kernel
 
-# Rows of what is left: covariance with what is left of the response, what is left of the own
-# variance, and 1 + place among the chosen ones (0: not chosen, -1: may not be chosen).
+# Rows of `Scratch.left`: covariance with the residual of the response, residual variance of the
+# input, and 1 + position among the chosen inputs (0: not chosen, -1: may not be chosen).
 COVARIANCE, VARIANCE, PLACE = 0, 1, 2
-# Shares of variance are summed as multiples of 2^-40. None is above 1 but by rounding.
-SHARE_STEPS, LARGEST_SHARE = 2.0**40, 2.0
+# Fractions of variance are summed as multiples of 2^-40; up to rounding they are at most 1.
+SHARE_STEPS, MAX_SHARE = 2.0**40, 2.0
 
 
 class Target(NamedTuple):
@@ -26,14 +26,14 @@ class Target(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What was chosen for each target; only the first ``size[i]`` entries of a row count.
+    """Chosen inputs of each target; only the first ``size[i]`` entries of row i are used.
 
     Attributes
     ----------
     size
         (targets,).
     at, weight, dropped
-        (targets, most): input, its coefficient, and the variance that is lost without it alone.
+        (targets, most): input, its coefficient, and the variance lost without it.
     """
 
     size: Ints
@@ -43,14 +43,14 @@ class Chosen(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory for the pursuit of one target.
+    """Scratch memory for the pursuit of one target.
 
     Attributes
     ----------
     columns
-        (most, inputs): covariances with the chosen inputs, made orthogonal.
+        (most, inputs): covariances with the chosen inputs, orthogonalised.
     inverse
-        (most, most): of the Cholesky factor of the chosen inputs.
+        (most, most): inverse of the Cholesky factor of the chosen inputs.
     steps
         (most,): coefficients of the orthogonal columns.
     left
@@ -65,9 +65,9 @@ class Scratch(NamedTuple):
 
 @kernel
 def fit(inputs, edges, ridge):
-    """Fill in the weights of the edges by least squares, target by target among its own inputs.
+    """Fill in the weights of the edges by least squares, target by target.
 
-    The weight of an input that the others explain is 0.
+    An input that the others explain gets the weight 0.
     """
     start, at = edges.start, edges.at
     most = np.int64(0)
@@ -98,19 +98,24 @@ def fit(inputs, edges, ridge):
 
 @kernel
 def pursue(inputs, members, ridge, chosen, added):
-    """Choose inputs for each target by orthogonal matching pursuit; return what is out of range.
+    """Select inputs for each target by orthogonal matching pursuit.
 
     Parameters
     ----------
     members
-        `Lists` of the inputs that may be chosen; without a `start`, all of them.
+        `Lists` of the candidate inputs; without a `start`, all of them.
     ridge
-        On the diagonal of the covariances.
+        Added to the diagonal of the covariances.
     chosen
-        Filled in; as many inputs are chosen as it has room for, where so many are of use.
+        Filled in; its width is the largest number of inputs per target.
     added
-        (targets, inputs): to it is added what each input that is not chosen would explain if it
-        alone were added, in units of ``1 / SHARE_STEPS``. Terms that no grid can hold are counted.
+        (targets, inputs): adds the variance that each input not chosen would explain if it alone
+        were added, in units of ``1 / SHARE_STEPS``.
+
+    Returns
+    -------
+    int
+        Number of terms that are too large for the grid, or NaN.
     """
     n_targets, n_inputs = inputs.b.shape
     size = chosen.at.shape[1]
@@ -139,13 +144,13 @@ def pursue(inputs, members, ridge, chosen, added):
 
 @kernel
 def add_shares(left, ridge, added):
-    """Add the share of the response that each input would explain, if it is not chosen."""
+    """Add the fraction of variance that each input not chosen would explain."""
     n_wrong = 0
     for j in range(added.size):
-        # Of an input that the chosen ones explain only the ridge is left.
+        # An input that the chosen ones explain has a residual variance of about the ridge.
         is_open = left[PLACE, j] <= 0.0 and left[VARIANCE, j] > 2.0 * ridge
         share = left[COVARIANCE, j] ** 2 / left[VARIANCE, j] if is_open else 0.0
-        fits = share <= LARGEST_SHARE  # a NaN does not
+        fits = share <= MAX_SHARE  # false for NaN
         added[j] += np.int64((share if fits else 0.0) * SHARE_STEPS + 0.5)
         n_wrong += not fits
     return n_wrong
@@ -153,11 +158,11 @@ def add_shares(left, ridge, added):
 
 @kernel
 def choose(target, width, size, ridge, scratch):
-    """Choose up to `size` of the first `width` inputs by orthogonal matching pursuit.
+    """Select up to `size` of the first `width` inputs by orthogonal matching pursuit.
 
-    The inputs have covariance ``d d' * (S - c c')``, and b with the response. One is chosen by its
-    covariance with what is left of the response (Batch-OMP: Rubinstein, Zibulevsky and Elad 2008).
-    Returns how many are chosen; `PLACE` says which may be, and then which are.
+    The inputs have covariance ``d d' * (S - c c')``, and covariance b with the response. Each step
+    selects the largest covariance with the residual (Batch-OMP: Rubinstein, Zibulevsky and Elad
+    2008). Returns the number of selected inputs; `PLACE` holds the candidates, then the positions.
     """
     S, c, d, left, columns = target.S, target.c, target.d, scratch.left, scratch.columns
     for j in range(width):
@@ -176,7 +181,7 @@ def choose(target, width, size, ridge, scratch):
 
 @kernel
 def strongest(width, left, least):
-    """The input of largest covariance with what is left, or -1."""
+    """Return the input with the largest covariance with the residual, or -1."""
     best = 0.0
     at = -1
     for j in range(width):
@@ -189,7 +194,7 @@ def strongest(width, left, least):
 
 @kernel
 def take(at, n, width, scratch):
-    """Make column n orthogonal to those before and take it out; return its coefficient there.
+    """Orthogonalise column n to the previous ones; return its coefficient.
 
     One step of Gram-Schmidt in the metric of the inputs, which gives one column of the Cholesky
     factor; `inverse` gets the next row of its inverse.
@@ -217,7 +222,7 @@ def take(at, n, width, scratch):
 
 @kernel
 def drop(k, n, inverse, steps):
-    """Coefficient w of the k-th of n chosen inputs, and what is lost without it, w^2 / inv(G)."""
+    """Return coefficient w of the k-th of n chosen inputs and the loss without it, w^2 / inv(G)."""
     weight = 0.0
     spread = 0.0
     for m in range(k, n):

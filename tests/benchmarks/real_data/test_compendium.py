@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import compendium
 from benchmarks.compendium import OUT
-from grn_tvcs import read_layout
+from grn_tvcs import Expression
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_course_is_followed_back_and_a_sample_may_begin_two(whole):
 @pytest.mark.filterwarnings("ignore:.*3 samples are the same as another")  # they are
 def test_the_datasheet_counts_what_is_there():
     sheet = " ".join((OUT / "DATASHEET.md").read_text(encoding="utf-8").split())
-    expression = read_layout(
+    expression = Expression.of(
         OUT / "expression.tsv", samples=OUT / "samples.tsv", genes_in_rows=True
     )
     regulators, edges = (

@@ -11,7 +11,7 @@ from dask import config
 from distributed import LocalCluster
 
 from tests.core.engines import toys
-from tvcs_core.engines import Processes, Serial, Threads, choice, engine_of, results, workers
+from tvcs_core.engines import Processes, Serial, Threads, choice, make_engine, results, workers
 from tvcs_core.engines.address import Address
 from tvcs_core.engines.cluster import Cluster
 
@@ -28,14 +28,16 @@ def test_a_cluster_gives_the_same_bytes(address, tmp_path):
     want = toys.total(toys.job(), Serial())
     with Cluster(address) as engine:
         assert toys.total(toys.job(), engine) == want
-        assert toys.total(toys.job(), engine, keep=tmp_path) == want
+        assert toys.total(toys.job(), engine, checkpoint_dir=tmp_path) == want
         assert toys.total(toys.job(seed=4), engine) != want
         several = [toys.job(name="a"), toys.job(seed=4, name="b", size=3)]
         assert toys.total(several, engine) == toys.total(several, Serial())
         assert list(results([toys.job(size=0)], engine)) == []
     with Threads(2) as engine:  # what a cluster has kept, threads take up
         told = []
-        assert toys.total(toys.job(), engine, keep=tmp_path, progress=lambda *n: told.append(n))
+        assert toys.total(
+            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *n: told.append(n)
+        )
     assert told == [(8, 8)]
 
 
@@ -76,10 +78,10 @@ def test_another_processor_is_a_warning(address, monkeypatch):
 
 
 def test_options_choose_the_engine(tmp_path):
-    assert type(engine_of()) is Serial
-    assert type(engine_of(threads=3)) is Threads
-    assert type(engine_of(workers=1)) is Processes
-    assert type(engine_of(cluster="tcp://127.0.0.1:9")) is Cluster
+    assert type(make_engine()) is Serial
+    assert type(make_engine(threads=3)) is Threads
+    assert type(make_engine(workers=1)) is Processes
+    assert type(make_engine(cluster="tcp://127.0.0.1:9")) is Cluster
 
 
 @pytest.mark.parametrize(
@@ -94,20 +96,20 @@ def test_options_choose_the_engine(tmp_path):
 )
 def test_options_that_do_not_go_together_are_refused(options, said):
     with pytest.raises(ValueError, match=said):
-        engine_of(**options)
+        make_engine(**options)
 
 
 def test_without_dask_a_cluster_says_what_to_install(monkeypatch):
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"not installed; give: pip install '\.\[cluster\]'"):
-        engine_of(cluster="tcp://127.0.0.1:9")
+        make_engine(cluster="tcp://127.0.0.1:9")
 
 
 def test_engines_need_no_dask():
     assert importlib.util.find_spec("distributed") is not None
     script = (
         "import sys\nsys.modules['distributed'] = sys.modules['dask'] = None\n"
-        "from tvcs_core.engines import engine_of\nengine_of(workers=2)"
+        "from tvcs_core.engines import make_engine\nengine_of(workers=2)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

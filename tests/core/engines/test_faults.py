@@ -17,7 +17,7 @@ from tvcs_core.engines import Serial
 from tvcs_core.engines import cluster as cluster_module
 from tvcs_core.engines.address import read_address
 from tvcs_core.engines.cluster import Cluster
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,7 @@ def test_a_unit_that_hangs_is_moved(cluster, want, tmp_path):
 def test_a_unit_that_hangs_twice_is_one_sentence(cluster, tmp_path):
     with (
         cluster.engine(deadline=4) as engine,
-        pytest.raises(WorkError, match=r"^unit 3 of 8 of sums did not end .* on 2 workers, the"),
+        pytest.raises(RunError, match=r"^unit 3 of 8 of sums did not end .* on 2 workers, the"),
     ):
         toys.total(bad(toys.hangs, tmp_path, always=True), engine)
 
@@ -70,7 +70,7 @@ def test_a_unit_that_hangs_twice_is_one_sentence(cluster, tmp_path):
 def test_a_unit_that_is_always_too_large_says_what_it_needs_and_what_there_is(cluster, tmp_path):
     job = bad(toys.greedy, tmp_path, always=True)
     job = type(job)(job.name, job.unit, job.state, job.size, memory=2e9)
-    with cluster.engine() as engine, pytest.raises(WorkError) as error:
+    with cluster.engine() as engine, pytest.raises(RunError) as error:
         toys.total(job, engine)
     assert str(error.value).startswith(
         "unit 3 of 8 of sums ended 4 workers one after the other: it needs about 2.0 GB of "
@@ -112,8 +112,10 @@ def test_a_scheduler_that_is_killed_is_one_sentence_and_its_units_are_not_lost(w
             if done == 4:
                 first.scheduler.kill()
 
-        with first.engine() as engine, pytest.raises(WorkError) as error:
-            toys.total(toys.job(seconds=0.3), engine, keep=tmp_path / "keep", progress=kill)
+        with first.engine() as engine, pytest.raises(RunError) as error:
+            toys.total(
+                toys.job(seconds=0.3), engine, checkpoint_dir=tmp_path / "keep", progress=kill
+            )
         assert str(error.value) == (
             f"the scheduler at {first.address} is gone; run again with --resume"
         )
@@ -122,7 +124,10 @@ def test_a_scheduler_that_is_killed_is_one_sentence_and_its_units_are_not_lost(w
     told = []
     with LocalCluster(tmp_path / "second", n_workers=1) as second, second.engine() as engine:
         found = toys.total(
-            toys.job(), engine, keep=tmp_path / "keep", progress=lambda *now: told.append(now)
+            toys.job(),
+            engine,
+            checkpoint_dir=tmp_path / "keep",
+            progress=lambda *now: told.append(now),
         )
     assert found == want
     assert told[0] == (4, 8)
@@ -135,19 +140,21 @@ from tvcs_core.engines.address import read_address
 from tvcs_core.engines.cluster import Cluster
 with Cluster(read_address({address!r})) as engine:
     job = toys.job(seconds=0.5)
-    toys.total(job, engine, keep=Path({keep!r}), progress=lambda *now: print(now, flush=True))
+    toys.total(
+        job, engine, checkpoint_dir=Path({keep!r}), progress=lambda *now: print(now, flush=True)
+    )
 """
 
 
 def test_a_slow_link_gives_the_same_bytes_and_does_each_unit_once(cluster, tmp_path, monkeypatch):
     """Results take longer to arrive than they are waited for at first."""
-    monkeypatch.setattr(cluster_module, "FETCH", 0.5)
+    monkeypatch.setattr(cluster_module, "FETCH_SECONDS", 0.5)
     job = toys.job(toys.leave_mark, size=3, width=100_000, folder=str(tmp_path))
     with (
         SlowLink(cluster.address, rate=1e6, delay=0.01) as link,
         Cluster(read_address(link.address)) as engine,
     ):
-        found = toys.total(job, engine, keep=tmp_path / "keep")
+        found = toys.total(job, engine, checkpoint_dir=tmp_path / "keep")
         assert link.passed > 3 * 800_000
     assert times_done(tmp_path) == [1] * 3
     assert found == toys.total(toys.job(size=3, width=100_000), Serial())
@@ -165,7 +172,7 @@ def test_a_client_that_is_killed_loses_what_was_at_work_alone(cluster, want, tmp
     told = []
     with cluster.engine() as engine:
         found = toys.total(
-            toys.job(), engine, keep=tmp_path, progress=lambda *now: told.append(now)
+            toys.job(), engine, checkpoint_dir=tmp_path, progress=lambda *now: told.append(now)
         )
     assert found == want
     assert told[0][0] >= 3

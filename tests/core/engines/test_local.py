@@ -11,8 +11,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.core.engines import toys
-from tvcs_core.engines import Beside, Processes, Serial, Threads, one_blas_thread, results
-from tvcs_core.files.errors import WorkError
+from tvcs_core.engines import PiggybackEngine, Processes, Serial, Threads, one_blas_thread, results
+from tvcs_core.files.errors import RunError
 
 ENGINES = [Serial(), Threads(1), Threads(4), Processes(2)]
 
@@ -54,7 +54,7 @@ class TestBeside:
                 yield from super().run(tasks)
 
         asked, own, told = [], {}, []
-        beside = Beside(
+        beside = PiggybackEngine(
             Watched(), toys.job(seed=4, name="own", size=3), own.__setitem__,
             progress=lambda *now: told.append(now),
         )  # fmt: skip
@@ -80,16 +80,18 @@ class TestBeside:
             return has_begun.wait(timeout=30.0)
 
         with Threads(2) as engine:
-            beside = Beside(engine, toys.job(waits, size=1, name="own"), own.__setitem__)
+            beside = PiggybackEngine(engine, toys.job(waits, size=1, name="own"), own.__setitem__)
             assert toys.total(toys.job(begins), beside)
         assert own == {0: True}
 
     def test_who_never_asks_has_it_done_all_the_same_and_finished_units_are_kept(self, tmp_path):
         own, again, told = {}, {}, []
-        Beside(Serial(), toys.job(size=4), own.__setitem__, keep=tmp_path).finish()
+        PiggybackEngine(
+            Serial(), toys.job(size=4), own.__setitem__, checkpoint_dir=tmp_path
+        ).finish()
         cannot = toys.job(toys.fails, size=4, bad=range(4))
-        Beside(
-            Threads(2), cannot, again.__setitem__, keep=tmp_path,
+        PiggybackEngine(
+            Threads(2), cannot, again.__setitem__, checkpoint_dir=tmp_path,
             progress=lambda *now: told.append(now),
         ).finish()  # fmt: skip
         assert sorted(own) == sorted(again) == [0, 1, 2, 3]
@@ -99,14 +101,16 @@ class TestBeside:
     def test_units_of_a_run_that_was_ended_early_are_done_at_the_end(self):
         own = {}
         with Threads(2) as engine:
-            beside = Beside(engine, toys.job(size=9, name="own"), own.__setitem__)
+            beside = PiggybackEngine(engine, toys.job(size=9, name="own"), own.__setitem__)
             with closing(results([toys.job()], beside)) as found:
                 next(found)
             beside.finish()
         assert sorted(own) == list(range(9))
 
     def test_what_a_unit_of_it_raises_ends_the_run(self):
-        beside = Beside(Threads(2), toys.job(toys.fails, name="own", bad=[3]), lambda *_: None)
+        beside = PiggybackEngine(
+            Threads(2), toys.job(toys.fails, name="own", bad=[3]), lambda *_: None
+        )
         with pytest.raises(ValueError, match="cannot do 3"):
             toys.total(toys.job(size=50), beside)
 
@@ -157,7 +161,7 @@ class TestProcesses:
         assert capfd.readouterr() == ("", "a line of output\n" * 2)
 
     def test_an_error_that_cannot_travel_is_told_in_words(self):
-        with Processes(1) as engine, pytest.raises(WorkError, match="Odd: very odd"):
+        with Processes(1) as engine, pytest.raises(RunError, match="Odd: very odd"):
             toys.total(toys.job(toys.fails_oddly), engine)
 
     def test_a_killed_worker_costs_one_unit(self, tmp_path):
@@ -170,7 +174,7 @@ class TestProcesses:
 
     def test_a_unit_that_kills_its_worker_twice_is_one_sentence(self, tmp_path):
         job = toys.job(toys.killed, folder=str(tmp_path), bad=[2], always=True)
-        with Processes(2) as engine, pytest.raises(WorkError) as error:
+        with Processes(2) as engine, pytest.raises(RunError) as error:
             toys.total(job, engine)
         assert str(error.value) == (
             "unit 3 of 8 of sums ended its worker process 2 times (SIGKILL); if memory was short, "
@@ -196,11 +200,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.core.engines import toys
 from tvcs_core.command.shell import guarded
-from tvcs_core.engines import engine_of
+from tvcs_core.engines import make_engine
 
 @guarded
 def main():
-    with engine_of({options}) as engine:
+    with make_engine({options}) as engine:
         job = toys.job(size=1000, seconds=.05)
         toys.total(job, engine, progress=lambda *now: print(now, flush=True))
 

@@ -47,7 +47,7 @@ def test_rows_of_a_sheet_are_as_long_as_the_longest(tmp_path):
 
 
 def test_blocks_hold_as_many_rows_as_fit(monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK", 12)
+    monkeypatch.setattr(rows_module, "CHUNK_BYTES", 12)
     lengths = [1, 2, 3, 1, 1, 1, 1, 9, 30, 1, 4, 4, 1, 1, 2, 6, 11, 1]
     rows = Rows.of([["x" * length] for length in lengths])  # each with the end of its line
     blocks = [[len(cell) for (cell,) in block] for block in rows.blocks()]
@@ -148,5 +148,5 @@ def test_a_workbook_of_several_sheets_is_refused_by_their_names(tmp_path):
     book.active["A1"] = 1
     book.create_sheet("two")["A1"] = 2
     book.save(tmp_path / "x.xlsx")
-    with pytest.raises(DataError, match=r"the sheets one, two; keep the one that is meant alone$"):
+    with pytest.raises(DataError, match=r"the sheets one, two; keep only the one you mean$"):
         read_table(tmp_path / "x.xlsx")

@@ -37,7 +37,7 @@ def test_doctor_projection_and_inference_know_the_same_memory(meminfo, monkeypat
         estimate(GENOME).refuse_what_cannot_fit("take less")
     monkeypatch.setattr(candidates, "estimate_memory", lambda size, of_each: LEFT * 1024 + 10**6)
     with pytest.raises(MemoryError, match=r"about 3,222 MB .* and 3,221 MB are available"):
-        candidates.ask_for_memory(table())
+        candidates.check_memory(table())
 
 
 @pytest.mark.parametrize("text", [None, "MemTotal: 5 kB\n"])
@@ -48,7 +48,7 @@ def test_where_the_system_does_not_say_nothing_is_refused(meminfo, monkeypatch, 
     assert re.search(r"^memory    [\d.]+ GiB$", doctor(), re.MULTILINE)
     estimate(GENOME).refuse_what_cannot_fit("take less")
     monkeypatch.setattr(candidates, "estimate_memory", lambda size, of_each: 10**15)
-    candidates.ask_for_memory(table())
+    candidates.check_memory(table())
 
 
 ASSIGN = """

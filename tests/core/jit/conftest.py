@@ -5,7 +5,7 @@ import tempfile
 import pytest
 
 from tests.core.jit.toys import INNER, OUTER
-from tvcs_core.jit import built, folder
+from tvcs_core.jit import folder
 
 
 @pytest.fixture
@@ -28,7 +28,6 @@ def toy(tmp_path, monkeypatch):
         for name in [n for n in sys.modules if n.partition(".")[0] == "toy"]:
             del sys.modules[name]
         folder.cache_folder.cache_clear()
-        built.built_kernels.cache_clear()
 
     def fresh():
         forget()

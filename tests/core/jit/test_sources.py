@@ -2,6 +2,8 @@
 
 import importlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,20 @@ from toy.high.kernels.records import (
 def run(span):
     inner = Span(lower=span.lower + STEP, upper=span.upper)
     return inner.upper - 2 * inner.lower
+"""
+ASSEMBLY = """
+from numba import njit
+
+@njit(nogil=True)
+def total(values):
+    found = 0.0
+    for i in range(values.size):
+        found += 2 * values[i]
+    return found
+
+total.compile("f8(f8[::1])")
+[text] = total.inspect_asm().values()
+print(text)
 """
 BY_ANY_RECORD = """
 from tvcs_core.jit import kernel
@@ -135,7 +151,47 @@ def test_an_edit_after_the_start_leaves_the_cache_alone(toy, monkeypatch):
     assert run(VALUES) == 24.0
 
 
-def test_settings_of_numba_have_a_folder_of_their_own(monkeypatch):
+@pytest.mark.parametrize("name", ["BOUNDSCHECK", "OPT", "CPU_NAME", "DUMP_ASSEMBLY", "OF_TOMORROW"])
+def test_settings_of_numba_have_a_folder_of_their_own(monkeypatch, name):
     plain = folder.fingerprint("tvcs_core")
-    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    monkeypatch.setenv(f"NUMBA_{name}", "1")
     assert folder.fingerprint("tvcs_core") != plain
+
+
+def test_settings_that_change_no_code_compile_nothing_anew(toy, monkeypatch):
+    toy()(VALUES)
+    for name in (*folder.CODE_IS_EQUAL, "NUMBA_CUDA_LOG_LEVEL"):
+        monkeypatch.setenv(name, "1")
+    run = toy()
+    assert run(VALUES) == 24.0
+    assert was_cached(run)
+
+
+def assembly(**environment):
+    """What numba compiles in a process of its own, since it reads its settings once."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASSEMBLY],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(done.stdout) > 1000
+    return done.stdout
+
+
+def test_numba_compiles_the_same_under_settings_that_change_no_code():
+    named = dict.fromkeys(folder.CODE_IS_EQUAL, "1") | {
+        "NUMBA_CACHE_LOCATOR_CLASSES": "",
+        "NUMBA_COLOR_SCHEME": "no_color",
+        "NUMBA_THREADING_LAYER": "workqueue",
+        "NUMBA_THREADING_LAYER_PRIORITY": "workqueue omp tbb",
+    }
+    assert assembly(**named) == assembly() != assembly(NUMBA_OPT="0")
+
+
+def test_numba_knows_the_settings_that_change_no_code():
+    from numba.core import config
+
+    text = Path(config.__file__).read_text("utf-8")
+    assert [name for name in folder.CODE_IS_EQUAL if f'"{name}"' not in text] == []

@@ -8,9 +8,9 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.core.projection.test_exact import FAMILIES, INTEGER, as_edges, proven, scaled
 from tvcs_core import TVCS, project
-from tvcs_core.projection.exact import assigned, search, solve_dense, steps_for
+from tvcs_core.projection.exact import assigned, grid_steps_for, search, solve_dense
 from tvcs_core.projection.kernels import assignment, gains, pairing, tied
-from tvcs_core.projection.kernels.records import NearEntries, Ones
+from tvcs_core.projection.kernels.records import Shortlist, UnitCapTable
 from tvcs_core.projection.small import project_small
 
 NEARLY_TIED = {
@@ -34,7 +34,7 @@ def check(rng, family, n, m):
     result = solve_dense(values, *ones(n, m), squared=True)
     proven(values, *ones(n, m), result, integer=family in INTEGER)
     keep, _ = as_edges(values, *ones(n, m), rng)
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
     return result
 
 
@@ -52,7 +52,7 @@ def nobody_yet(n, m):
 def test_bids_leave_prices_that_prove_what_they_assign(family, n, m):
     worth = even(scaled(FAMILIES[family](np.random.default_rng([n, m]), n, m)))
     u, w, col_of, row_of = nobody_yet(n, m)
-    assignment.bid(worth, 0, n, pairing.BIDS * n, u, w, col_of, row_of)
+    assignment.bid(worth, 0, n, pairing.BIDS_PER_ROW * n, u, w, col_of, row_of)
     rows = np.flatnonzero(col_of >= 0)
     assert np.array_equal(row_of[col_of[rows]], rows)
     assert (row_of >= 0).sum() == rows.size
@@ -86,7 +86,7 @@ def test_paths_assign_every_row_as_scipy_does(family, n, m):
 @pytest.fixture
 def never_small(monkeypatch):
     """Small tables are assigned as large ones are."""
-    monkeypatch.setattr(search, "SMALL_ONES", 0)
+    monkeypatch.setattr(search, "MAX_SMALL_UNIT_CAPS", 0)
 
 
 @pytest.mark.parametrize("family", sorted(ALL))
@@ -134,28 +134,28 @@ def test_every_way_to_an_assignment_keeps_the_same(family, shape, monkeypatch):
     found = solve_dense(values, *ones(*shape), squared=True)
     assert found.stats["path"] == "assignment"
     in_one_call = project_small(values, TVCS.matrix(shape, row_caps=1, col_caps=1))
-    assert np.array_equal(in_one_call.support, found.keep)
+    assert np.array_equal(in_one_call.support, found.mask)
     assert np.array_equal(in_one_call.row_duals, found.row_duals)
     assert np.array_equal(in_one_call.col_duals, found.col_duals)
-    monkeypatch.setattr(assigned, "AT_ONCE", 1)
+    monkeypatch.setattr(assigned, "MAX_STAGE_ENTRIES", 1)
     by_rows = solve_dense(values, *ones(*shape), squared=True)
-    assert np.array_equal(by_rows.keep, found.keep)
+    assert np.array_equal(by_rows.mask, found.mask)
     assert by_rows.stats["path"] == "assignment"
-    monkeypatch.setattr(assigned, "MANY", 1)
+    monkeypatch.setattr(assigned, "MAX_HASHED_LINES", 1)
     by_simplex = solve_dense(values, *ones(*shape), squared=True)
-    assert np.array_equal(by_simplex.keep, found.keep)
+    assert np.array_equal(by_simplex.mask, found.mask)
     assert by_simplex.stats["path"] != "assignment"
 
 
 @pytest.mark.parametrize("family", ["constant", "ties", "integers", "sparse ties", "gauss"])
 def test_ties_of_wide_rows_are_settled_among_near_entries_or_all_of_them(family):
     """Paths among near entries, paths among all, and near ones that were not enough."""
-    n, m = 90, pairing.WIDE
+    n, m = 90, pairing.MIN_SHORTLIST_COLUMNS
     values = scaled(ALL[family](np.random.default_rng(5), n, m))
-    steps, keep, kept = steps_for(n), np.empty((n, m), bool), []
+    steps, keep, kept = grid_steps_for(n), np.empty((n, m), bool), []
     for at_first in (0, 1):  # what is wrong with near entries: then all are looked at
-        table = Ones(values, True, False, 1.0, steps)
-        found, clock = nothing_found(n, m), np.zeros(4, np.int64)
+        table = UnitCapTable(values, True, False, 1.0, steps)
+        found, clock = initial_state(n, m), np.zeros(4, np.int64)
         clock[pairing.WRONG] = at_first
         assert pairing.settle(table, found, clock, n, keep)
         kept.append(keep.copy())
@@ -173,7 +173,7 @@ def test_rows_of_one_number_have_prices_to_the_last_digit():
 
 def test_of_equal_assignments_the_one_of_the_largest_hashes_is_kept():
     for n, m in [(4, 4), (3, 5), (5, 3)]:
-        keep = solve_dense(np.full((n, m), 0.75), *ones(n, m), squared=True).keep
+        keep = solve_dense(np.full((n, m), 0.75), *ones(n, m), squared=True).mask
         hashes = np.array([[gains.tie.py_func(r, c, 0) for c in range(m)] for r in range(n)])
         side = hashes if n <= m else hashes.T
         few, many = side.shape
@@ -181,21 +181,21 @@ def test_of_equal_assignments_the_one_of_the_largest_hashes_is_kept():
         assert hashes[keep].sum() == best
 
 
-def nothing_found(n, m):
-    return pairing.nothing_found(np.empty((n, m), np.int64))
+def initial_state(n, m):
+    return pairing.initial_state(np.empty((n, m), np.int64))
 
 
 def draw_near(rng, n, m, share):
     """Worths of which every row lists some, among them those of an assignment."""
-    worth = 2 * rng.integers(1, tied.HASHES, (n, m))
+    worth = 2 * rng.integers(1, tied.MAX_HASH, (n, m))
     listed = rng.random((n, m)) < share
     listed[np.arange(n), rng.permutation(m)[:n]] = True
     rows, cols = np.nonzero(listed)
     start = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
-    found = nothing_found(n, m)
-    near = NearEntries(start, np.ascontiguousarray(cols), worth[rows, cols])
+    found = initial_state(n, m)
+    shortlist = Shortlist(start, np.ascontiguousarray(cols), worth[rows, cols])
     found.gains[:] = np.where(listed, worth, 0)
-    return found._replace(near=near), listed
+    return found._replace(shortlist=shortlist), listed
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
@@ -209,7 +209,7 @@ def test_near_entries_are_assigned_with_potentials_that_prove_it(share):
         assignment.bid(found.gains, 0, n, 2 * n, p, q, col_of, row_of)
         taken = found.gains[np.arange(n), col_of] > 0  # not what is worth nothing
         row_of[col_of[(col_of >= 0) & ~taken]], col_of[~taken] = -1, -1
-        tied.assign_near(found, 0, n)
+        tied.assign_on_shortlist(found, 0, n)
         rows = np.flatnonzero(col_of >= 0)
         assert rows.size == n or share < 0.5  # the others are left to a look at all columns
         assert np.array_equal(row_of[col_of[rows]], rows)
@@ -221,10 +221,10 @@ def test_near_entries_are_assigned_with_potentials_that_prove_it(share):
 
 def draw_tied(rng, n, m, share):
     """Worths of tied entries, where some rows and columns have prices; the hashes, and the rest."""
-    found, hashes = nothing_found(n, m), rng.integers(1, tied.HASHES + 1, (n, m))
+    found, hashes = initial_state(n, m), rng.integers(1, tied.MAX_HASH + 1, (n, m))
     is_tied = rng.random((n, m)) < share
     found.u[:], found.w[:] = rng.integers(0, 2, n), rng.integers(0, 2, m)
-    must = n * tied.HASHES * (found.u[:, None] + found.w)
+    must = n * tied.MAX_HASH * (found.u[:, None] + found.w)
     found.gains[:] = np.where(is_tied, 2 * (hashes + must), 0)
     return found, hashes, is_tied
 
@@ -232,47 +232,47 @@ def draw_tied(rng, n, m, share):
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 1.0])
 def test_near_entries_are_those_of_the_largest_hashes(share):
     """Of columns with a price and of others; all of them where these are few."""
-    n, m = 30, pairing.WIDE
+    n, m = 30, pairing.MIN_SHORTLIST_COLUMNS
     found, hashes, is_tied = draw_tied(np.random.default_rng(int(100 * share)), n, m, share)
     sizes = []
     for r in range(n):
-        assert tied.list_near(found, r)
-        at = slice(found.near.start[r], found.near.start[r + 1])
-        near = np.zeros(m, bool)
+        assert tied.fill_shortlist(found, r)
+        at = slice(found.shortlist.start[r], found.shortlist.start[r + 1])
+        shortlist = np.zeros(m, bool)
         for has_price in (False, True):
             among = np.flatnonzero(is_tied[r] & ((found.w > 0) == has_price))
-            least = tied.HASHES * (1 - tied.FEW / (among.size + 1))
+            least = tied.MAX_HASH * (1 - tied.TIED_PER_LINE / (among.size + 1))
             # The threshold is rounded by FEW at most.
-            assert (abs(hashes[r, among] - least) > tied.FEW).all()
-            near[among] = hashes[r, among] > least
-            sizes.append(np.count_nonzero(near[among]))
+            assert (abs(hashes[r, among] - least) > tied.TIED_PER_LINE).all()
+            shortlist[among] = hashes[r, among] > least
+            sizes.append(np.count_nonzero(shortlist[among]))
             assert share > 0.03 or sizes[-1] == among.size
-        assert np.array_equal(found.near.col[at], np.flatnonzero(near))
-        assert np.array_equal(found.near.worth[at], found.gains[r, near])
-    assert share < 0.5 or tied.FEW - 3 < np.mean(sizes) < tied.FEW + 3
+        assert np.array_equal(found.shortlist.col[at], np.flatnonzero(shortlist))
+        assert np.array_equal(found.shortlist.worth[at], found.gains[r, shortlist])
+    assert share < 0.5 or tied.TIED_PER_LINE - 3 < np.mean(sizes) < tied.TIED_PER_LINE + 3
 
 
 def test_a_row_lists_its_near_entries_if_all_before_it_have_left_room():
-    n, m = 4, pairing.WIDE
+    n, m = 4, pairing.MIN_SHORTLIST_COLUMNS
     found, *_ = draw_tied(np.random.default_rng(0), n, m, 1.0)
-    found.gains[2] = 2 * tied.HASHES * (1 + n * (found.u[2] + found.w))  # all of them are near
-    found.near.start[2] = tied.ROOM * n
-    assert tied.list_near(found, 2)
-    assert found.near.start[3] == found.near.col.size == found.near.worth.size
-    found.near.start[2] += 1
-    found.near.start[3] = 0
-    assert not tied.list_near(found, 2)
-    assert found.near.start[3] == 0
+    found.gains[2] = 2 * tied.MAX_HASH * (1 + n * (found.u[2] + found.w))  # all of them are near
+    found.shortlist.start[2] = tied.SHORTLIST_ROOM * n
+    assert tied.fill_shortlist(found, 2)
+    assert found.shortlist.start[3] == found.shortlist.col.size == found.shortlist.worth.size
+    found.shortlist.start[2] += 1
+    found.shortlist.start[3] = 0
+    assert not tied.fill_shortlist(found, 2)
+    assert found.shortlist.start[3] == 0
 
 
 @pytest.mark.parametrize("most", [1, 3, 50])
 def test_bids_by_near_entries_leave_prices_that_prove_what_they_assign(most):
-    n, m = 120, pairing.WIDE
+    n, m = 120, pairing.MIN_SHORTLIST_COLUMNS
     found, *_ = draw_tied(np.random.default_rng(most), n, m, 0.2)
     found.gains[::10] = 0  # rows without any
     for r in range(n):
-        assert tied.list_near(found, r)
-        tied.bid_near(found, r, most)
+        assert tied.fill_shortlist(found, r)
+        tied.bid_on_shortlist(found, r, most)
     p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
     rows = np.flatnonzero(col_of >= 0)
     assert rows.size > (0.8 if most > 1 else 0.7) * n
@@ -283,13 +283,16 @@ def test_bids_by_near_entries_leave_prices_that_prove_what_they_assign(most):
     slack = p[:, None] + q - found.gains
     assert not slack[rows, col_of[rows]].any()
     for r in rows:
-        assert (slack[r, found.near.col[found.near.start[r] : found.near.start[r + 1]]] >= 0).all()
+        assert (
+            slack[r, found.shortlist.col[found.shortlist.start[r] : found.shortlist.start[r + 1]]]
+            >= 0
+        ).all()
 
 
 def test_tied_entries_are_counted_until_there_is_a_choice():
     n, m = 30, 40
-    found = nothing_found(n, m)
-    table = Ones(np.ones((n, m)), True, False, 1.0, steps_for(n))
+    found = initial_state(n, m)
+    table = UnitCapTable(np.ones((n, m)), True, False, 1.0, grid_steps_for(n))
     found.gains[:], found.u[:] = 2, 2
     assert tied.count_tied(table, found, 0, n) == m
     found.u[5:] = 4  # of these rows nothing is tied
@@ -298,10 +301,10 @@ def test_tied_entries_are_counted_until_there_is_a_choice():
 
 
 def test_what_near_entries_leave_out_is_looked_at():
-    n, m = 100, pairing.WIDE
+    n, m = 100, pairing.MIN_SHORTLIST_COLUMNS
     found, *_ = draw_tied(np.random.default_rng(0), n, m, 1.0)
-    assert all(tied.list_near(found, r) for r in range(n))
-    tied.assign_near(found, 0, n)
+    assert all(tied.fill_shortlist(found, r) for r in range(n))
+    tied.assign_on_shortlist(found, 0, n)
     p, q = found.p, found.q
     rows = np.flatnonzero(found.col_of >= 0)
     assert rows.size > 0.9 * n
@@ -311,9 +314,12 @@ def test_what_near_entries_leave_out_is_looked_at():
 
 
 def test_where_near_entries_mislead_all_are_looked_at():
-    n, m = 90, pairing.WIDE
-    table, keep = Ones(np.ones((n, m)), True, False, 1.0, steps_for(n)), np.empty((n, m), bool)
-    found, clock = nothing_found(n, m), np.zeros(4, np.int64)
+    n, m = 90, pairing.MIN_SHORTLIST_COLUMNS
+    table, keep = (
+        UnitCapTable(np.ones((n, m)), True, False, 1.0, grid_steps_for(n)),
+        np.empty((n, m), bool),
+    )
+    found, clock = initial_state(n, m), np.zeros(4, np.int64)
     stages, is_done = [], False
     while not is_done:
         stage = int(clock[pairing.STAGE])
@@ -322,12 +328,12 @@ def test_where_near_entries_mislead_all_are_looked_at():
         stages.append(stage)
         is_done = pairing.settle(table, found, clock, n - 1, keep)
     assert pairing.BID_TIED in stages[stages.index(pairing.CHECK) :]
-    assert np.array_equal(keep, solve_dense(np.ones((n, m)), *ones(n, m), squared=True).keep)
+    assert np.array_equal(keep, solve_dense(np.ones((n, m)), *ones(n, m), squared=True).mask)
 
 
 def test_whole_numbers_hold_what_the_longest_tables_need():
     """Twice the prices of lines that must not be left out, and paths of three of them."""
-    worth = 2 * (2 * assigned.MANY * tied.HASHES + tied.HASHES)
-    assert 3 * worth < assignment.FAR < assignment.DONE
-    assert assignment.DONE + 2 * worth < 2**63
-    assert all(2 * steps_for(few) <= 2**57 for few in range(1, 5000))
+    worth = 2 * (2 * assigned.MAX_HASHED_LINES * tied.MAX_HASH + tied.MAX_HASH)
+    assert 3 * worth < assignment.INFINITE_LENGTH < assignment.SETTLED_PRICE
+    assert assignment.SETTLED_PRICE + 2 * worth < 2**63
+    assert all(2 * grid_steps_for(few) <= 2**57 for few in range(1, 5000))

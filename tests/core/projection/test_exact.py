@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_matrix, vstack
 
-from tvcs_core.projection.exact import Near, candidates, search, solve_dense, solve_edges
+from tvcs_core.projection.exact import CoreBand, candidates, search, solve_dense, solve_edges
 from tvcs_core.projection.kernels.records import Band, Prices
 
 FAMILIES = {
@@ -72,7 +72,7 @@ def draw(rng, family, largest=12):
 def proven(values, a, b, total, result, squared=True, integer=False):
     """Check caps, signs and the bound of a dense result; return what it keeps."""
     gains = values * values if squared else values
-    keep, u, w, price = result.keep, result.row_duals, result.col_duals, result.total_dual
+    keep, u, w, price = result.mask, result.row_duals, result.col_duals, result.total_dual
     assert keep.shape == values.shape
     assert keep.dtype == bool
     assert (keep.sum(axis=1) <= a).all()
@@ -105,7 +105,7 @@ def as_edges(values, a, b, total, rng=None, **options):
     options = {"squared": True} | options
     result = solve_edges(row, col, key, values[row, col], n, m, a, b, total, **options)
     keep = np.zeros(values.shape, bool)
-    keep[row, col] = result.keep
+    keep[row, col] = result.mask
     return keep, result
 
 
@@ -133,9 +133,9 @@ def check_instance(rng, family, largest):
     result = solve_dense(values, a, b, total, squared=True)
     proven(values, a, b, total, result, integer=family in INTEGER)
     keep, _ = as_edges(values, a, b, total, rng)
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
     again = solve_dense(values, a, b, total, squared=True, warm=result.warm)
-    assert np.array_equal(again.keep, result.keep)
+    assert np.array_equal(again.mask, result.mask)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -202,7 +202,7 @@ def test_caps_of_one_are_proven_and_unique_whatever_the_values(family, n, m):
     result = solve_dense(values, a, b, n * m, squared=True)
     proven(values, a, b, n * m, result, integer=family in INTEGER)
     keep, _ = as_edges(values, a, b, n * m, np.random.default_rng(1))
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
     assert result.stats["path"] in ("assignment", "small", "nothing")
 
 
@@ -225,12 +225,12 @@ def test_caps_of_one_side_have_a_closed_form_that_the_search_agrees_with(family,
     result = solve_dense(values, a, b, total, squared=True)
     proven(values, a, b, total, result, integer=family in INTEGER)
     keep, edges = as_edges(values, a, b, total, np.random.default_rng(1))
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
     if family == "gauss":
         assert result.stats["path"] == edges.stats["path"] == "closed form"
     monkeypatch.setattr(search, "closed_form", lambda *_: None)
     searched = solve_dense(values, a, b, total, squared=True)
-    assert np.array_equal(searched.keep, result.keep)
+    assert np.array_equal(searched.mask, result.mask)
 
 
 def test_gains_may_be_given_as_they_are():
@@ -240,15 +240,15 @@ def test_gains_may_be_given_as_they_are():
     result = solve_dense(gains, a, b, total, squared=False)
     proven(gains, a, b, total, result, squared=False)
     keep, _ = as_edges(gains, a, b, total, rng, squared=False)
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
 
 
 def test_without_caps_every_nonzero_entry_is_kept_however_small():
     values = np.array([[1.0, 1e-12, 0.0], [1e-170, -1e-300, 5e-324]])
     result = solve_dense(values, np.full(2, 3), np.full(3, 2), 6, squared=True)
-    assert np.array_equal(result.keep, values != 0)
+    assert np.array_equal(result.mask, values != 0)
     result = solve_dense(values, np.array([1, 3]), np.full(3, 2), 6, squared=True)
-    assert np.array_equal(result.keep, [[True, False, False], [True, True, True]])
+    assert np.array_equal(result.mask, [[True, False, False], [True, True, True]])
 
 
 def test_candidates_without_a_group_meet_no_cap_and_many_may_share_a_pair():
@@ -258,9 +258,9 @@ def test_candidates_without_a_group_meet_no_cap_and_many_may_share_a_pair():
     values = np.array([0.9, 0.8, 0.7, 0.6, 0.1, 0.5, 0.4])
     caps = np.array([2, 1]), np.array([2])
     result = solve_edges(row, col, key, values, 2, 1, *caps, 7, squared=True)
-    assert result.keep.tolist() == [True, True, False, False, True, True, False]
+    assert result.mask.tolist() == [True, True, False, False, True, True, False]
     result = solve_edges(row, col, key, values, 2, 1, *caps, 3, squared=True)
-    assert result.keep.tolist() == [True, True, False, False, False, True, False]
+    assert result.mask.tolist() == [True, True, False, False, False, True, False]
 
 
 def test_equal_entries_of_a_pair_are_told_apart_by_their_key():
@@ -270,16 +270,16 @@ def test_equal_entries_of_a_pair_are_told_apart_by_their_key():
     first = solve_edges(row, col, key, values, 1, 1, *caps, 6, squared=True)
     order = np.random.default_rng(7).permutation(6)
     second = solve_edges(row, col, key[order], values, 1, 1, *caps, 6, squared=True)
-    assert set(key[first.keep]) == set(key[order][second.keep])
+    assert set(key[first.mask]) == set(key[order][second.mask])
 
 
 def test_an_empty_problem_has_an_empty_answer():
     none = np.zeros(0, np.int64)
     for n, m in [(0, 0), (0, 3), (2, 0)]:
         a, b = np.zeros(n, np.int64), np.zeros(m, np.int64)
-        assert solve_dense(np.zeros((n, m)), a, b, 0, squared=True).keep.shape == (n, m)
+        assert solve_dense(np.zeros((n, m)), a, b, 0, squared=True).mask.shape == (n, m)
         result = solve_edges(none, none, none, np.zeros(0), n, m, a, b, 0, squared=True)
-        assert result.keep.size == 0
+        assert result.mask.size == 0
         assert result.row_duals.size == n
         assert result.col_duals.size == m
 
@@ -336,13 +336,13 @@ def test_large_instances_prove_themselves_dense_as_edges_and_warm(family, n, m, 
     result = solve_dense(values, a, b, total, squared=True)
     proven(values, a, b, total, result, integer=family in INTEGER)
     keep, edges = as_edges(values, a, b, total, np.random.default_rng(1))
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
     _, warm_edges = as_edges(values, a, b, total, np.random.default_rng(1), warm=edges.warm)
-    assert np.array_equal(warm_edges.keep, edges.keep)
+    assert np.array_equal(warm_edges.mask, edges.mask)
     moved = scaled(values * (1 + 0.01 * np.random.default_rng(2).normal(size=values.shape)))
     cold = solve_dense(moved, a, b, total, squared=True)
     warm = solve_dense(moved, a, b, total, squared=True, warm=result.warm)
-    assert np.array_equal(warm.keep, cold.keep)
+    assert np.array_equal(warm.mask, cold.mask)
     proven(moved, a, b, total, warm)
 
 
@@ -372,7 +372,7 @@ def test_values_of_one_number_per_row_and_column_take_few_pivots(family):
 def test_lines_of_equal_values_take_few_pivots_whichever_side_they_are_of(
     n, of_rows, most, monkeypatch
 ):
-    monkeypatch.setattr(search, "begins_with_scan", lambda i: False)
+    monkeypatch.setattr(search, "starts_with_cost_scaling", lambda i: False)
     # Blocks used to begin with rows of 100 x 100 whatever the values (14,900 pivots for columns of
     # equal values), and to end with rows at 300 x 300 (11,800 for rows).
     of_line = np.random.default_rng(1).normal(size=n)
@@ -392,28 +392,28 @@ def test_no_warm_start_is_too_bad():
     for number in (0.0, 1e300, np.nan, np.inf, -1.0):
         rows, cols = np.full(70, number), np.full(80, number)
         band = Band(rows, rows, cols, cols, number, number)
-        garbage.append(Near(Prices(rows, cols, number), band))
+        garbage.append(CoreBand(Prices(rows, cols, number), band))
     threes = Prices(*[np.ones(3)] * 2, 1.0), Band(*[np.ones(3)] * 4, 1.0, 1.0)
-    garbage += ["of another kind", Near(*threes)]
+    garbage += ["of another kind", CoreBand(*threes)]
     for warm in garbage:
         result = solve_dense(values, a, b, total, squared=True, warm=warm)
-        assert np.array_equal(result.keep, cold.keep)
+        assert np.array_equal(result.mask, cold.mask)
 
 
 def test_a_huge_entry_that_may_not_be_kept_does_not_drown_the_others():
     values = np.full((3, 3), 1e-200)
     values[0] = [1.0, 2e-200, 3e-200]
     result = solve_dense(values, np.array([0, 2, 2]), np.array([1, 1, 2]), 9, squared=False)
-    assert result.keep.sum() == 4
-    assert not result.keep[0].any()
+    assert result.mask.sum() == 4
+    assert not result.mask[0].any()
     proven(values, np.array([0, 2, 2]), np.array([1, 1, 2]), 9, result, squared=False)
 
 
 def test_threads_do_not_disturb_each_other():
     problems = [large("gauss", 90, 100, "varied", 0.8, seed) for seed in range(8)]
-    alone = [solve_dense(*p, squared=True).keep for p in problems]
+    alone = [solve_dense(*p, squared=True).mask for p in problems]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda p: solve_dense(*p, squared=True).keep, problems))
+        together = list(pool.map(lambda p: solve_dense(*p, squared=True).mask, problems))
     assert all(np.array_equal(x, y) for x, y in zip(alone, together, strict=True))
 
 
@@ -435,7 +435,7 @@ def test_two_hundred_larger_instances_prove_themselves(family, seed):
     result = solve_dense(values, a, b, total, squared=True)
     proven(values, a, b, total, result, integer=family in INTEGER)
     keep, _ = as_edges(values, a, b, total, rng)
-    assert np.array_equal(keep, result.keep)
+    assert np.array_equal(keep, result.mask)
 
 
 def test_integer_gains_below_2_to_the_40_have_no_gap_at_all():
@@ -472,9 +472,9 @@ def check_interrupted(problem):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
 def test_an_interrupt_stops_a_long_projection_and_leaves_the_solver_usable():
     small = large("gauss", 70, 80, "varied", 0.8)
-    before = solve_dense(*small, squared=True).keep
+    before = solve_dense(*small, squared=True).mask
     check_interrupted(large("separable", 900, 900, "uniform", 0.8))
-    assert np.array_equal(solve_dense(*small, squared=True).keep, before)
+    assert np.array_equal(solve_dense(*small, squared=True).mask, before)
 
 
 def by_or_tools(gains, a, b, total):
@@ -520,7 +520,7 @@ def test_a_great_many_candidates_may_be_in_few_groups(n, m):
     row[:65_000], col[:65_000] = n - 1, m - 1
     a, b = np.full(n, 20_000), np.full(m, 15_000)
     result = solve_edges(row, col, np.arange(size), values, n, m, a, b, 18_000, squared=True)
-    gains, keep = values * values, result.keep
+    gains, keep = values * values, result.mask
     assert (np.bincount(row[keep] + 1, minlength=n + 1)[1:] <= a).all()
     assert (np.bincount(col[keep] + 1, minlength=m + 1)[1:] <= b).all()
     assert keep.sum() <= 18_000

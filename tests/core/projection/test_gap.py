@@ -10,12 +10,12 @@ from scipy import sparse
 
 from tvcs_core import TVCS, project
 from tvcs_core.projection.entries import enter
-from tvcs_core.projection.gap import _with_room, _wrong, upwards
+from tvcs_core.projection.gap import _exact_violation, _with_room, upwards
 
 V = np.array([[3.0, 2.0], [1.0, 5.0]])
 # Gains less prices: 4.5 and -4, -4.5 and 16.
 SOLVED = SimpleNamespace(
-    keep=np.array([[True, True], [False, False]]),
+    mask=np.array([[True, True], [False, False]]),
     row_duals=np.array([1.0, 2.0]),
     col_duals=np.array([0.5, 4.0]),
     total_dual=3.0,
@@ -23,7 +23,7 @@ SOLVED = SimpleNamespace(
 
 
 def wrong(constraint, places, values=V, solved=SOLVED):
-    return _wrong(enter(values, constraint), constraint, solved, np.array(places))
+    return _exact_violation(enter(values, constraint), constraint, solved, np.array(places))
 
 
 def test_only_what_is_on_the_wrong_side_of_its_prices_counts():
@@ -43,7 +43,7 @@ def test_what_a_cap_of_0_leaves_out_is_on_no_side(caps, hidden):
 def test_an_entry_in_no_group_has_no_price_of_one():
     constraint = TVCS.groups([0, -1, 0], [-1, 0, 0])
     solved = SimpleNamespace(
-        keep=np.array([False, False, False]),
+        mask=np.array([False, False, False]),
         row_duals=np.array([1.0]),
         col_duals=np.array([2.0]),
         total_dual=0.5,
@@ -55,14 +55,14 @@ def test_an_entry_in_no_group_has_no_price_of_one():
 def test_stored_entries_are_looked_up_where_they_stand():
     constraint = TVCS.matrix((2, 2), row_caps=2)
     stored = sparse.csr_array(np.array([[0.0, 2.0], [0.0, 5.0]]))
-    solved = SimpleNamespace(**{**vars(SOLVED), "keep": np.array([True, False])})
+    solved = SimpleNamespace(**{**vars(SOLVED), "mask": np.array([True, False])})
     assert wrong(constraint, [0, 1], stored, solved) == 4 + 16
 
 
 def test_what_is_hidden_is_never_rounded_down():
     constraint = TVCS.groups([0, 1], None)
     solved = SimpleNamespace(
-        keep=np.array([False, True]),
+        mask=np.array([False, True]),
         row_duals=np.array([0.0, 2.0**-60]),
         col_duals=np.zeros(0),
         total_dual=0.0,
@@ -75,7 +75,7 @@ def test_prices_of_caps_with_room_are_paid_for_what_is_left():
         [0, 0, 1, -1], [0, 1, -1, 1], row_caps=[2, 1], col_caps=[1, 2], total=3
     )
     solved = SimpleNamespace(
-        keep=np.array([True, False, True, False]),
+        mask=np.array([True, False, True, False]),
         row_duals=np.array([1.0, 10.0]),
         col_duals=np.array([100.0, 1000.0]),
         total_dual=10_000.0,
@@ -97,4 +97,4 @@ def test_a_bound_is_what_is_kept_and_the_gap():
     assert (sound.bound, sound.relative_gap) == (9.0, 0.0)
     loose = replace(sound, gap=1.5)
     assert (loose.bound, loose.relative_gap) == (10.5, 1.5 / 9)
-    assert replace(loose, kept=0.0).relative_gap == math.inf
+    assert replace(loose, objective=0.0).relative_gap == math.inf

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from tvcs_core import TVCS, Projection, certify, project
-from tvcs_core.projection.entries import lowest_bit, whole
+from tvcs_core.projection.entries import lowest_bit, to_integers
 from tvcs_core.projection.gap import upwards
 
 SHAPES = ((3, 3), (2, 4), (2, 3), (1, 4), (4, 2))
@@ -92,7 +92,7 @@ def check(seed):
     try:
         projection = project(V, constraint)
     except ValueError as error:
-        if "of what is in groups with cap 0" not in str(error):
+        if "of those in groups with cap 0" not in str(error):
             raise
         return None
     support = projection.support
@@ -176,7 +176,7 @@ def test_a_gap_is_the_same_when_it_is_read_again(tmp_path):
             continue
         projection.save(tmp_path / "p.npz")
         again = Projection.load(tmp_path / "p.npz")
-        assert again.kept == projection.kept
+        assert again.objective == projection.objective
         # Prices are in the file in the unit of V, where they may underflow: then the gap is larger.
         assert (again.gap == 0) <= (projection.gap == 0)
 
@@ -194,5 +194,5 @@ def test_floats_are_whole_multiples_of_a_power_of_two():
     numbers = np.append(np.ldexp(rng.normal(size=50), rng.integers(LEAST, LARGEST, 50)), EDGES)
     for some in (numbers, numbers[:1], np.zeros(2), np.array([3.0, 0.0])):
         for k in (lowest_bit(some), lowest_bit(some) - 100):
-            found = [Fraction(2) ** k * n for n in whole(some, k)]
+            found = [Fraction(2) ** k * n for n in to_integers(some, k)]
             assert found == list(map(Fraction, some.tolist()))

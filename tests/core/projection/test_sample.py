@@ -5,20 +5,25 @@ import pytest
 
 from benchmarks.speed import matrices
 from tvcs_core.projection.exact import dispatch, prices, search, solve_dense, solve_edges
-from tvcs_core.projection.exact.sample import by_caps, fewer, fitting, middles
+from tvcs_core.projection.exact.sample import (
+    choose_line_count,
+    order_by_caps,
+    scale_caps,
+    stratum_middles,
+)
 from tvcs_core.projection.kernels.prices import threshold_of
 
 
 def test_lines_of_equal_caps_stay_in_their_order():
     order = np.random.default_rng(0).permutation(1000)
-    assert np.array_equal(by_caps(order, np.full(1000, 7), 40), order)
+    assert np.array_equal(order_by_caps(order, np.full(1000, 7), 40), order)
 
 
 @pytest.mark.parametrize("count", [1, 2, 41, 500, 1000])
 def test_no_line_is_lost(count):
     rng = np.random.default_rng(count)
     order, caps = rng.permutation(1000), rng.integers(0, 9, 1000)
-    assert np.array_equal(np.sort(by_caps(order, caps, count)), np.arange(1000))
+    assert np.array_equal(np.sort(order_by_caps(order, caps, count)), np.arange(1000))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -27,7 +32,7 @@ def test_a_sample_has_the_caps_and_the_places_of_all_lines(count, seed):
     rng = np.random.default_rng(seed)
     order, caps, place = rng.permutation(1000), rng.integers(0, 400, 1000), np.empty(1000)
     place[order] = np.arange(1000)
-    drawn = by_caps(order, caps, count)[middles(1000, count)]
+    drawn = order_by_caps(order, caps, count)[stratum_middles(1000, count)]
     assert np.unique(drawn).size == count
     # A random draw of as many lines has this standard error in its mean.
     for numbers in (caps, place):
@@ -37,20 +42,20 @@ def test_a_sample_has_the_caps_and_the_places_of_all_lines(count, seed):
 
 def test_equal_caps_are_whole_in_the_sample():
     # 191 of 1,043 lines: 7.5 of 41 would be 8 in every row, a fifteenth too many.
-    count = fitting(np.full(937, 191), 1043, 41)
+    count = choose_line_count(np.full(937, 191), 1043, 41)
     assert 41 <= count < 52
     assert abs(191 * count / 1043 - round(191 * count / 1043)) < 0.05
-    assert fitting(np.full(937, 200), 1000, 40) == 40
+    assert choose_line_count(np.full(937, 200), 1000, 40) == 40
     varied = np.random.default_rng(0).integers(0, 400, 937)
-    assert fitting(varied, 1043, 41) == 41  # no number of lines suits them
-    assert fitting(np.full(3, 1), 10, 10) == 10  # nor are there more than all
+    assert choose_line_count(varied, 1043, 41) == 41  # no number of lines suits them
+    assert choose_line_count(np.full(3, 1), 10, 10) == 10  # nor are there more than all
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_rounded_off_a_cap_goes_to_the_next_line(seed):
     rng = np.random.default_rng(seed)
     caps, order, share = rng.integers(0, 40, 300), rng.permutation(300), rng.uniform(0.01, 0.5)
-    scaled = fewer(caps, share, order)
+    scaled = scale_caps(caps, share, order)
     assert (scaled >= 0).all()
     assert (np.abs(scaled - caps * share) < 1.0).all()
     assert (np.abs(np.cumsum(scaled[order]) - share * np.cumsum(caps[order])) <= 0.5 + 1e-9).all()
@@ -139,8 +144,8 @@ def test_earlier_prices_that_are_a_little_off_take_the_place_of_a_sample(caps, m
     monkeypatch.setattr(search, "misfit", told)
     monkeypatch.setattr(prices, "sampled_prices", None)  # it is not asked
     warm = solve_dense(moved, *caps, squared=True, warm=earlier.warm)
-    assert dispatch.USABLE < off[0] <= dispatch.CLOSE
-    assert np.array_equal(warm.keep, cold.keep)
+    assert dispatch.MAX_MISFIT_CORE < off[0] <= dispatch.MAX_MISFIT_SWEEPS
+    assert np.array_equal(warm.mask, cold.mask)
 
 
 def test_the_core_of_a_warm_start_stays_small_along_a_run_of_iht():
@@ -150,15 +155,15 @@ def test_the_core_of_a_warm_start_stays_small_along_a_run_of_iht():
     n, m = 300, 400
     caps = np.full(n, 20), np.full(m, 15), 4800
     X = rng.normal(size=(200, 5)) @ rng.normal(size=(5, n)) + rng.normal(size=(200, n))
-    truth = np.where(solve_dense(rng.normal(size=(n, m)), *caps, squared=True).keep, 1.0, 0.0)
+    truth = np.where(solve_dense(rng.normal(size=(n, m)), *caps, squared=True).mask, 1.0, 0.0)
     Y = X @ truth + rng.normal(size=(200, m))
     step, W, warm = np.linalg.norm(X, 2) ** -2.0, np.zeros((n, m)), None
     for _ in range(12):
         V = W - step * (X.T @ (X @ W - Y))
         found, cold = (solve_dense(V, *caps, squared=True, warm=x) for x in (warm, None))
-        assert np.array_equal(found.keep, cold.keep)
-        assert found.stats["core"] < 2 * search.AWAY * search.usual_core(n, m)
-        W, warm = np.where(found.keep, V, 0.0), found.warm
+        assert np.array_equal(found.mask, cold.mask)
+        assert found.stats["core"] < 2 * search.STALE_BAND_FACTOR * search.expected_core_size(n, m)
+        W, warm = np.where(found.mask, V, 0.0), found.warm
 
 
 LINES = {

@@ -25,7 +25,7 @@ def by_usual_way(V, constraint):
 
 
 def assert_same(found, usual):
-    for name in ("support", "row_duals", "col_duals", "kept", "total_dual", "gap"):
+    for name in ("support", "row_duals", "col_duals", "objective", "total_dual", "gap"):
         np.testing.assert_array_equal(getattr(found, name), getattr(usual, name), err_msg=name)
     assert found.matrix.tobytes() == np.ascontiguousarray(usual.matrix).tobytes()
 
@@ -68,10 +68,10 @@ def test_a_gap_that_floats_cannot_tell_is_looked_at_exactly(monkeypatch):
     monkeypatch.setattr(small, "measure", lambda *what: looks.append(what) or (4.0, 0.125))
     constraint = TVCS.matrix((2, 2), row_caps=2)
     clear = in_one_call(np.array([[1.0, 0.0], [0.5, 1.0]]), constraint)
-    assert (clear.kept, clear.gap, looks) == (2.25, 0.0, [])
+    assert (clear.objective, clear.gap, looks) == (2.25, 0.0, [])
     # The square of 1e-165 is below all floats: whether it is worth its price they do not say.
     unclear = in_one_call(np.array([[1.0, 1e-165], [0.5, 1.0]]), constraint)
-    assert (unclear.kept, unclear.gap, len(looks)) == (4.0, 0.125, 1)
+    assert (unclear.objective, unclear.gap, len(looks)) == (4.0, 0.125, 1)
 
 
 def test_what_rounding_hides_is_in_the_gap():
@@ -107,7 +107,7 @@ def test_values_that_are_scaled_or_all_0_take_the_usual_way(scale):
     V = scale * np.arange(9.0).reshape(3, 3)
     constraint = TVCS.matrix((3, 3), row_caps=1)
     assert project_small(V, constraint) is None
-    assert project(V, constraint).kept == np.square(V).max(axis=1).sum()
+    assert project(V, constraint).objective == np.square(V).max(axis=1).sum()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_other_arrays_take_the_usual_way():
     subclass = V.view(type("Other", (np.ndarray,), {}))
     for other in (V.tolist(), V.astype(int), V.astype(np.float32), subclass):
         assert project_small(other, constraint) is None
-        assert project(other, constraint).kept == expected.kept
+        assert project(other, constraint).objective == expected.objective
     with pytest.raises(ValueError, match="shape"):
         project(V[:2], constraint)
 
@@ -167,7 +167,7 @@ def test_assignments_where_all_fits_or_that_are_too_large_take_the_usual_way(sha
     assert project_small(np.eye(*shape), constraint) is None
     assert not project(np.eye(*shape), constraint).row_duals.any()
     assert project_small(2.0**300 * np.ones(shape), constraint) is None
-    side = int(small.ASSIGNED**0.5) + 1
+    side = int(small.MAX_SINGLE_CALL_UNIT_CAPS**0.5) + 1
     large = TVCS.matrix((side, side), row_caps=1, col_caps=1)
     assert project_small(np.ones((side, side)), large) is None
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from tvcs_core import TVCS, project, project_blocks
-from tvcs_core.projection.small_values import ROUGH
+from tvcs_core.projection.small_values import MIN_STEPS
 
 SCALES = [(0, 10), (10, 20), (20, 28), (24, 60), (60, 400), (400, 480)]
 
@@ -115,4 +115,4 @@ def test_blocks_keep_the_same_where_no_small_value_is_kept(rng):
 
 def test_integers_below_2_20_are_never_small():
     """Their gains are whole steps of the grid, which one projection tells apart exactly."""
-    assert ROUGH <= 2.0 ** (56 - 2 * 18)
+    assert MIN_STEPS <= 2.0 ** (56 - 2 * 18)

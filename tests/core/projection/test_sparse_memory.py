@@ -36,7 +36,7 @@ else:
     projection.save("p.npz")
     loaded = Projection.load("p.npz")
     assert (loaded.support != projection.support).nnz == 0
-    assert (loaded.kept, loaded.gap) == (projection.kept, projection.gap)
+    assert (loaded.objective, loaded.gap) == (projection.objective, projection.gap)
     assert certify(loaded).optimal
 print("peak", peak_memory())
 """

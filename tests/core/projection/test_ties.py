@@ -5,16 +5,16 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.core.projection.test_cost_scaling import instance, scanned, simplex_of_small
 from tests.core.projection.test_exact import CAPS, draw_caps, large, scaled
-from tests.core.projection.test_scan import instance, scanned, simplex_of_small
 from tvcs_core import TVCS
 from tvcs_core.projection.exact import dispatch, search, solve_dense
+from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
+from tvcs_core.projection.exact.cost_scaling import search as scan_search
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.scan import phases, scan
-from tvcs_core.projection.exact.scan import search as scan_search
+from tvcs_core.projection.kernels.cost_scaling.flow import PRICE
+from tvcs_core.projection.kernels.cost_scaling.scaling import scale
 from tvcs_core.projection.kernels.gains import tie
-from tvcs_core.projection.kernels.scan.flow import PRICE
-from tvcs_core.projection.kernels.scan.scaling import scale
 from tvcs_core.projection.small import project_small
 
 KINDS = {
@@ -72,7 +72,10 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
             if worth > best:
                 best, expected = worth, keep
         keep = np.zeros(n * m, bool)
-        assert scan(i, dispatch.block_prices(i), keep, anew=True).stats["path"] == "scan"
+        assert (
+            solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep, anew=True).stats["path"]
+            == "cost scaling"
+        )
         np.testing.assert_array_equal(keep.reshape(n, m), expected)
         several += ties > 1
     assert several > 15
@@ -85,7 +88,7 @@ def test_where_ties_are_not_broken_the_simplex_goes_on(monkeypatch):
     monkeypatch.setattr(scan_search, "break_ties", lambda *_: False)
     found = solve_dense(*problem, squared=True)
     assert found.stats["pivots in all"] > 0
-    np.testing.assert_array_equal(found.keep, expected.keep)
+    np.testing.assert_array_equal(found.mask, expected.mask)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,7 +96,7 @@ def test_exact_prices_prove_the_flow_or_nothing_is_changed(kind):
     rng, right = np.random.default_rng(2), set()
     problem = table(kind, rng, 60, 70), *draw_caps(rng, 60, 70, CAPS[1])
     i = instance(*problem)
-    p = phases.Phases(i, dispatch.block_prices(i).prices)
+    p = phases.Phases(i, dispatch.sweep_prices(i).prices)
     eps = i.grid.steps
     while eps > 1 and True not in right:
         assert p.refine(int(eps), 2**40)
@@ -120,8 +123,8 @@ def test_one_call_keeps_of_ties_what_the_usual_way_keeps(kind):
         tvcs = TVCS.matrix((n, m), row_caps=a, col_caps=b, total=total)
         found = project_small(values, tvcs)
         if found is not None:
-            np.testing.assert_array_equal(found.support, expected.keep)
-            assert found.gap <= 1e-12 * found.kept
+            np.testing.assert_array_equal(found.support, expected.mask)
+            assert found.gap <= 1e-12 * found.objective
 
 
 @pytest.mark.parametrize("kind", ["few values", "some columns", "maxima", "one value"])
@@ -129,7 +132,7 @@ def test_one_call_keeps_of_ties_what_the_usual_way_keeps(kind):
 def test_phases_in_one_call_are_those_in_many(kind, has_ties):
     rng, n, m = np.random.default_rng(6), 64, 80  # of which no line is padding
     i = instance(table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[1]))
-    near = dispatch.block_prices(i)
+    near = dispatch.sweep_prices(i)
     many, one = phases.Phases(i, near.prices), phases.Phases(i, near.prices)
     many.has_ties, eps = has_ties, scan_search.first_eps(i, near.prices, many.imbalance)
     found = scan_search.solve(many, *eps)  # of one value it gives up, if that is not said
@@ -158,7 +161,7 @@ def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
     values, caps = 1 + 1e-13 * np.random.default_rng(1).normal(size=(n, n)), np.full(n, n // 5)
     for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 200)):
         stats = solve_dense(scaled(values), caps, caps, total, squared=True).stats
-        assert stats["path"] == "scan"
+        assert stats["path"] == "cost scaling"
         assert stats["phases"] < 14
         assert stats["turns"] < most * 2 * (n + 1)
 
@@ -172,29 +175,34 @@ def test_ties_of_large_tables_come_to_the_scan_once_pivots_are_too_many(of_rows,
     a, b = rng.integers(1, 330, (2, 330))
     problem = values, a, b, values.size
     found = solve_dense(*problem, squared=True)
-    assert (found.stats["path"], found.stats["ties"]) == ("scan", True)
-    monkeypatch.setattr(search, "may_scan", lambda i: False)
+    assert (found.stats["path"], found.stats["ties"]) == ("cost scaling", True)
+    monkeypatch.setattr(search, "can_use_cost_scaling", lambda i: False)
     pivots = solve_dense(*problem, squared=True)
     assert pivots.stats["path"] == "simplex"
     assert pivots.stats["pivots in all"] > values.size // 4
-    assert np.array_equal(pivots.keep, found.keep)
+    assert np.array_equal(pivots.mask, found.mask)
 
 
 def test_ties_of_long_lines_are_left_to_the_simplex():
     values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
     long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
     assert long.has_ties
-    assert not dispatch.may_scan(long)
+    assert not dispatch.can_use_cost_scaling(long)
 
 
 def test_equal_lines_of_large_tables_are_scanned_however_long_they_are(monkeypatch):
     values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
     long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
-    monkeypatch.setattr(dispatch, "EQUAL", values.size)
-    assert dispatch.may_scan(long)
+    monkeypatch.setattr(dispatch, "MIN_ENTRIES_EQUAL_LINES", values.size)
+    assert dispatch.can_use_cost_scaling(long)
     network = CoreNetwork.__new__(CoreNetwork)  # its size is asked of larger tables only
-    assert dispatch.pivot_budget(long, network, long.fits // dispatch.FAR) == values.size // 4
-    assert dispatch.pivot_budget(long, network, long.fits // dispatch.FAR + 1) == 0
+    assert (
+        dispatch.pivot_budget(long, network, long.capacity // dispatch.FAR_MISSING_INVERSE)
+        == values.size // 4
+    )
+    assert (
+        dispatch.pivot_budget(long, network, long.capacity // dispatch.FAR_MISSING_INVERSE + 1) == 0
+    )
 
 
 @pytest.mark.parametrize("of_rows", [True, False])
@@ -215,4 +223,4 @@ def test_equal_lines_of_which_a_total_takes_some_are_nearly_found_by_blocks(of_r
         found = solve_dense(values, a, b, total, squared=True)
         assert found.stats["path"] == "simplex"
         assert found.stats["pivots in all"] < most
-        assert np.count_nonzero(found.keep) == total
+        assert np.count_nonzero(found.mask) == total

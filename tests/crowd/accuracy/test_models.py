@@ -14,7 +14,6 @@ from crowd_tvcs.accuracy.many_classes import (
     accuracy_of_classes,
     count_chances,
     exact_voters,
-    gains_of_classes,
     large_team,
     table_size,
 )
@@ -26,6 +25,7 @@ from crowd_tvcs.accuracy.model import (
     even_matrices,
     model_of,
 )
+from tests.crowd.gains import gains_of_classes
 
 EXACT = {"rel": 0, "abs": 1e-12}
 PRIOR = np.array([0.5, 0.3, 0.2])

@@ -361,7 +361,7 @@ def test_a_title_above_the_header_is_found_and_deleting_it_works(tmp_path):
         read_answers(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("Labels, of May\n" + text)
     with pytest.raises(
-        DataError, match=r":2: must have 2 cells .* delete what stands above the na"
+        DataError, match=r":2: must have 2 cells .* delete the lines above the column na"
     ):
         read_answers(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text(text)

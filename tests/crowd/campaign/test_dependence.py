@@ -9,7 +9,6 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, Task, belief, stand
 from crowd_tvcs.campaign.belief import Given, Joint, together
 from crowd_tvcs.campaign.desk.gold import learn_of_labels
-from crowd_tvcs.campaign.store import functions
 from crowd_tvcs.routing import routing
 from crowd_tvcs.skills import dependence
 from crowd_tvcs.skills.dependence import (
@@ -65,7 +64,6 @@ def test_the_constants_are_those_of_the_model():
         routing.MOST_OUTCOMES,
         routing.ROUNDING,
     )
-    assert functions.LOOK_AHEAD == belief.LOOK_AHEAD
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.6])

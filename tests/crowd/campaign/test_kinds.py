@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from sqlalchemy import inspect
 
-from crowd_tvcs import Plan, Quality
+from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.campaign import Campaign, State, Task, Worker, stand, state, summary
 from crowd_tvcs.factors import prices, tables
-from crowd_tvcs.factors.assign import assign_factors
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
 from crowd_tvcs.report.campaign import render
 
 N, M, K = 8, 40, 4
@@ -110,7 +109,6 @@ def test_the_functions_of_postgresql_read_kinds_as_the_statements_do(tmp_path, d
         of_pairs(tmp_path / "a.db", factors, prior, target=0.9) as a,
         of_kinds(database, factors, prior, target=0.9) as b,
     ):
-        assert b.store.has_functions
         assert history(a, seed=2) == history(b, seed=2)
 
 
@@ -132,9 +130,9 @@ def test_what_is_asked_of_a_pair_never_reads_all_pairs(tmp_path):
 
     factors, prior = crowd()
     with of_kinds(tmp_path / "c.db", factors, prior) as campaign, campaign.store.read() as (c, _):
-        for statement in (PAIRS, *(SEARCHES[True, needy, False] for needy in (True, False))):
-            words, constants, _ = statement.compiled(c)
-            given = {"of_task": 1, "who": 1, "gate": 0.5} | constants
+        for statement in (PAIRS, *(SEARCHES[True, needy] for needy in (True, False))):
+            words, constants = statement.compiled(c)
+            given = {"of_task": 1, "called": "w1"} | constants
             driver = c.connection.driver_connection
             steps = [row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {words}", given)]
             assert any("kind_skill" in step for step in steps)
@@ -168,8 +166,8 @@ def test_the_first_round_of_a_large_crowd_is_the_plan_of_assign(tmp_path):
     factors, prior = crowd(listed=1.0)
     with of_kinds(tmp_path / "c.db", factors, prior, seed=5) as campaign:
         found = campaign.plan(time_limit=None)
-    plan = assign_factors(FactoredPlan(factors, prior=prior, **CAPS), rng=5)
-    expected = {(WORKERS[i], TASKS[j]) for i, j in zip(plan.workers, plan.tasks, strict=True)}
+    plan = assign(Plan(factors, prior=prior, **CAPS), "best", rng=5)
+    expected = set(plan.pairs())
     assert set(found.pairs) <= expected
     assert len(expected) - len(found.pairs) == found.left_out
     assert found.pairs == sorted(found.pairs)

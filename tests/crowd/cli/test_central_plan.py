@@ -11,12 +11,12 @@ import scipy.linalg  # noqa: F401  its BLAS is looked at
 from threadpoolctl import threadpool_info
 from typer.testing import CliRunner
 
-from crowd_tvcs import Quality
+from crowd_tvcs import Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import prices
-from crowd_tvcs.factors.assign import assign_factors
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
 from crowd_tvcs.factors.prices import PriceSearch
+from crowd_tvcs.plan.plan import Plan
 
 N, M, K = prices.MANY_WORKERS, 10 * prices.MANY_WORKERS, 12
 COMMAND = """
@@ -86,7 +86,7 @@ def test_plans_in_factors_hold_blas_to_one_thread(monkeypatch):
     run = PriceSearch.run
     monkeypatch.setattr(PriceSearch, "run", looked)
     table = Quality([[0.9], [0.8]], ["a", "b"], ["k"])
-    plan = FactoredPlan(Factors(table, ["t0", "t1"], [0, 0]), budget=2)
-    assign_factors(plan, rng=0)
+    plan = Plan(Factors(table, ["t0", "t1"], [0, 0]), budget=2)
+    assign(plan, "best", rng=0)
     assert seen
     assert set(seen) == {1}

@@ -133,7 +133,7 @@ def test_one_crowd_is_asked_for(crowd, monkeypatch, words, told):
         (("--forced", "pairs.csv"), "--forced is for crowds whose workers x tasks are at most 100"),
         (("--money", 5), "--money is for crowds"),
         (("--common-error", 0.1), "--common-error is for crowds"),
-        (("--method", "fast"), "is planned by the method best, found 'fast'"),
+        (("--method", "fast"), "the method fast does not honour kinds; these do: best"),
     ],
 )
 def test_what_only_a_table_can_have_is_refused_for_a_large_crowd(crowd, monkeypatch, words, told):

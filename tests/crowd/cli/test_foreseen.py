@@ -12,6 +12,7 @@ from crowd_tvcs import METHODS, Assignment, Plan, Quality
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import tables
 from crowd_tvcs.methods import Method
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.verification.verify import verify
@@ -176,7 +177,7 @@ def test_what_a_budget_keeps_of_a_smaller_one_it_foresees_too(monkeypatch):
     def lazy(plan, *, rng, deadline):
         support = np.zeros(plan.quality.shape, dtype=bool)
         support[0] = plan.budget <= 3
-        return Assignment(plan, support, "lazy", "no wish for more")
+        return Assignment(plan, Assigned.of_support(support), "lazy", "no wish for more")
 
     class Lazy(Method):
         function = staticmethod(lazy)

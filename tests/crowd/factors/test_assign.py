@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import grid, prices
-from crowd_tvcs.factors.assign import assign_factors
-from crowd_tvcs.factors.assignment import FactoredAssignment
 from crowd_tvcs.factors.minimums import least_teams
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.plan.assignment import Assignment
 from tests.crowd.small_plans import accuracy_of, best_by_enumeration, small_plan
 
 
@@ -28,7 +28,7 @@ def in_factors(plan, kind=None, table=None):
     values = plan.quality if table is None else table
     names = [f"kind {k}" for k in range(values.shape[1])]
     quality = Quality(values.values, values.workers, names, values.allowed)
-    return FactoredPlan(
+    return Plan(
         Factors(quality, plan.quality.tasks, kind),
         **{name: getattr(plan, name) for name in LIMITS},
         prior=0.5 if plan.n_classes > 2 else plan.prior,
@@ -54,13 +54,13 @@ def crowd(n, m, n_kinds, *, seed=0, priors=(0.5,), n_classes=2, listed=1.0):
         "n_classes": n_classes,
         "prior": prior if n_classes == 2 else 0.5,
     }
-    return Plan(factors.quality(), **options), FactoredPlan(factors, **options)
+    return Plan(factors.quality(), **options), Plan(factors, **options)
 
 
 def support_of(found):
     """The pairs as a table of workers x tasks."""
-    out = np.zeros((len(found.plan.workers), len(found.plan.tasks)), dtype=bool)
-    out[found.workers, found.tasks] = True
+    out = np.zeros((len(found.plan.quality.workers), len(found.plan.quality.tasks)), dtype=bool)
+    out[found.assigned.workers, found.assigned.tasks] = True
     return out
 
 
@@ -83,9 +83,9 @@ def test_no_assignment_of_a_small_crowd_beats_the_bound(seed):
             class_prior=plan.class_prior,
         )
     best = best_by_enumeration(plan)
-    found = assign_factors(in_factors(plan), rng=0)
-    rows = [found.plan.workers.index(name) for name in plan.quality.workers]
-    columns = [found.plan.tasks.index(name) for name in plan.quality.tasks]
+    found = assign(in_factors(plan), "best", rng=0)
+    rows = [found.plan.quality.workers.index(name) for name in plan.quality.workers]
+    columns = [found.plan.quality.tasks.index(name) for name in plan.quality.tasks]
     support = support_of(found)[np.ix_(rows, columns)]
     assert found.expected_accuracy == pytest.approx(accuracy_of(plan, support), abs=1e-9)
     assert found.expected_accuracy <= best + 1e-9
@@ -106,7 +106,7 @@ def test_no_assignment_of_a_small_crowd_beats_the_bound(seed):
 )
 def test_a_plan_in_factors_is_as_good_as_one_of_a_table(options, within):
     dense, factored = crowd(12, 200, 5, **options)
-    found, other = assign_factors(factored, rng=0), assign(dense, "best", rng=0)
+    found, other = assign(factored, "best", rng=0), assign(dense, "best", rng=0)
     error = 1.0 - other.expected_accuracy
     assert found.bound is not None
     assert found.bound >= other.expected_accuracy - 1e-9
@@ -122,7 +122,7 @@ def test_tasks_of_very_many_priors_are_priced_at_a_few_and_bounded_between(monke
         monkeypatch.setattr(grid, "MOST_KNOTS", most)
         groups = grid.Groups.of(plan)
         assert groups.weight.sum() == pytest.approx(100)
-        found = assign_factors(plan, rng=0)
+        found = assign(plan, "best", rng=0)
         assert found.facts["groups"] == groups.size
         bounds.append(found.bound)
     # More knots lie closer below the chords, and with a knot for each prior there are none.
@@ -131,11 +131,11 @@ def test_tasks_of_very_many_priors_are_priced_at_a_few_and_bounded_between(monke
 
 def test_the_same_seed_gives_the_same_pairs_in_any_order_of_names():
     plan = crowd(10, 100, 4)[1]
-    found, again = assign_factors(plan, rng=3), assign_factors(plan, rng=3)
+    found, again = assign(plan, "best", rng=3), assign(plan, "best", rng=3)
     assert list(found.rows()) == list(again.rows())
     rows, order = np.arange(10)[::-1], np.arange(100)[::-1]
     factors = plan.factors
-    turned = FactoredPlan(
+    turned = Plan(
         Factors(
             factors.table.reorder(rows, np.arange(4)),
             [factors.tasks[j] for j in order],
@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_pairs_in_any_order_of_names():
         ),
         max_workers_per_task=4, max_tasks_per_worker=40, budget=300,
     )  # fmt: skip
-    assert list(assign_factors(turned, rng=3).rows()) == list(found.rows())
+    assert list(assign(turned, "best", rng=3).rows()) == list(found.rows())
 
 
 def test_minimums_are_met_where_any_teams_can_meet_them(rng):
@@ -155,7 +155,7 @@ def test_minimums_are_met_where_any_teams_can_meet_them(rng):
     teams = least_teams(tight, 4)
     assert (teams.sizes == np.minimum(most, 2)).all()
     assert (teams.room >= 0).all()
-    found = assign_factors(tight, rng=0)
+    found = assign(tight, "best", rng=0)
     assert (found.answers >= tight.min_workers_per_task).all()
     beyond = plan._copy(
         min_workers_per_task=np.minimum(most, 2), max_tasks_per_worker=np.full(12, 9)
@@ -178,20 +178,19 @@ def test_pairs_that_are_excluded_are_never_assigned_and_the_bound_holds_without_
     )  # fmt: skip
     limits = {name: getattr(plan, name) for name in LIMITS} | {"n_classes": n_classes}
     turned = np.arange(10)[::-1]  # pairs follow their names when these are sorted
-    factors = Factors(
-        plan.factors.table.reorder(turned, np.arange(3)), plan.tasks, plan.factors.kind
-    )
-    limits["max_tasks_per_worker"] = limits["max_tasks_per_worker"][turned]
+    table = plan.factors.table.reorder(turned, np.arange(3))
     excluded = tasks, np.argsort(turned)[workers]
-    found = assign_factors(FactoredPlan(factors, excluded=excluded, **limits), rng=0)
-    place = np.array([found.plan.tasks.index(name) for name in plan.tasks])
-    assert not support_of(found)[workers, place[tasks]].any()
+    factors = Factors(table, plan.quality.tasks, plan.factors.kind, excluded)
+    limits["max_tasks_per_worker"] = limits["max_tasks_per_worker"][turned]
+    found = assign(Plan(factors, **limits), "best", rng=0)
+    assert not support_of(found)[excluded[::-1]].any()
     best = assign(Plan(quality, max_workers_per_task=4, max_tasks_per_worker=24, budget=180,
                        n_classes=n_classes), "best", rng=0)  # fmt: skip
     assert found.bound >= best.expected_accuracy - 1e-9
     assert found.expected_accuracy >= best.expected_accuracy - 0.01
-    with pytest.raises(ValueError, match="must keep every cap and minimum"):
-        FactoredAssignment(found.plan, place[tasks[:1]], workers[:1], "by hand", "no reason")
+    with pytest.raises(ValueError, match="must keep every cap of the plan and be allowed"):
+        pairs = Assigned.of(tasks[:1], excluded[1][:1], (10, 60))
+        Assignment(found.plan, pairs, "by hand", "no reason")
 
 
 @pytest.mark.parametrize(
@@ -211,17 +210,18 @@ def test_excluded_pairs_that_cannot_be_are_refused(excluded, least, told):
     factors = crowd(6, 30, 3)[1].factors
     pairs = tuple(np.array(numbers) for numbers in excluded)
     with pytest.raises(ValueError, match=told):
-        FactoredPlan(factors, excluded=pairs, min_workers_per_task=least)
+        factors = Factors(factors.table, factors.tasks, factors.kind, pairs)
+        Plan(factors, min_workers_per_task=least)
 
 
 def test_a_time_limit_that_strikes_leaves_a_plan_within_the_caps():
-    found = assign_factors(crowd(20, 4000, 8)[1], rng=0, time_limit=1e-3)
+    found = assign(crowd(20, 4000, 8)[1], "best", rng=0, time_limit=1e-3)
     assert found.reason == "the time limit of 0.001 s; this is the best so far"
     assert found.size > 0
     with pytest.raises(ValueError, match="time_limit must be a number of seconds above 0"):
-        assign_factors(crowd(20, 40, 8)[1], time_limit=-1.0)
+        assign(crowd(20, 40, 8)[1], "best", time_limit=-1.0)
 
 
 def test_what_a_large_crowd_cannot_have_is_refused():
-    with pytest.raises(ValueError, match="is planned by the method best, found 'fast'"):
-        assign_factors(crowd(20, 40, 8)[1], "fast")
+    with pytest.raises(ValueError, match="the method fast does not honour kinds; these do: best"):
+        assign(crowd(20, 40, 8)[1], "fast")

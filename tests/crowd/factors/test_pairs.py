@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Quality
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors.grid import Groups
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
 from crowd_tvcs.factors.prices import GroupRelaxation
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.deadline import Deadline
 
 
@@ -19,7 +20,7 @@ def relaxed_of(seed, *, n=300, kinds=12, **options):
     workers, names = [f"w{i:03d}" for i in range(n)], [f"k{k:02d}" for k in range(kinds)]
     tasks = [f"t{k:02d}" for k in range(kinds)]
     factors = Factors(Quality(values, workers, names), tasks, np.arange(kinds))
-    plan = FactoredPlan(factors, **({"max_workers_per_task": 5} | options))
+    plan = Plan(factors, **({"max_workers_per_task": 5} | options))
     worth = 0.009 * np.exp(11.3 * (values.max(axis=1) - 0.8)) * rng.uniform(0.9, 1.0, n)
     return GroupRelaxation.of(Groups.of(plan)), np.append(worth, 0.0)
 

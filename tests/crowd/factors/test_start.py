@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors import start
-from crowd_tvcs.factors.assign import assign_factors
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.plan.plan import by_name
 from crowd_tvcs.plan.proof import CLOSED
 
 LESS = 0.002  # than `fast`, which plans the whole table
@@ -31,7 +31,13 @@ def crowd(n=60, m=2000, n_kinds=1, *, seed=0, excluded=None, loads=None, **optio
         allowed = np.ones(factors.shape, dtype=bool)
         allowed[excluded[1], excluded[0]] = False
         quality = Quality(quality.values, quality.workers, quality.tasks, allowed)
-    return Plan(quality, **caps), FactoredPlan(factors, excluded=excluded, **caps)
+    factors = Factors(factors.table, factors.tasks, factors.kind, excluded)
+    return Plan(quality, **caps), Plan(factors, **caps)
+
+
+def in_order_of_names(plan):
+    """The plan as `assign` hands it to its method."""
+    return plan.reorder(by_name(plan.quality.workers), by_name(plan.quality.tasks))
 
 
 def require_as_good(dense, found, less=LESS):
@@ -47,14 +53,14 @@ def require_as_good(dense, found, less=LESS):
 @pytest.mark.parametrize("time_limit", [1e-3, pytest.param(None, marks=pytest.mark.slow)])
 def test_few_kinds_are_planned_as_well_as_their_table(n_kinds, time_limit):
     dense, plan = crowd(n_kinds=n_kinds)
-    require_as_good(dense, assign_factors(plan, rng=0, time_limit=time_limit))
+    require_as_good(dense, assign(plan, "best", rng=0, time_limit=time_limit))
 
 
 @pytest.mark.parametrize("n_kinds", [1, 2, 5])
 def test_a_table_of_a_part_of_the_tasks_is_repeated(n_kinds, monkeypatch):
     monkeypatch.setattr(start, "PAIRS", (12_000, 24_000))  # a tenth of the tasks
     dense, plan = crowd(n_kinds=n_kinds)
-    require_as_good(dense, assign_factors(plan, rng=0, time_limit=1e-3))
+    require_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3))
 
 
 ODD = {
@@ -80,7 +86,7 @@ def test_other_crowds_of_one_kind_are_planned_as_well_as_their_table(options, pa
         monkeypatch.setattr(start, "PAIRS", pairs)
     dense, plan = crowd(**options)
     less = LESS if pairs is None else 4 * LESS  # a table of 200 tasks is coarser than one of 2,000
-    require_as_good(dense, assign_factors(plan, rng=0, time_limit=1e-3), less)
+    require_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3), less)
 
 
 @pytest.mark.parametrize("pairs", [None, (12_000, 24_000)], ids=["whole table", "a tenth"])
@@ -89,8 +95,8 @@ def test_excluded_pairs_cost_little(pairs, monkeypatch):
         monkeypatch.setattr(start, "PAIRS", pairs)
     excluded = np.nonzero(np.random.default_rng(3).random((2000, 60)) < 0.02)
     dense, plan = crowd(excluded=excluded)
-    found = assign_factors(plan, rng=0, time_limit=1e-3)
-    assert not found.plan.excludes(found.tasks, found.workers).any()
+    found = assign(plan, "best", rng=0, time_limit=1e-3)
+    assert not found.plan.factors.excludes(found.assigned.tasks, found.assigned.workers).any()
     require_as_good(dense, found, 2 * LESS)
 
 
@@ -102,9 +108,10 @@ def test_even_numbers_of_labels_keep_all_caps_and_beat_random(seed):
         n_kinds=int(rng.integers(1, 30)), seed=seed, loads=loads,
         budget=int(rng.integers(200, 9000)), max_workers_per_task=int(rng.integers(1, 8)),
     )  # fmt: skip
-    plan = plan.by_name()
+    plan = in_order_of_names(plan)
     teams = start.even_teams(plan, least_teams(plan, 8))
-    tasks, workers = teams.pairs()
+    pairs = teams.pairs()
+    tasks, workers = pairs.tasks, pairs.workers
     assert np.unique(tasks * 60 + workers).size == tasks.size <= plan.budget
     assert (np.bincount(workers, minlength=60) <= plan.max_tasks_per_worker).all()
     assert (teams.sizes <= plan.max_workers_per_task).all()
@@ -116,20 +123,20 @@ def test_the_division_that_loses_the_fewest_labels_is_taken(monkeypatch):
     plan = crowd(loads=59)[1]
     # Tenths would leave 9 tasks of every worker, and 29 parts leave 26 labels of the budget.
     assert start._scale(plan, np.array([2000])) == 59
-    many = crowd(n_kinds=500)[1].by_name()
+    many = in_order_of_names(crowd(n_kinds=500)[1])
     assert start.scaled_teams(Groups.of(many), least_teams(many, 5)) is None
 
 
 def test_large_teams_are_as_large_as_the_budget_allows():
     dense, plan = crowd(30, 12, budget=None, max_workers_per_task=None, loads=12)
-    found = assign_factors(plan, rng=0, time_limit=1e-3)
+    found = assign(plan, "best", rng=0, time_limit=1e-3)
     assert found.answers.max() > 24
     require_as_good(dense, found)
 
 
 def test_sampled_teams_are_said_to_be_sampled_and_never_certified():
     options = {"n_classes": 3, "budget": 4 * 14, "max_workers_per_task": 14, "loads": 4}
-    found = assign_factors(crowd(16, 4, **options)[1], rng=0, time_limit=1e-3)
+    found = assign(crowd(16, 4, **options)[1], "best", rng=0, time_limit=1e-3)
     assert found.answers.max() > 12  # more outcomes than are listed
     assert found.standard_error > 0.0
     assert not found.certified

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from crowd_tvcs.factors.plan import FactoredPlan, Factors
+from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors.tables import read_factored_plan, read_factors
+from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import read_plan
 from tvcs_core.files.errors import DataError
 
@@ -40,7 +41,7 @@ def test_a_long_table_of_kinds_leaves_out_what_may_not_be(tmp_path):
     factors = read(tmp_path, long).factors
     assert factors.table.allowed.tolist() == [[True, True], [True, False]]
     assert factors.quality().allowed.tolist() == [[True, True, True], [False, True, False]]
-    assert FactoredPlan(factors).max_workers_per_task.tolist() == [1, 2, 1]
+    assert Plan(factors).max_workers_per_task.tolist() == [1, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pytest
 from crowd_tvcs import METHODS, Plan, Quality, assign, expected_accuracy
 from crowd_tvcs.accuracy import many_classes as accuracies
 from crowd_tvcs.accuracy.gradient import ClassGradient
-from crowd_tvcs.accuracy.many_classes import accuracy_of_classes, gains_of_classes
+from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 from crowd_tvcs.accuracy.model import answer_model, even_matrices
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import relax
-from crowd_tvcs.search.relaxation import price_everything
+from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.verification import pricing_many_classes
 from crowd_tvcs.what_if import what_if
+from tests.crowd.gains import gains_of_classes
 
 
 def by_enumeration(matrices, prior):
@@ -209,7 +209,7 @@ def test_pricing_equals_trying_every_set(seed):
         for size in range(least, cap + 1)
         for team in itertools.combinations(np.flatnonzero(allowed), size)
     )
-    relaxation = relax(plan)
+    relaxation = Relaxation.of(plan)
     dual = price_everything(
         relaxation, np.append(price, 0.0), relaxation.nobody(), Deadline.after(None)
     )
@@ -233,7 +233,7 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
         confusion = 0.6 * even_matrices(accuracy, k) + 0.4 * rng.dirichlet(np.ones(k), (n, k))
     quality = Quality(accuracy[:, None], [f"w{i}" for i in range(n)], ["t"])
     plan = Plan(quality, max_workers_per_task=4, n_classes=k, confusion=confusion)
-    relaxation = relax(plan)
+    relaxation = Relaxation.of(plan)
     dual = price_everything(
         relaxation, np.append(price, 0.0), relaxation.nobody(), Deadline.after(None)
     )
@@ -247,7 +247,7 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
 def test_a_search_that_was_broken_off_proves_nothing():
     rng = np.random.default_rng(1)
     quality = Quality(rng.uniform(0.4, 0.9, (20, 1)), [f"w{i}" for i in range(20)], ["a"])
-    relaxation = relax(Plan(quality, max_workers_per_task=4, n_classes=3))
+    relaxation = Relaxation.of(Plan(quality, max_workers_per_task=4, n_classes=3))
     prices = np.append(np.zeros(20), 0.001)
     begin = relaxation.nobody()
     assert not price_everything(relaxation, prices, begin, Deadline.after(None), 1).proved
@@ -257,7 +257,7 @@ def test_a_search_that_was_broken_off_proves_nothing():
 def test_larger_sets_than_a_bound_reaches_leave_a_price_unproved():
     """Ten classes: tables of 4 voters, bounds of 7, and 9 voters are worth more than either."""
     quality = Quality(np.full((12, 1), 0.45), [f"w{i}" for i in range(12)], ["t"])
-    relaxation = relax(Plan(quality, max_workers_per_task=9, n_classes=10))
+    relaxation = Relaxation.of(Plan(quality, max_workers_per_task=9, n_classes=10))
     price = np.full(13, 0.01)
     price[-1] = 0.0
     dual = price_everything(relaxation, price, relaxation.nobody(), Deadline.after(None))

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from crowd_tvcs import METHODS, Assignment, Plan, Quality, assign
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.methods import HONOURS, Method, methods_for
+from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.report.assignment import render
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.verification.verify import verify
@@ -44,7 +45,7 @@ def test_a_record_finds_its_function_and_is_called_like_it(name):
     assert list(inspect.signature(method).parameters) == ["plan", "rng", "deadline"]
     assert method.about
     assert not method.about.endswith(".")
-    assert method.honours <= set(DEMANDS)
+    assert method.honours <= {*DEMANDS, "kinds"}  # kinds of tasks are another quality, no demand
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
@@ -100,7 +101,7 @@ def assignment_by(name):
     plan = Plan(crowd(), budget=2)
     support = np.zeros((3, 4), dtype=bool)
     support[0, :2] = True
-    return Assignment(plan, support, name, "by hand", facts={"rounds": 3})
+    return Assignment(plan, Assigned.of_support(support), name, "by hand", facts={"rounds": 3})
 
 
 def test_a_report_says_what_the_method_does():
@@ -117,7 +118,7 @@ def test_the_plan_of_a_new_method_is_verified_and_what_is_not_checked_is_said(
     class Mine(Method):
         function = staticmethod(
             lambda plan, *, rng, deadline: Assignment(
-                plan, assign(plan, "greedy").support, "mine", "a whim", facts={"whims": 3}
+                plan, assign(plan, "greedy").assigned, "mine", "a whim", facts={"whims": 3}
             )
         )
 
@@ -129,7 +130,7 @@ def test_the_plan_of_a_new_method_is_verified_and_what_is_not_checked_is_said(
         assert done.exit_code == 0, done.output
         found = verify(tmp_path / "plan", methods=METHODS)
     assert found.violations == ["summary.json claims no bound: not certified"]
-    assert "the reason of mine, and what it says beside what every method says" in found.unchecked
+    assert "what mine says of itself: reason, what else its summary.json has" in found.unchecked
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "plan")])
     assert done.exit_code == 2
     assert f"parameters.method must be one of {', '.join(METHODS)}, found 'mine'" in done.stderr

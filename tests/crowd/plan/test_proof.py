@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign
-from crowd_tvcs.plan.assignment import Assignment, PlanProof
+from crowd_tvcs.plan.assignment import Assignment
+from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.proof import (
     CERTIFIED_WITHIN,
     CLOSED,
@@ -26,7 +27,7 @@ from crowd_tvcs.what_if import what_if
 def with_bound(found, bound):
     n = len(found.plan.quality.workers)
     proof = PlanProof(bound, np.zeros(n), 0.0)
-    return Assignment(found.plan, found.support, "best", "no step found more", certificate=proof)
+    return Assignment(found.plan, found.assigned, "best", "no step found more", certificate=proof)
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,7 @@ from crowd_tvcs.cli.main import app
 from crowd_tvcs.plan.proof import LARGEST
 from crowd_tvcs.search.all_sets import fits
 from crowd_tvcs.search.deadline import Deadline
-from crowd_tvcs.search.initial import relax
-from crowd_tvcs.search.relaxation import PROOF_NODES
+from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation
 from crowd_tvcs.verification.pricing import price_task
 from crowd_tvcs.verification.pricing_many_classes import chances
 from crowd_tvcs.verification.pricing_many_classes import price_task as price_classes
@@ -166,7 +165,7 @@ def grouped_task(seed, k):
 @pytest.mark.parametrize("seed", range(24))
 def test_the_priced_set_is_the_best_of_those_with_one_of_a_group(seed, k):
     plan, prices = grouped_task(seed, k)
-    relaxation, n = relax(plan), len(plan.quality.workers)
+    relaxation, n = Relaxation.of(plan), len(plan.quality.workers)
     sets, task = relaxation.nobody(), np.array([0])
     limit = {"node_limit": PROOF_NODES}
     found = relaxation.visit(task, prices, sets, Deadline.after(None), **limit)
@@ -213,7 +212,7 @@ def test_exchanges_keep_money_and_groups_and_gain(seed):
         group=group,
     )
     support &= support.cumsum(axis=1) <= 8
-    relaxation = relax(plan)
+    relaxation = Relaxation.of(plan)
     start = relaxation.sets_of(support)
     after = relaxation.exchange(start, Deadline.after(None))
     found = relaxation.support_of(after)

@@ -10,6 +10,7 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels import branch_and_bound as kernels
 from crowd_tvcs.search.kernels.scratch import Shortlist
 from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation, price_everything
+from crowd_tvcs.search.voters import folded_scratch
 from crowd_tvcs.verification.pricing import accuracy, price_task
 
 
@@ -82,7 +83,7 @@ def test_ascent_never_claims_more_than_the_best_set():
         q = np.sort(rng.uniform(0.5, 0.9, 15))[::-1].copy()
         p = 0.02 + rng.exponential(0.01, 15)
         plan = Plan(Quality(q[:, None], [f"w{i}" for i in range(15)], ["t"]))
-        scratch, branch = Relaxation.of(plan).scratch()
+        scratch, branch = folded_scratch(Relaxation.of(plan).candidates)
         short = Shortlist(q, p, np.arange(15), np.empty(0, dtype=np.int64))
         tables, gain = branch.tables, branch.bounds.gain
         value, k = kernels.ascend(

@@ -11,7 +11,6 @@ import pytest
 from crowd_tvcs import METHODS, Plan, Quality, assign
 from crowd_tvcs.methods import methods_for
 from crowd_tvcs.plan.proof import LARGEST, is_largest
-from crowd_tvcs.search.initial import relax
 from crowd_tvcs.search.relaxation import Relaxation
 from crowd_tvcs.verification.branches import bound_of_branches
 from tests.crowd.small_plans import (
@@ -112,11 +111,11 @@ def test_a_task_with_a_forced_worker_and_one_without_are_not_of_one_kind():
     quality = Quality([[0.6, 0.6], [0.8, 0.8]], ["ann", "bob"], ["t1", "t2"])
     forced = [[True, False], [False, False]]
     plan = Plan(quality, n_classes=3, max_tasks_per_worker=[1, 2], budget=2, forced=forced)
-    assert relax(plan).kind.tolist() == [0, 1]
+    assert Relaxation.of(plan).kind.tolist() == [0, 1]
     check(plan, 0)
     two = Plan(quality, max_tasks_per_worker=[1, 2], budget=2, forced=forced)
-    assert isinstance(relax(two), Relaxation)
-    assert relax(two).kind.tolist() == [0, 1]
+    assert isinstance(Relaxation.of(two), Relaxation)
+    assert Relaxation.of(two).kind.tolist() == [0, 1]
 
 
 def test_a_worker_without_room_is_priced_out_of_every_task_of_many_classes():

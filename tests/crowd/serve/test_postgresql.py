@@ -8,9 +8,8 @@ from contextlib import suppress
 import pytest
 
 from benchmarks.speed import campaign as speed
-from crowd_tvcs.campaign import Campaign, StoreError, upgrade
+from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store.store import POOL
-from crowd_tvcs.serve import start
 from tests.crowd.serve.conftest import begun, hidden
 
 PATIENCE = 60.0
@@ -108,15 +107,3 @@ def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaig
         told.append(ann.post("/answer", data=fields).status_code)
     assert (set(told[:-1]) <= {503}, told[-1]) == (True, 200)
     assert campaign.state().settings.answers == 1
-
-
-def test_a_desk_says_where_the_functions_of_this_version_are_missing(
-    campaign, database, monkeypatch, capsys
-):
-    monkeypatch.setattr(start, "_run", lambda *_: None)
-    speed.drop_functions(database)
-    start.serve(database, start.ListenAddress())
-    assert start.WITHOUT_FUNCTIONS in capsys.readouterr().err.splitlines()
-    upgrade(database)
-    start.serve(database, start.ListenAddress())
-    assert "functions" not in capsys.readouterr().err

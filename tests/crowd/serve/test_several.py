@@ -19,7 +19,7 @@ from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.start import ListenAddress, _run
 from tests.crowd.serve.conftest import BASE, PASSWORD, begun, hidden
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 
 @pytest.fixture
@@ -98,13 +98,13 @@ def test_desks_of_one_database_are_set_up_alike(two):
     told = replace(other, password=PASSWORD, instructions="Read *all* of it.")
     with hang_out(one) as sign, hang_out(other):
         for setup in ((strange,), (told,), (other, 0.1)):
-            with pytest.raises(WorkError, match="by another desk with another password, other"):
+            with pytest.raises(RunError, match="by another desk with another password, other"):
                 hang_out(*setup).__enter__()
         cut_off(sign, other)
         sign.renew()  # finds that its connection is lost
         sign.renew()
         assert not sign.is_ousted
-        with pytest.raises(WorkError):
+        with pytest.raises(RunError):
             hang_out(strange).__enter__()
     with hang_out(strange):
         pass
@@ -124,7 +124,7 @@ def test_a_desk_ends_though_the_database_does_not_answer(two, monkeypatch):
     with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         os.kill(number, signal.SIGSTOP)
-    with pytest.raises(WorkError):
+    with pytest.raises(RunError):
         present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES).__enter__()
     os.kill(number, signal.SIGCONT)
     with other.campaign.store.outside() as connection:
@@ -178,7 +178,7 @@ def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(t
             assert sign.is_ousted
             newer.renew()
             assert not newer.is_ousted
-            with pytest.raises(WorkError, match=r"another password, .* the database was away"):
+            with pytest.raises(RunError, match=r"another password, .* the database was away"):
                 _run(one, ListenAddress(port=0), sign)
 
 
@@ -186,7 +186,7 @@ def test_one_process_serves_a_file(campaign):
     def serve():
         return present(campaign.store, b"", desk.SETUP_DIFFERENCES)
 
-    refused = pytest.raises(WorkError, match="another process already; several need PostgreSQL")
+    refused = pytest.raises(RunError, match="another process already; several need PostgreSQL")
     with serve(), refused:
         serve().__enter__()
     with serve():
@@ -198,7 +198,7 @@ def test_one_process_serves_a_file_by_whatever_name(campaign, tmp_path):
     with (
         present(campaign.store, b"", desk.SETUP_DIFFERENCES),
         Campaign(tmp_path / "other") as other,
-        pytest.raises(WorkError, match="another process already"),
+        pytest.raises(RunError, match="another process already"),
     ):
         present(other.store, b"", desk.SETUP_DIFFERENCES).__enter__()
 
@@ -211,5 +211,5 @@ def test_who_waited_at_the_lock_of_a_file_has_the_one_that_others_find(campaign)
         ):
             waiting.execute("BEGIN EXCLUSIVE")
         waiting.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(WorkError, match="another process already"):
+        with pytest.raises(RunError, match="another process already"):
             present(campaign.store, b"", desk.SETUP_DIFFERENCES).__enter__()

@@ -13,7 +13,7 @@ from crowd_tvcs.sync import loop
 from crowd_tvcs.sync.loop import run
 from crowd_tvcs.sync.webhook import WebhookListener, listen
 from tests.crowd.sync.conftest import ANN, BOB, TASKS, WORKERS, answers, audit
-from tvcs_core.files.errors import WorkError
+from tvcs_core.files.errors import RunError
 
 
 def test_an_outage_is_survived_and_said_once(campaign, studio, keep, monkeypatch):
@@ -58,7 +58,7 @@ def test_what_never_answers_is_given_up_after_the_patience(campaign, studio, kee
     monkeypatch.setattr(loop, "FIRST_WAIT", 0.001)
     sync = keep(campaign)
     studio.fails = lambda number: "before"
-    with pytest.raises(WorkError, match=r"503 Service Unavailable; given up after 0\.02 s"):
+    with pytest.raises(RunError, match=r"503 Service Unavailable; given up after 0\.02 s"):
         run(sync, every=1.0, once=True, patience=0.02)
 
 

@@ -75,7 +75,7 @@ def test_unknown_names_and_repeated_pairs_are_named_with_their_lines(plan):
     edit(plan / "assignment.csv", lambda rows: rows.extend([["nobody", "t01"], rows[1]]))
     done = crowd_tvcs("verify", plan)
     assert done.exit_code == 1
-    assert "'nobody' is no worker of the quality table" in done.stderr
+    assert "'nobody' is no worker of the tables" in done.stderr
     assert "twice" in done.stderr
 
 
@@ -285,15 +285,15 @@ def imports(path):
     "name",
     [
         *("verify", "branches", "claims", "written", "pricing", "pricing_many_classes"),
-        *("factors", "verify_factors"),
+        *("factors", "pairs"),
     ],
 )
 def test_what_verifies_uses_nothing_of_what_it_verifies(name):
     found = imports(PACKAGE / "verification" / f"{name}.py")
     crowd = {module.removeprefix("crowd_tvcs.") for module in found if "crowd_tvcs" in module}
     readers = {"plan.tables", "plan.plan", "plan.proof", "answers.columns", "answers.quality"}
-    readers |= {"answers.coded"}
-    readers |= {"answers.confusion", "skills.plan_deviation", "factors.plan", "factors.tables"}
+    readers |= {"answers.coded", "answers.factors"}
+    readers |= {"answers.confusion", "skills.plan_deviation", "factors.tables", "plan.assigned"}
     # Where lines of tasks are priced is part of the proof; any other places would prove one too.
     readers |= {"factors.grid"} if name == "factors" else set()
     assert {m for m in crowd if not m.startswith("verification")} <= readers

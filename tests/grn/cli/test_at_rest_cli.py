@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from grn_tvcs.cli.main import app
-from grn_tvcs.report.courses import letters
+from grn_tvcs.report.time_courses import letters
 
 
 def grn(*words):
@@ -36,11 +36,11 @@ def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, t
     assert done.exit_code == 0, done.stderr
     assert "8 genes, 8 samples at rest; " in done.stderr
     assert "method combined, " in done.stderr
-    assert "which gene moves first, and by what lag, cannot be known" in done.stderr
+    assert "the order and lag of changes are unknown" in done.stderr
     record = json.loads((out / "run.json").read_text())
     assert record["parameters"]["method"] == "combined"
     assert record["samples"] == {"in_series": 0, "series": 0, "at_rest": 8}
-    assert "cannot be known" in record["not_known"]
+    assert "are unknown" in record["not_known"]
     page = (out / "report.html").read_text()
     assert "<b>8</b> samples at rest" in page
     assert "in 0 series" not in page
@@ -92,7 +92,7 @@ def test_series_and_samples_at_rest_go_together(small, tmp_path):
     done = grn("infer", *files, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     assert "36 samples in 4 series and 8 samples at rest" in done.stderr
-    assert "tvcs uses time series alone and leaves 8 samples at rest out" in done.stderr
+    assert "tvcs uses only time series and ignores 8 samples at rest" in done.stderr
     record = json.loads((out / "run.json").read_text())
     assert record["parameters"]["method"] == "tvcs"
     assert record["samples"] == {"in_series": 36, "series": 4, "at_rest": 8}
@@ -111,14 +111,14 @@ def test_check_tells_of_a_table_without_time(small):
     found = facts(done)
     assert found["series"] == "none, no sample has a time"
     assert found["at rest"] == "8 of 8 samples"
-    assert "cannot be known" in found["not known"]
+    assert "are unknown" in found["not known"]
     assert not {"spacing", "stability", "perturbed"} & set(found)
 
 
 def test_the_report_shows_samples_at_rest_by_number(small, tmp_path):
     out = tmp_path / "out"
     done = grn("infer", small / "multifactorial.tsv", "--out", out, "--method", "clr")
-    assert "clr gives both directions of a pair one score: direction is not known" in done.stderr
+    assert "clr scores both directions of a pair equally, so direction is unknown" in done.stderr
     page = (out / "report.html").read_text()
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert [s["name"] for s in data["series"]] == ["samples at rest, by number"]

@@ -116,7 +116,7 @@ def test_the_top_is_the_head_of_all_edges_and_the_report_says_so(folder, tmp_pat
     selected = [[row for row in some if row.split("\t")[5] == "1"] for some in rows]
     assert selected[0] == selected[1]
     page = (tmp_path / "top" / "report.html").read_text()
-    assert "The 20 surest edges and all selected ones are in edges.tsv." in page
+    assert "The 20 top edges and all selected ones are in edges.tsv." in page
     assert (
         "Every edge with a score is in edges.tsv." in (tmp_path / "all" / "report.html").read_text()
     )

@@ -48,12 +48,12 @@ def test_prior_edges_are_used_said_and_recorded(folder):
     assert done.exit_code == 0, done.stderr
     assert "warning: " in done.stderr
     assert "of the prior edges 1 have a gene that is not in the table (X1 -> X2)" in done.stderr
-    assert "of 7 prior edges 6 are among the genes; " in done.stderr
+    assert "6 of 7 prior edges are between genes of the data; " in done.stderr
     told = record(folder, "with")
     assert told["parameters"]["prior"] == "p.csv"
     assert "p.csv" in {one["file"] for one in told["inputs"]}
-    assert told["notes"][0].startswith("of 7 prior edges 6 are among")
-    assert "Of 7 prior edges 6 are among" in (folder / "with" / "report.html").read_text()
+    assert told["notes"][0].startswith("6 of 7 prior edges")
+    assert "6 of 7 prior edges" in (folder / "with" / "report.html").read_text()
 
 
 def test_a_run_without_prior_edges_has_no_word_of_them(folder):

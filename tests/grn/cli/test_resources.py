@@ -44,7 +44,10 @@ def test_more_of_anything_never_takes_less(name):
 def test_units_that_are_kept_take_time(monkeypatch):
     work = Work(3000, 3000, 3000, 210, 100, 10**5)
     many = estimate(work)
-    monkeypatch.setattr(units, "JOURNAL", units.JOURNAL / 2)  # larger units, so fewer are written
+    # Larger units, so fewer are written.
+    monkeypatch.setattr(
+        units, "MAX_JOURNAL_BYTES", units.MAX_JOURNAL_BYTES / 2
+    )  # larger units, so fewer are written
     assert 1.0 < many.seconds - estimate(work).seconds < 10.0
 
 

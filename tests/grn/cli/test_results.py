@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from grn_tvcs import (
+    Expression,
     Network,
     infer,
-    read_expression,
     read_network,
     read_reference,
     score,
@@ -50,7 +50,7 @@ def test_a_reference_is_scored_and_what_does_not_count_is_said(small, tmp_path, 
     assert done.exit_code == 0, done.stderr
     rows = rows_of(tmp_path / "out" / "scores.tsv")
     assert [(row["cut"], row["pairs"]) for row in rows] == [("caps", pairs), ("top-n", pairs)]
-    network = infer(read_expression(small / "x.tsv"), resamples=6, rng=0)
+    network = infer(Expression.of(small / "x.tsv"), resamples=6, rng=0)
     true = read_reference(small / "true.tsv", network.genes)
     for row in rows:
         found = score(network, true, pairs=pairs, cut=row["cut"])
@@ -106,7 +106,7 @@ def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, m
     done = grn(*words, "--reference", small / "true.tsv")
     assert done.exit_code == 0, done.stderr
     rows = {row["cut"]: row for row in rows_of(out / "scores.tsv")}
-    network = infer(read_expression(small / "x.tsv"), method, max_edges=3, rng=0)
+    network = infer(Expression.of(small / "x.tsv"), method, max_edges=3, rng=0)
     assert network.own is not None
     n_own = int(network.own.sum())
     assert n_own != 3
@@ -120,13 +120,13 @@ def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, m
 
 
 def test_methods_that_only_rank_select_nothing_themselves(small):
-    network = infer(read_expression(small / "x.tsv"), "pcc", max_edges=3)
+    network = infer(Expression.of(small / "x.tsv"), "pcc", max_edges=3)
     assert network.own is None
     assert network.by_own_cut().out_degrees.sum() == (network.scores > 0).sum()
 
 
 def test_stability_comes_back_from_a_file(small, tmp_path):
-    network = infer(read_expression(small / "x.tsv"), resamples=6, rng=0)
+    network = infer(Expression.of(small / "x.tsv"), resamples=6, rng=0)
     write_edges(network, tmp_path / "edges.tsv")
     again = read_network(tmp_path / "edges.tsv", network.genes)
     has_score = network.scores > 0
@@ -163,9 +163,9 @@ def test_a_reference_tells_what_it_left_out_by_reason(small):
 @pytest.mark.parametrize(
     ("name", "text", "read"),
     [
-        ("x.tsv", "Time\tperturbed\tA\n0\t0\t1\n1\t0\t2\n", read_expression),
+        ("x.tsv", "Time\tperturbed\tA\n0\t0\t1\n1\t0\t2\n", Expression.of),
         ("x.tsv", "Time\tA\tB\n0\t1\t2\n1\t\t3\n2\t1\t3\n",
-         lambda path: read_expression(path, missing="interpolate")),
+         lambda path: Expression.of(path, missing="interpolate")),
         ("x.tsv", "A\tB\nA\tA\n", lambda path: read_reference(path, ["A", "B"])),
         ("x.tsv", "A\tB\t1\nA\tA\t1\n", lambda path: read_network(path, ["A", "B"])),
     ],

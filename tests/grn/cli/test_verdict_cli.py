@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import METHODS, Network, Rules, infer, read_expression, simulate, write_expression
+from grn_tvcs import (
+    METHODS,
+    Expression,
+    Network,
+    Rules,
+    infer,
+    simulate,
+    write_expression,
+)
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import Method
+from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
 
 WHY_NOT = "No probability is given: the simulator does not describe these data; ranks are added up."
@@ -60,7 +68,7 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     out = tmp_path / "out"
     done = grn("infer", table, "--out", out, "--method", "likely")
     assert done.exit_code == 0, done.stderr
-    network = infer(read_expression(table), "likely", rng=0)
+    network = infer(Expression.of(table), "likely", rng=0)
     assert 0 < network.verdict.n_edges < 56
     *_, verdict, why, last = done.stderr.strip().splitlines()
     assert verdict == network.verdict.said()
@@ -89,12 +97,14 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
 
 @pytest.mark.usefixtures("likely_method")
 def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("grn_tvcs.cli.work.choice_of", lambda *_, **__: pytest.fail("held out"))
+    monkeypatch.setattr(
+        "grn_tvcs.cli.work.prepare_search", lambda *_, **__: pytest.fail("held out")
+    )
     out = tmp_path / "out"
     words = ["--method", "likely", "--max-edges", "auto", "--max-in-degree", 1]
     done = grn("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
-    network = infer(read_expression(table), "likely", rng=0)
+    network = infer(Expression.of(table), "likely", rng=0)
     expected = network.within(Rules(1, None, network.verdict.n_edges))
     assert [row["selected"] == "1" for row in rows_of(out / "edges.tsv")] == [
         e.selected for e in expected.edges()
@@ -169,7 +179,7 @@ def test_methods_of_today_take_no_calibration_and_give_no_verdict(table, tmp_pat
     assert "held-out series" in done.stderr
     assert "verdict" not in json.loads((tmp_path / "out" / "run.json").read_text())
     assert not METHODS["pcc"].has_confidence
-    network = infer(read_expression(table), "pcc")
+    network = infer(Expression.of(table), "pcc")
     assert network.verdict is None
     assert network.confidence is None
 

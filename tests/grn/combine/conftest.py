@@ -7,11 +7,11 @@ import pytest
 
 from grn_tvcs.combine import nets, training
 from grn_tvcs.combine.combiner import Combiner
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import learn_likeness, traits
+from grn_tvcs.combine.domain_check import fit_trait_distribution, traits
+from grn_tvcs.combine.evidence_scores import EvidenceScores, compute_evidence
+from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.combine.parts import Parts, gather_parts
-from grn_tvcs.combine.training import Lesson, fit, fit_nets, fit_nulls
+from grn_tvcs.combine.training import TrainingNetwork, fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import Example, draw_example, draw_null
@@ -36,14 +36,14 @@ class Known(NamedTuple):
 
     design: Design
     example: Example
-    parts: Parts
+    parts: EvidenceScores
 
 
-def evidence_on(example: Example, seed: int = 0, **more) -> Parts:
-    """All parts of evidence on an example."""
+def evidence_on(example: Example, seed: int = 0, **more) -> EvidenceScores:
+    """All sources of evidence on an example."""
     rng = np.random.default_rng(seed)
     given = {"resamples": RESAMPLES} | more
-    return gather_parts(example.expression, example.rules, rng, example.steady, **given)
+    return compute_evidence(example.expression, example.rules, rng, example.steady, **given)
 
 
 @pytest.fixture(scope="session")
@@ -57,28 +57,30 @@ def known():
 
 
 @pytest.fixture(scope="session")
-def lessons(known):
+def networks(known):
     return [
-        Lesson(features_of(one.parts), one.parts.inputs, one.example.is_edge[one.parts.inputs])
+        TrainingNetwork(
+            pair_features(one.parts), one.parts.inputs, one.example.is_edge[one.parts.inputs]
+        )
         for one in known
     ]
 
 
 @pytest.fixture(scope="session")
-def combiner(lessons):
+def combiner(networks):
     """Learned with few rounds: no matter how well."""
     with pytest.MonkeyPatch.context() as patch:
-        for stage in ("FIRST", "SECOND"):
+        for stage in ("FIRST_TREES", "SECOND_TREES"):
             patch.setattr(training, stage, getattr(training, stage) | {"max_iter": 15})
-        patch.setattr(training, "BOTH", training.BOTH | {"min_samples_leaf": 10})
+        patch.setattr(training, "STAGE_TREES", training.STAGE_TREES | {"min_samples_leaf": 10})
         patch.setattr(nets, "BATCH", 32)
-        trees = fit(lessons)
-        return Combiner(trees.names, trees.stages, (fit_nets(lessons),))
+        trees = fit(networks)
+        return Combiner(trees.names, trees.stages, (fit_nets(networks),))
 
 
 @pytest.fixture(scope="session")
-def likeness(known):
-    return learn_likeness(
+def trait_distribution(known):
+    return fit_trait_distribution(
         [(traits(k.example.expression, k.example.steady), k.design) for k in known]
     )
 

@@ -10,20 +10,20 @@ import pytest
 
 from grn_tvcs.combine import calibration as module
 from grn_tvcs.combine.calibration import (
-    HIDDEN,
-    NETWORKS,
+    HIDDEN_FRACTION,
+    N_NETWORKS,
     SEED,
     Calibration,
-    Empty,
-    calibrated,
-    calibration_of,
+    NullModel,
+    calibrate_design,
+    load_or_calibrate,
 )
-from grn_tvcs.combine.chances import calibration
-from grn_tvcs.combine.direction import shared_in_a_network, usual_limit
-from grn_tvcs.combine.features import features_of
-from grn_tvcs.combine.likeness import TRAITS, as_row, traits
-from grn_tvcs.combine.nulls import null_log_odds, unless_null
-from grn_tvcs.combine.parts import gather_parts
+from grn_tvcs.combine.direction import simulated_shared_direction, upper_limit
+from grn_tvcs.combine.domain_check import TRAITS, as_row, traits
+from grn_tvcs.combine.evidence_scores import compute_evidence
+from grn_tvcs.combine.features import pair_features
+from grn_tvcs.combine.nulls import null_log_odds, weight_by_non_null
+from grn_tvcs.combine.platt_scaling import fit_platt_scaling
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
@@ -65,7 +65,7 @@ def no_more_work(monkeypatch):
 
 
 def run(combiner, design=DESIGN, n=3, stamp=STAMP, resamples=4, **more):
-    return calibrated(combiner, stamp, design, n, resamples=resamples, **more)
+    return load_or_calibrate(combiner, stamp, design, n, resamples=resamples, **more)
 
 
 @pytest.mark.parametrize("design", [DESIGN, REST])
@@ -74,19 +74,21 @@ def test_it_is_that_of_a_loop_over_networks(combiner, cache, design):
     for k, kind in enumerate((*KINDS, *KINDS)[:6]):
         rng = stream(SEED, "networks of a design", design.key, str(k))
         is_hidden = k in (1, 3, 4)
-        made = draw_example(replace(design, hidden=HIDDEN) if is_hidden else design, kind, rng)
-        parts = gather_parts(made.expression, made.rules, rng, made.steady, resamples=4)
-        said = combiner.logits(features_of(parts), parts.inputs)
+        made = draw_example(
+            replace(design, hidden=HIDDEN_FRACTION) if is_hidden else design, kind, rng
+        )
+        parts = compute_evidence(made.expression, made.rules, rng, made.steady, resamples=4)
+        said = combiner.logits(pair_features(parts), parts.inputs)
         places = np.argwhere(parts.allowed)
         logits.append(np.array([said[j, i] for j, i in places]))
         truths.append(np.array([made.is_edge[parts.inputs[j], i] for j, i in places]))
         rows.append(as_row(traits(made.expression, made.steady)))
-    slow = Calibration(*calibration(logits, truths), np.array(rows))
+    slow = Calibration(*fit_platt_scaling(logits, truths), np.array(rows))
     assert same(run(combiner, design, 6), slow)
     assert slow.traits.shape == (6, len(TRAITS))
 
 
-@pytest.mark.parametrize(("n_genes", "n_hidden"), [(20, NETWORKS // 2), (21, 0)])
+@pytest.mark.parametrize(("n_genes", "n_hidden"), [(20, N_NETWORKS // 2), (21, 0)])
 def test_half_of_the_networks_of_few_genes_have_some_that_are_not_measured(
     combiner, monkeypatch, n_genes, n_hidden
 ):
@@ -97,8 +99,8 @@ def test_half_of_the_networks_of_few_genes_have_some_that_are_not_measured(
         return draw_example(DESIGN, kind, rng)
 
     monkeypatch.setattr(module, "draw_example", draw)
-    calibration_of(combiner, replace(DESIGN, n_genes=n_genes), resamples=2)
-    assert sum(hidden == HIDDEN for _, hidden in drawn) == n_hidden
+    calibrate_design(combiner, replace(DESIGN, n_genes=n_genes), resamples=2)
+    assert sum(hidden == HIDDEN_FRACTION for _, hidden in drawn) == n_hidden
     assert {kind for kind, hidden in drawn if not hidden} == set(KINDS)
     assert {kind for kind, hidden in drawn if hidden} == (set(KINDS) if n_hidden else set())
 
@@ -110,7 +112,7 @@ def test_a_design_is_simulated_once(combiner, cache, no_more_work, design):
     assert same(run(combiner, design), first)
     assert len(files_in(cache)) == 1
     with pytest.raises(AssertionError, match="simulated again"):
-        calibration_of(combiner, design, 3, resamples=4)
+        calibrate_design(combiner, design, 3, resamples=4)
 
 
 def test_what_is_kept_is_ours_alone(combiner, cache):
@@ -164,8 +166,8 @@ def test_a_file_for_another_design_is_not_taken(combiner, cache):
 
 def test_threads_change_nothing_and_networks_are_told_in_order(combiner, cache):
     told = []
-    one = calibration_of(combiner, DESIGN, 6, resamples=4)
-    two = calibration_of(
+    one = calibrate_design(combiner, DESIGN, 6, resamples=4)
+    two = calibrate_design(
         combiner, DESIGN, 6, resamples=4, threads=2, progress=lambda *at: told.append(at)
     )
     assert same(one, two)
@@ -173,14 +175,14 @@ def test_threads_change_nothing_and_networks_are_told_in_order(combiner, cache):
 
 
 def test_more_networks_begin_with_the_fewer(combiner):
-    two, four = (calibration_of(combiner, DESIGN, n, resamples=4) for n in (2, 4))
+    two, four = (calibrate_design(combiner, DESIGN, n, resamples=4) for n in (2, 4))
     assert np.array_equal(four.traits[:2], two.traits, equal_nan=True)
 
 
 def test_the_test_of_fit_knows_the_first_tables_however_many_calibrate(combiner, monkeypatch):
-    all_six = calibration_of(combiner, DESIGN, 6, resamples=4)
-    monkeypatch.setattr(module, "NETWORKS", 3)
-    some = calibration_of(combiner, DESIGN, 6, resamples=4)
+    all_six = calibrate_design(combiner, DESIGN, 6, resamples=4)
+    monkeypatch.setattr(module, "N_NETWORKS", 3)
+    some = calibrate_design(combiner, DESIGN, 6, resamples=4)
     assert (some.offset, some.slope) == (all_six.offset, all_six.slope)
     assert np.array_equal(some.traits, all_six.traits[:3], equal_nan=True)
     assert len(all_six.traits) == 6
@@ -204,7 +206,7 @@ def test_a_full_disk_costs_time_and_no_more(combiner, cache, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "write_sealed", full)
-    assert same(run(combiner), calibration_of(combiner, DESIGN, 3, resamples=4))
+    assert same(run(combiner), calibrate_design(combiner, DESIGN, 3, resamples=4))
     assert files_in(cache) == []
 
 
@@ -241,48 +243,56 @@ def test_an_interrupted_calibration_simulates_the_rest_alone(
 
 
 @pytest.fixture
-def undecided(nulls, likeness):
+def undecided(nulls, trait_distribution):
     """Trees that hardly tell tables without edges, of which none looks strange."""
     trees = nulls._replace(value=nulls.value / 1000)
-    return Empty(trees, replace(likeness, distances=1e12 * likeness.distances))
+    return NullModel(
+        trees, replace(trait_distribution, distances=1e12 * trait_distribution.distances)
+    )
 
 
 def test_the_limit_is_the_largest_chance_of_tables_without_edges(
     combiner, cache, undecided, monkeypatch
 ):
-    monkeypatch.setattr(module, "TABLES", 7)
-    found = calibration_of(combiner, DESIGN, 3, resamples=4, empty=undecided)
+    monkeypatch.setattr(module, "N_NULL_TABLES", 7)
+    found = calibrate_design(combiner, DESIGN, 3, resamples=4, null_model=undecided)
     said = []
     for k in range(7):
         rng = stream(SEED, "tables of a design", DESIGN.key, str(k))
         made = draw_null(DESIGN, NULLS[k % 3], rng)
         none = null_log_odds(undecided.nulls, traits(made.expression), DESIGN)
-        parts = gather_parts(made.expression, made.rules, rng, resamples=4)
-        logits = combiner.logits(features_of(parts), parts.inputs)[parts.allowed]
-        said.append(unless_null(found.offset + found.slope * logits, none).max())
+        parts = compute_evidence(made.expression, made.rules, rng, resamples=4)
+        logits = combiner.logits(pair_features(parts), parts.inputs)[parts.allowed]
+        said.append(weight_by_non_null(found.offset + found.slope * logits, none).max())
     assert found.limit == pytest.approx(max(said), rel=1e-12)
-    assert same(run(combiner, empty=undecided), found)
-    assert same(run(combiner, empty=undecided), found)  # from the file
+    assert same(run(combiner, null_model=undecided), found)
+    assert same(run(combiner, null_model=undecided), found)  # from the file
 
 
 def test_tables_that_traits_tell_or_that_have_no_chances_set_no_limit(
     combiner, cache, undecided, nulls, monkeypatch
 ):
-    monkeypatch.setattr(module, "TABLES", 3)
+    monkeypatch.setattr(module, "N_NULL_TABLES", 3)
     told = nulls._replace(base=np.array([30.0]))
-    strange = replace(undecided.likeness, distances=undecided.likeness.distances / 1e9)
-    for empty in (None, undecided._replace(nulls=told), undecided._replace(likeness=strange)):
-        found = calibration_of(combiner, DESIGN, 1, resamples=4, empty=empty)
+    strange = replace(
+        undecided.trait_distribution, distances=undecided.trait_distribution.distances / 1e9
+    )
+    for null_model in (
+        None,
+        undecided._replace(nulls=told),
+        undecided._replace(trait_distribution=strange),
+    ):
+        found = calibrate_design(combiner, DESIGN, 1, resamples=4, null_model=null_model)
         assert found.limit == -np.inf
     assert run(combiner, n=1).limit == run(combiner, n=1).limit == -np.inf  # and from the file
 
 
 def test_series_have_a_limit_of_one_direction_which_is_kept(combiner, cache, monkeypatch):
-    monkeypatch.setattr(module, "OF_DIRECTION", 5)
+    monkeypatch.setattr(module, "N_DIRECTION_NETWORKS", 5)
     design = replace(DESIGN, n_series=3)
     found = run(combiner, design)
-    shared = [shared_in_a_network(design, k) for k in range(5)]
-    assert found.shared == usual_limit(np.array(shared))
+    shared = [simulated_shared_direction(design, k) for k in range(5)]
+    assert found.shared == upper_limit(np.array(shared))
     assert 0 < found.shared < 1
     assert same(run(combiner, design), found)  # from the file
     assert run(combiner).shared == np.inf  # one series

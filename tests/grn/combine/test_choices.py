@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import choices
 from grn_tvcs import score
-from grn_tvcs.combine.parts import LAGGED, LEVELS, RANK, SHORT
+from grn_tvcs.combine.evidence_scores import LAGGED, LEVELS, RANK, SHORT
 from grn_tvcs.methods import infer
 from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.designs import Design

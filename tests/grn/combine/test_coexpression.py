@@ -10,14 +10,14 @@ from scipy.stats import norm, rankdata
 from benchmarks import coexpression as command
 from grn_tvcs import combine
 from grn_tvcs.combine.coexpression import (
-    MANY,
+    LARGE_NETWORK_GENES,
+    MAX_GENES,
     MEASURES,
-    MOST,
     Coexpression,
-    coexpression,
-    design_in,
+    coexpression_measures,
+    design_for,
     learn_coexpression,
-    measures,
+    load_coexpression,
     write_coexpression,
 )
 from grn_tvcs.expression.expression import Expression
@@ -80,7 +80,7 @@ def slow_own(values):
 def test_measures_are_what_they_say(design):
     table = of(design, 3)
     scores = norm.ppf((rankdata(table.levels, axis=0) - 0.5) / len(table.levels))
-    found = measures(table)
+    found = coexpression_measures(table)
     assert found[2] == pytest.approx(slow_own(without_first(scores)), rel=1e-6)
     if not design.n_series:
         assert np.isnan(found[:2]).all()
@@ -93,12 +93,12 @@ def test_measures_are_what_they_say(design):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_units_logarithms_and_the_order_of_genes_change_no_measure(design, rng):
     table = of(design, 5)
-    known = measures(table)
+    known = coexpression_measures(table)
     unit = rng.uniform(1e-6, 1e6, 10)
 
     def turned(change):
         rest = None if table.at_rest is None else change(table.at_rest)
-        return measures(replace(table, values=change(table.values), at_rest=rest))
+        return coexpression_measures(replace(table, values=change(table.values), at_rest=rest))
 
     assert np.array_equal(turned(lambda x: x * 8.0), known, equal_nan=True)
     assert turned(lambda x: x * unit) == pytest.approx(known, nan_ok=True)
@@ -111,32 +111,37 @@ def test_genes_that_do_not_vary_say_nothing_and_of_many_genes_some_speak(rng):
     table = of(DESIGN, 1)
     flat = np.concatenate([table.values, np.full((len(table.values), 3), 0.5)], axis=1)
     genes = (*table.genes, "a", "b", "c")
-    assert np.array_equal(measures(replace(table, values=flat, genes=genes)), measures(table))
-    wide = Design(3 * MOST, 3 * MOST, 2, 6)
+    assert np.array_equal(
+        coexpression_measures(replace(table, values=flat, genes=genes)),
+        coexpression_measures(table),
+    )
+    wide = Design(3 * MAX_GENES, 3 * MAX_GENES, 2, 6)
     many = operons(rng, wide, size=1)
-    some = np.linspace(0, 3 * MOST - 1, MOST).round().astype(int)
+    some = np.linspace(0, 3 * MAX_GENES - 1, MAX_GENES).round().astype(int)
     genes = tuple(many.genes[k] for k in some)
     few = replace(many, values=many.values[:, some], genes=genes)
-    assert np.array_equal(measures(many), measures(few))
+    assert np.array_equal(coexpression_measures(many), coexpression_measures(few))
 
 
 @pytest.mark.parametrize("n_genes", [1, 2])
 def test_of_one_or_two_genes_nothing_is_known(n_genes, rng):
     table = operons(rng, Design(max(n_genes, 2), 1, 3, 5))
     few = replace(table, values=table.values[:, :n_genes], genes=table.genes[:n_genes])
-    assert np.isnan(measures(few)).all()
-    assert not coexpression().is_close(measures(few), design_in(few, Design(2, 1, 3, 5)))
+    assert np.isnan(coexpression_measures(few)).all()
+    assert not load_coexpression().is_excessive(
+        coexpression_measures(few), design_for(few, Design(2, 1, 3, 5))
+    )
 
 
 def test_two_steps_say_nothing(rng):
-    assert np.isnan(measures(operons(rng, Design(8, 8, 1, 3)))).all()
-    assert np.isnan(measures(operons(rng, Design(8, 8, 2, 2)))).all()
+    assert np.isnan(coexpression_measures(operons(rng, Design(8, 8, 1, 3)))).all()
+    assert np.isnan(coexpression_measures(operons(rng, Design(8, 8, 2, 2)))).all()
 
 
 @pytest.fixture(scope="module")
 def learned():
     designs = [replace(DESIGNS[k % 3], n_genes=6 + k % 7, n_regulators=6) for k in range(240)]
-    found = np.array([measures(of(design, k)) for k, design in enumerate(designs)])
+    found = np.array([coexpression_measures(of(design, k)) for k, design in enumerate(designs)])
     return learn_coexpression(found, designs), found, designs
 
 
@@ -145,7 +150,7 @@ def test_deviations_have_the_mean_and_variance_that_is_learned(learned):
     for k in range(3):
         alone = np.full_like(found, np.nan)
         alone[:, k] = found[:, k]
-        close = [known.closeness(row, design) for row, design in zip(alone, designs, strict=True)]
+        close = [known.excess(row, design) for row, design in zip(alone, designs, strict=True)]
         assert np.nanmean(close) == pytest.approx(0, abs=0.05)
         assert np.nanmean(np.square(close)) == pytest.approx(1, rel=1e-6)
 
@@ -154,24 +159,26 @@ def test_closeness_is_the_mean_of_what_is_known_and_rises_as_genes_go_together(l
     known, found, designs = learned
     row = found[0]
     parts = [np.where(np.arange(3) == k, row, np.nan) for k in range(3)]
-    each = [known.closeness(part, designs[0]) for part in parts]
-    assert known.closeness(row, designs[0]) == pytest.approx(np.mean(each))
-    assert np.isnan(known.closeness(np.full(3, np.nan), designs[0]))
+    each = [known.excess(part, designs[0]) for part in parts]
+    assert known.excess(row, designs[0]) == pytest.approx(np.mean(each))
+    assert np.isnan(known.excess(np.full(3, np.nan), designs[0]))
     for k, change in enumerate((0.1, -0.1, -0.1)):
         moved = row + change * (np.arange(3) == k)
-        assert known.closeness(moved, designs[0]) > known.closeness(row, designs[0])
+        assert known.excess(moved, designs[0]) > known.excess(row, designs[0])
 
 
 def test_a_limit_is_what_99_in_100_of_the_nearest_tables_are_within(learned):
     known, found, designs = learned
     pairs = zip(found, designs, strict=True)
-    close = np.array([known.closeness(row, design) for row, design in pairs])
+    close = np.array([known.excess(row, design) for row, design in pairs])
     for timed in (0, 1):
         those = [k for k, design in enumerate(designs) if (design.n_series > 0) == timed]
         near = sorted(those, key=lambda k: abs(np.log(designs[k].n_genes / 5)))[: len(those) // 2]
         assert known.limits[timed, 0] == pytest.approx(np.quantile(close[near], 0.99))
-    is_close = [known.is_close(row, design) for row, design in zip(found, designs, strict=True)]
-    assert 0.004 < np.mean(is_close) < 0.05
+    is_excessive = [
+        known.is_excessive(row, design) for row, design in zip(found, designs, strict=True)
+    ]
+    assert 0.004 < np.mean(is_excessive) < 0.05
 
 
 @pytest.mark.parametrize("n_genes", [6, 10, 30])
@@ -179,18 +186,20 @@ def test_a_limit_is_what_99_in_100_of_the_nearest_tables_are_within(learned):
 def test_operons_are_close_and_new_tables_of_the_simulator_seldom_are(n_genes, given, rng):
     series, rest = {"series": (6, 0), "both": (6, 40), "rest": (0, 80)}[given]
     design = Design(n_genes, n_genes, series, 8, n_at_rest=rest)
-    known = coexpression()
+    known = load_coexpression()
     for _ in range(5):
-        assert known.is_close(measures(operons(rng, design)), design)
-    new = [known.is_close(measures(of(design, 900 + k)), design) for k in range(12)]
+        assert known.is_excessive(coexpression_measures(operons(rng, design)), design)
+    new = [
+        known.is_excessive(coexpression_measures(of(design, 900 + k)), design) for k in range(12)
+    ]
     assert sum(new) <= 2  # one in a hundred is expected
 
 
 def test_limits_of_many_genes_in_series_stand_on_more_tables_which_move_nothing_else(
     monkeypatch, rng
 ):
-    monkeypatch.setattr(combine.coexpression, "NEAREST", 10)
-    monkeypatch.setattr(combine.coexpression, "NEAREST_OF_MANY", 30)
+    monkeypatch.setattr(combine.coexpression, "MAX_NEIGHBOURS", 10)
+    monkeypatch.setattr(combine.coexpression, "MAX_NEIGHBOURS_LARGE", 30)
     rest = [Design(n, n, 0, 3, n_at_rest=30) for n in rng.integers(5, 101, 40)]
     timed = [Design(n, n, 4, 8) for n in rng.integers(5, 101, 80)]
     more = [Design(n, n, 4, 8) for n in rng.integers(60, 101, 60)]
@@ -201,7 +210,7 @@ def test_limits_of_many_genes_in_series_stand_on_more_tables_which_move_nothing_
     assert np.array_equal(known.means, usual.means)
     assert np.array_equal(known.spreads, usual.spreads)
     pairs = zip(found, designs, strict=True)
-    close = np.array([known.closeness(row, design) for row, design in pairs])
+    close = np.array([known.excess(row, design) for row, design in pairs])
     for place, n in enumerate(GENES):
         for is_timed in (False, True):
             those = [k for k, design in enumerate(designs) if (design.n_series > 0) == is_timed]
@@ -213,15 +222,17 @@ def test_limits_of_many_genes_in_series_stand_on_more_tables_which_move_nothing_
 
 def test_genes_that_know_nothing_of_each_other_are_not_close(rng):
     for design in DESIGNS:
-        assert not coexpression().is_close(measures(operons(rng, design, size=1)), design)
+        assert not load_coexpression().is_excessive(
+            coexpression_measures(operons(rng, design, size=1)), design
+        )
 
 
 def test_a_design_gets_the_number_of_genes_that_are_looked_at(rng):
     rounded = Design(10, 10, 4, 8)
-    for n, looked_at in ((7, 7), (12, 12), (300, MOST)):
+    for n, looked_at in ((7, 7), (12, 12), (300, MAX_GENES)):
         table = operons(rng, Design(n, n, 1, 5))
-        assert design_in(table, rounded).n_genes == looked_at
-    assert GENES[-1] == MOST
+        assert design_for(table, rounded).n_genes == looked_at
+    assert GENES[-1] == MAX_GENES
 
 
 def test_what_is_learned_comes_back_from_its_file_and_a_changed_file_is_refused(learned, tmp_path):
@@ -230,24 +241,24 @@ def test_what_is_learned_comes_back_from_its_file_and_a_changed_file_is_refused(
     for one in (path, again):
         write_coexpression(one, known, "{}")
     assert path.read_bytes() == again.read_bytes()
-    back = coexpression(path)
+    back = load_coexpression(path)
     for name in ("means", "spreads", "limits"):
         assert np.array_equal(getattr(back, name), getattr(known, name))
     with np.load(path) as file:
         arrays = dict(file)
     np.savez(again, **arrays | {"limits": arrays["limits"] + 1})
-    with pytest.raises(DataError, match="was changed after it was made"):
-        coexpression(again)
+    with pytest.raises(DataError, match="was changed after it was written"):
+        load_coexpression(again)
     with pytest.raises(DataError, match=r"none\.npz: cannot be read"):
-        coexpression(tmp_path / "none.npz")
+        load_coexpression(tmp_path / "none.npz")
 
 
 def test_a_higher_limit_lets_more_pass():
-    known = coexpression()
+    known = load_coexpression()
     wider = Coexpression(known.means, known.spreads, known.limits + 100)
-    found = measures(operons(np.random.default_rng(1), DESIGN))
-    assert known.is_close(found, DESIGN)
-    assert not wider.is_close(found, DESIGN)
+    found = coexpression_measures(operons(np.random.default_rng(1), DESIGN))
+    assert known.is_excessive(found, DESIGN)
+    assert not wider.is_excessive(found, DESIGN)
 
 
 TABLES, OF_MANY = 60, 12
@@ -256,7 +267,7 @@ TABLES, OF_MANY = 60, 12
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(designs, "QUARTERS", ((5, 8),) * 4)
-    monkeypatch.setattr(command, "MANY", 6)
+    monkeypatch.setattr(command, "LARGE_NETWORK_GENES", 6)
 
 
 def run(path, *more, seed=3):
@@ -279,13 +290,15 @@ def test_the_command_gives_the_same_bytes_again_and_other_seeds_others(small, tm
     assert other.value.code == 1
     assert capsys.readouterr().out.endswith("one.npz: other bytes\n")
     assert path.read_bytes() == before
-    assert np.isfinite(coexpression(path).limits).all()
+    assert np.isfinite(load_coexpression(path).limits).all()
 
 
 def test_every_table_is_of_a_network_and_none_has_knock_outs():
     jobs = command.jobs_of(200, 50, 0)
     assert [number for number, _, _ in jobs] == list(range(250))
-    assert all(design.n_genes > MANY and design.n_series for _, design, _ in jobs[200:])
+    assert all(
+        design.n_genes > LARGE_NETWORK_GENES and design.n_series for _, design, _ in jobs[200:]
+    )
     assert command.jobs_of(200, 0, 0) == jobs[:200]
     assert {kind for _, _, kind in jobs} == set(KINDS)
     assert not any(design.knocked_out or design.knocked_down for _, design, _ in jobs)
@@ -297,4 +310,4 @@ def test_the_file_that_comes_along_says_what_made_it():
     assert told["command"] == "python -m benchmarks.coexpression"
     parameters = {"tables": command.TABLES, "many": command.TABLES_OF_MANY}
     assert (told["seed"], told["parameters"]) == (0, parameters)
-    assert coexpression().means.shape[1] == len(MEASURES)
+    assert load_coexpression().means.shape[1] == len(MEASURES)

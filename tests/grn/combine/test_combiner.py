@@ -23,27 +23,27 @@ def written(combiner, tmp_path_factory):
     return path
 
 
-def logits_of(combiner, lessons):
-    return [combiner.logits(one.table, one.inputs) for one in lessons]
+def logits_of(combiner, networks):
+    return [combiner.logits(one.table, one.inputs) for one in networks]
 
 
 def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_what_may_not_be_is_impossible_and_the_rest_is_told_apart(combiner, lessons):
-    for lesson, logits in zip(lessons, logits_of(combiner, lessons), strict=True):
-        allowed = lesson.table.allowed
+def test_what_may_not_be_is_impossible_and_the_rest_is_told_apart(combiner, networks):
+    for network, logits in zip(networks, logits_of(combiner, networks), strict=True):
+        allowed = network.table.allowed
         assert (logits[~allowed] == IMPOSSIBLE).all()
         assert np.ptp(logits[allowed]) > 0.5
         assert (np.abs(logits[allowed]) < 15).all()
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_blocks_of_rows_say_what_one_says(combiner, lessons, monkeypatch, rows):
-    whole = logits_of(combiner, lessons)
+def test_blocks_of_rows_say_what_one_says(combiner, networks, monkeypatch, rows):
+    whole = logits_of(combiner, networks)
     monkeypatch.setattr(module, "ROWS", rows)
-    assert same(logits_of(combiner, lessons), whole)
+    assert same(logits_of(combiner, networks), whole)
 
 
 def test_the_same_combiner_makes_the_same_bytes(combiner, written, tmp_path):
@@ -52,7 +52,7 @@ def test_the_same_combiner_makes_the_same_bytes(combiner, written, tmp_path):
     assert again.read_bytes() == written.read_bytes()
 
 
-def test_a_combiner_comes_back_as_it_was(combiner, written, lessons):
+def test_a_combiner_comes_back_as_it_was(combiner, written, networks):
     back, more, stamp = load(written)
     assert back.names == combiner.names
     for read, known in zip((back.stages, back.nets), (combiner.stages, combiner.nets), strict=True):
@@ -66,24 +66,24 @@ def test_a_combiner_comes_back_as_it_was(combiner, written, lessons):
     assert list(more) == ["growth"]
     assert more["growth"].tolist() == [0, 1, 2]
     assert len(stamp) == 64
-    assert same(logits_of(back, lessons), logits_of(combiner, lessons))
+    assert same(logits_of(back, networks), logits_of(combiner, networks))
 
 
-def test_nets_count_as_much_as_trees(combiner, lessons):
+def test_nets_count_as_much_as_trees(combiner, networks):
     """As a mean, however many there are of each."""
     trees, nets = combiner.stages[0], combiner.nets[0]
     less = Stages(*(net._replace(base=net.base - 1) for net in nets))
 
     def said(*parts):
-        return logits_of(Combiner(combiner.names, *parts), lessons)
+        return logits_of(Combiner(combiner.names, *parts), networks)
 
     alone = said((trees,)), said((), (nets,)), said((), (less,))
     assert not same(alone[1], alone[2])
-    for lesson, tree, net, other, both in zip(
-        lessons, *alone, said((trees, trees), (nets, less, less)), strict=True
+    for network, tree, net, other, both in zip(
+        networks, *alone, said((trees, trees), (nets, less, less)), strict=True
     ):
         wanted = (tree + (net + 2 * other) / 3) / 2
-        allowed = lesson.table.allowed
+        allowed = network.table.allowed
         assert both[allowed] == pytest.approx(wanted[allowed])
 
 
@@ -135,14 +135,14 @@ def test_arrays_that_were_edited_are_refused(written, tmp_path):
         arrays[name] = arrays[name].copy()
         arrays[name][-1] += 1e-3 if "net" in name else 1e-9
         np.savez(path, **arrays)
-        assert refused(path).startswith("was changed after it was made")
+        assert refused(path).startswith("was changed after it was written")
     arrays = arrays_in(written)
     del arrays["digest"]
     np.savez(path, **arrays)
-    assert refused(path).startswith("was changed after it was made")
+    assert refused(path).startswith("was changed after it was written")
 
 
-def test_no_flipped_byte_changes_what_is_read(combiner, written, lessons, tmp_path, rng):
+def test_no_flipped_byte_changes_what_is_read(combiner, written, networks, tmp_path, rng):
     """Of a flip that changes nothing but dates in the archive nobody needs to know."""
     path, good = tmp_path / "flipped.npz", written.read_bytes()
     stamp, n_refused = load(written)[2], 0

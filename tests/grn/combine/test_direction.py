@@ -7,13 +7,13 @@ import pytest
 
 from grn_tvcs.combine import direction as module
 from grn_tvcs.combine.direction import (
-    FAR,
-    NETWORKS,
-    USUAL,
-    is_asked,
+    LIMIT_QUANTILE,
+    LIMIT_SD,
+    N_NETWORKS,
+    has_directions,
     shared_direction,
-    shared_in_a_network,
-    usual_limit,
+    simulated_shared_direction,
+    upper_limit,
 )
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import Design
@@ -91,11 +91,11 @@ def test_nothing_is_known_of_one_series_few_points_or_nothing_that_moves(rng):
 
 
 def test_it_is_asked_of_several_series_of_three_points_and_more():
-    assert is_asked(DESIGN)
-    assert is_asked(Design(5, 5, 2, 3))
-    assert not is_asked(Design(5, 5, 1, 30))
-    assert not is_asked(Design(5, 5, 4, 2))
-    assert not is_asked(Design(5, 5, 0, 3, n_at_rest=9))
+    assert has_directions(DESIGN)
+    assert has_directions(Design(5, 5, 2, 3))
+    assert not has_directions(Design(5, 5, 1, 30))
+    assert not has_directions(Design(5, 5, 4, 2))
+    assert not has_directions(Design(5, 5, 0, 3, n_at_rest=9))
 
 
 def test_networks_of_a_design_are_of_all_kinds_and_nothing_beside_series_matters(monkeypatch):
@@ -106,9 +106,9 @@ def test_networks_of_a_design_are_of_all_kinds_and_nothing_beside_series_matters
         return draw_example(design, kind, rng)
 
     monkeypatch.setattr(module, "draw_example", draw)
-    one = [shared_in_a_network(DESIGN, k) for k in range(4)]
+    one = [simulated_shared_direction(DESIGN, k) for k in range(4)]
     more = replace(DESIGN, n_at_rest=5, knocked_out=1.0, is_perturbation_known=True)
-    assert [shared_in_a_network(more, k) for k in range(4)] == one
+    assert [simulated_shared_direction(more, k) for k in range(4)] == one
     assert [kind for _, kind in drawn] == 2 * list(KINDS)
     assert {design for design, _ in drawn} == {DESIGN}
     assert len(set(one)) == 4
@@ -119,16 +119,18 @@ def test_the_limit_is_the_lesser_of_a_quantile_and_of_what_is_far(rng):
     skewed = np.where(np.arange(100) < 10, 0.001, even)
     for known in (even, skewed, np.append(even, 0.97), np.append(even, [0.95, 0.97])):
         odds = np.log(known / (1 - known))
-        far = 1 / (1 + np.exp(-(odds.mean() + FAR * odds.std())))
-        assert usual_limit(known) == pytest.approx(min(np.quantile(known, USUAL), far))
-        assert usual_limit(np.append(known, np.nan)) == usual_limit(known)
-    assert usual_limit(np.append(even, [0.95, 0.97])) < 0.9
-    assert usual_limit(np.array([np.nan])) == usual_limit(np.array([])) == np.inf
-    assert 0 < usual_limit(np.array([0.0, 0.5, 1.0])) <= 1
+        far = 1 / (1 + np.exp(-(odds.mean() + LIMIT_SD * odds.std())))
+        assert upper_limit(known) == pytest.approx(min(np.quantile(known, LIMIT_QUANTILE), far))
+        assert upper_limit(np.append(known, np.nan)) == upper_limit(known)
+    assert upper_limit(np.append(even, [0.95, 0.97])) < 0.9
+    assert upper_limit(np.array([np.nan])) == upper_limit(np.array([])) == np.inf
+    assert 0 < upper_limit(np.array([0.0, 0.5, 1.0])) <= 1
 
 
 def test_a_common_stimulus_goes_along_one_direction_and_networks_do_not():
-    limit = usual_limit(np.array([shared_in_a_network(DESIGN, k) for k in range(NETWORKS)]))
+    limit = upper_limit(
+        np.array([simulated_shared_direction(DESIGN, k) for k in range(N_NETWORKS)])
+    )
     driven, others = (
         [
             shared_direction(draw(DESIGN, kind, stream(3, kind, str(k))).expression)

@@ -8,19 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grn_tvcs import Rules
-from grn_tvcs.combine.features import (
-    AGREEING,
-    FACTS,
-    FLOOR,
-    OF_REGULATORS,
-    features_of,
-    names_and_directions,
-    ranks,
-    reverse,
-)
-from grn_tvcs.combine.parts import (
+from grn_tvcs.combine.evidence_scores import (
     CHANGE,
-    KNOCKDOWN_PART,
+    KNOCKDOWN,
     KNOCKOUT,
     LAGGED,
     LEVELS,
@@ -28,10 +18,20 @@ from grn_tvcs.combine.parts import (
     RANKED_DOWN,
     RATES,
     SYMMETRIC,
-    Parts,
-    gather_parts,
+    EvidenceScores,
+    compute_evidence,
 )
-from grn_tvcs.evidence.strongest import by_strongest
+from grn_tvcs.combine.features import (
+    AGREEING,
+    FACTS,
+    FLOOR,
+    OF_REGULATORS,
+    names_and_directions,
+    pair_features,
+    ranks,
+    reverse,
+)
+from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 
@@ -64,7 +64,7 @@ def test_the_unit_is_the_mean_of_the_strongest(drawn):
     strongest += [0.0] * (min(n, scores.size) - len(strongest))
     mean = sum(strongest) / len(strongest)
     expected = scores / mean if mean > 0 else scores
-    assert by_strongest(scores, n) == pytest.approx(expected, nan_ok=True)
+    assert scale_by_top_mean(scores, n) == pytest.approx(expected, nan_ok=True)
 
 
 @given(scored(), st.sampled_from([0, 1]))
@@ -101,12 +101,12 @@ def wide(table, name):
 @pytest.mark.parametrize("which", range(8))
 def test_what_regulators_are_like_is_what_loops_say(known, which):
     parts = known[which].parts
-    table, n = features_of(parts), parts.allowed.shape[1]
+    table, n = pair_features(parts), parts.allowed.shape[1]
     for name in OF_REGULATORS:
         if name not in parts.scores:
             assert not any(f"{name} {word}" in table.columns for word in WORDS)
             continue
-        scores = np.nan_to_num(by_strongest(parts.scores[name], n)).tolist()
+        scores = np.nan_to_num(scale_by_top_mean(parts.scores[name], n)).tolist()
         mass = [sum(row) for row in scores]
         spread = [sum((s - sum(row) / n) ** 2 for s in row) / n for row in scores]
         mean_mass, mean_spread = np.mean(mass), np.mean(spread)
@@ -126,16 +126,16 @@ def test_what_regulators_are_like_is_what_loops_say(known, which):
 @pytest.mark.parametrize("which", range(8))
 def test_scores_signs_and_gains_are_what_loops_say(known, which):
     parts = known[which].parts
-    table, n = features_of(parts), parts.allowed.shape[1]
+    table, n = pair_features(parts), parts.allowed.shape[1]
     place = {g: k for k, g in enumerate(parts.inputs.tolist())}
     for j, i in np.argwhere(parts.allowed).tolist():
         for name, scores in parts.scores.items():
-            told = by_strongest(scores, n)
+            told = scale_by_top_mean(scores, n)
             expected = {f"{name} score": np.log(told[j, i] + FLOOR)}
             if name not in SYMMETRIC:
                 back = told[place[i], parts.inputs[j]] if i in place else np.nan
                 expected[f"{name} reverse"] = np.log(back + FLOOR)
-            if name in (KNOCKOUT, KNOCKDOWN_PART, RANKED_DOWN):
+            if name in (KNOCKOUT, KNOCKDOWN, RANKED_DOWN):
                 expected[f"{name} size"] = np.log(1 + scores[j, i])
             if name == RANK:
                 expected["rank size"] = scores[j, i]
@@ -143,7 +143,7 @@ def test_scores_signs_and_gains_are_what_loops_say(known, which):
                 found = wide(table, feature)[j, i]
                 assert found == pytest.approx(value, abs=1e-5, nan_ok=True), feature
         if LAGGED in parts.scores:
-            gain = by_strongest(parts.scores[LAGGED], n)[j, i] * parts.facts["lagged gain"]
+            gain = scale_by_top_mean(parts.scores[LAGGED], n)[j, i] * parts.facts["lagged gain"]
             assert wide(table, "gain")[j, i] == pytest.approx(np.log(gain + 1e-3), abs=1e-5)
             stable = parts.stability[j, i]
             assert wide(table, "stability")[j, i] == pytest.approx(stable, nan_ok=True)
@@ -155,7 +155,7 @@ def test_scores_signs_and_gains_are_what_loops_say(known, which):
 
 def test_facts_go_with_every_pair(known):
     for one in known:
-        table = features_of(one.parts)
+        table = pair_features(one.parts)
         for name in FACTS:
             assert isinstance(table.columns[name], float)
         assert table.columns["genes"] == pytest.approx(np.log(1 + one.design.n_genes))
@@ -168,29 +168,29 @@ def test_facts_go_with_every_pair(known):
 
 
 def test_with_series_and_all_knocked_every_feature_is_known(known):
-    whole = features_of(known[1].parts)
+    whole = pair_features(known[1].parts)
     assert set(whole.columns) == set(NAMES)
     assert np.isfinite(whole.rows(NAMES)).all()
-    few = features_of(known[0].parts).rows(("stability",))  # steps, too few to be halved
+    few = pair_features(known[0].parts).rows(("stability",))  # steps, too few to be halved
     assert np.isnan(few).all()
 
 
 def test_what_samples_say_nothing_of_is_unknown(known):
     unknown = {"series": ("knock", RANKED_DOWN), "rest": (LAGGED, "short", RATES, CHANGE, "next")}
     for one, what in ((known[0], "series"), (known[3], "rest")):
-        rows = features_of(one.parts).rows(NAMES)
+        rows = pair_features(one.parts).rows(NAMES)
         for k, name in enumerate(NAMES):
             if name.startswith(unknown[what]) and name != "knocked out":
                 assert np.isnan(rows[:, k]).all(), name
     reasons = ("knock", *unknown["rest"], RANKED_DOWN, "gain", "stability", "autocorrelation")
-    rows = features_of(known[3].parts).rows(NAMES)
+    rows = pair_features(known[3].parts).rows(NAMES)
     told = [k for k, name in enumerate(NAMES) if not name.startswith(reasons)]
     assert np.isfinite(rows[:, told]).all()
 
 
 def test_of_regulators_that_were_not_knocked_out_effects_are_unknown(known):
     one = known[4]
-    table = features_of(one.parts)
+    table = pair_features(one.parts)
     is_out = one.example.steady.is_changed(is_out=True)[one.parts.inputs]
     assert 0 < is_out.sum() < len(is_out)
     for name in (KNOCKOUT, RANKED_DOWN):
@@ -205,7 +205,7 @@ def test_of_regulators_that_were_not_knocked_out_effects_are_unknown(known):
 def test_the_reverse_of_a_pair_whose_target_may_not_regulate_is_unknown(known):
     parts = known[2].parts
     assert len(parts.inputs) == 4
-    column = wide(features_of(parts), f"{LEVELS} reverse")
+    column = wide(pair_features(parts), f"{LEVELS} reverse")
     may = np.isin(np.arange(parts.allowed.shape[1]), parts.inputs)
     assert (np.isnan(column) == ~may)[parts.allowed].all()
 
@@ -217,7 +217,7 @@ def turned(parts, order):
     rows = np.argsort(moved)
     place = np.ix_(rows, order)
     stability = parts.stability
-    return Parts(
+    return EvidenceScores(
         moved[rows],
         parts.allowed[place],
         {name: scores[place] for name, scores in parts.scores.items()},
@@ -232,7 +232,7 @@ def test_the_order_of_genes_changes_the_order_of_features_alone(known, which, rn
     parts = known[which].parts
     order = rng.permutation(parts.allowed.shape[1])
     other, rows = turned(parts, order)
-    one, two = features_of(parts), features_of(other)
+    one, two = pair_features(parts), pair_features(other)
     assert list(one.columns) == list(two.columns)
     for name in one.columns:
         expected = wide(one, name)[np.ix_(rows, order)][two.allowed]
@@ -240,7 +240,7 @@ def test_the_order_of_genes_changes_the_order_of_features_alone(known, which, rn
 
 
 def test_rows_of_a_table_are_those_of_the_names(known):
-    table = features_of(known[1].parts)
+    table = pair_features(known[1].parts)
     names = ("lagged score", "no such feature", "genes")
     rows = table.rows(names)
     assert rows.dtype == np.float32
@@ -274,8 +274,8 @@ def test_constant_genes_one_regulator_and_two_genes_have_features(genes, constan
     example = draw_example(Design(5, 5, 2, 8), "mid", 1)
     table = without(example.expression, genes, constant)
     rules = Rules(regulators=None if regulators is None else frozenset(regulators))
-    parts = gather_parts(table, rules, np.random.default_rng(0), resamples=4)
-    made = features_of(parts)
+    parts = compute_evidence(table, rules, np.random.default_rng(0), resamples=4)
+    made = pair_features(parts)
     rows = made.rows(NAMES)
     names = [
         k for k, name in enumerate(NAMES) if name.startswith(("lagged sc", "levels sc", "gen"))
@@ -290,11 +290,11 @@ def test_where_no_pair_may_be_an_edge_there_is_nothing_to_tell(combiner, is_knoc
     """One sample at rest: all genes are constant."""
     design = Design(5, 5, 0, 3, n_at_rest=1, knocked_out=float(is_knocked))
     example = draw_example(design, "mid", 1)
-    parts = gather_parts(
+    parts = compute_evidence(
         example.expression, example.rules, np.random.default_rng(0), example.steady, resamples=4
     )
     assert parts.inputs.size == 0
-    table = features_of(parts)
+    table = pair_features(parts)
     assert table.rows(NAMES).shape == (0, len(NAMES))
     assert combiner.logits(table, parts.inputs).shape == (0, 5)
-    assert by_strongest(np.zeros((0, 5)), 5).shape == (0, 5)
+    assert scale_by_top_mean(np.zeros((0, 5)), 5).shape == (0, 5)

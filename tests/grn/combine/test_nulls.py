@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grn_tvcs import infer
-from grn_tvcs.combine.chances import chance
 from grn_tvcs.combine.direction import shared_direction
-from grn_tvcs.combine.likeness import TRAITS, covariates, traits
+from grn_tvcs.combine.domain_check import TRAITS, covariates, traits
 from grn_tvcs.combine.nulls import (
-    LIKELY,
-    PRIOR,
-    UNCHANGED,
+    MAX_NULL_PROBABILITY,
+    PRIOR_LOG_ODDS,
+    UNCHANGED_BELOW,
+    compress_logits,
     effect_of_changes,
-    held_down,
     null_features,
     null_log_odds,
-    unless_null,
+    weight_by_non_null,
 )
+from grn_tvcs.combine.platt_scaling import sigmoid
+from grn_tvcs.combine.pretrained import load_pretrained
 from grn_tvcs.combine.trees import evaluate
-from grn_tvcs.combine.universal import universal
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
@@ -35,8 +35,8 @@ SHORT = Design(10, 10, 1, 12)
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=9), st.floats(-30, 30))
 def test_a_chance_is_that_with_edges_times_that_of_edges(logits, log_odds):
     z = np.array(logits)
-    found = unless_null(z, log_odds)
-    assert chance(found) == pytest.approx(chance(z) * chance(np.array(-log_odds)), rel=1e-9)
+    found = weight_by_non_null(z, log_odds)
+    assert sigmoid(found) == pytest.approx(sigmoid(z) * sigmoid(np.array(-log_odds)), rel=1e-9)
     assert (np.diff(found[np.argsort(z)]) >= 0).all()
     assert (found <= z).all()
 
@@ -45,29 +45,31 @@ def test_far_away_log_odds_stay_finite():
     z = np.array([-700.0, -30.0, 0.0, 30.0, 700.0])
     for log_odds in (-700.0, 0.0, 700.0):
         with np.errstate(over="raise", invalid="raise", divide="raise"):
-            assert np.isfinite(unless_null(z, log_odds)).all()
-    assert unless_null(z, -700.0)[:4] == pytest.approx(z[:4], abs=1e-9)
+            assert np.isfinite(weight_by_non_null(z, log_odds)).all()
+    assert weight_by_non_null(z, -700.0)[:4] == pytest.approx(z[:4], abs=1e-9)
 
 
 @given(st.lists(st.floats(-20, 20), min_size=2, max_size=9), st.floats(-9, 9))
 def test_up_to_the_limit_nothing_is_likely_and_the_order_stays(logits, limit):
     z = np.sort(np.array([*logits, limit]))
-    found = held_down(z, limit)
+    found = compress_logits(z, limit)
     assert (found <= z + 1e-12).all()
     assert (np.diff(found) >= 0).all()
     assert (np.diff(found)[np.diff(z) > 1e-6] > 0).all()
-    p, before = chance(found), chance(z)
-    assert p[z <= limit].max() <= LIKELY + 1e-12 or limit <= np.log(LIKELY / (1 - LIKELY))
-    assert p[before <= UNCHANGED] == pytest.approx(before[before <= UNCHANGED])
-    above = z > max(limit, np.log(LIKELY / (1 - LIKELY)))
-    moved = max(limit - np.log(LIKELY / (1 - LIKELY)), 0.0)
+    p, before = sigmoid(found), sigmoid(z)
+    assert p[z <= limit].max() <= MAX_NULL_PROBABILITY + 1e-12 or limit <= np.log(
+        MAX_NULL_PROBABILITY / (1 - MAX_NULL_PROBABILITY)
+    )
+    assert p[before <= UNCHANGED_BELOW] == pytest.approx(before[before <= UNCHANGED_BELOW])
+    above = z > max(limit, np.log(MAX_NULL_PROBABILITY / (1 - MAX_NULL_PROBABILITY)))
+    moved = max(limit - np.log(MAX_NULL_PROBABILITY / (1 - MAX_NULL_PROBABILITY)), 0.0)
     assert found[above] == pytest.approx(z[above] - moved)
 
 
 def test_without_a_limit_chances_stay():
     z = np.linspace(-5, 5, 11)
-    assert held_down(z, -np.inf) is z
-    assert held_down(z, -2.0) is z
+    assert compress_logits(z, -np.inf) is z
+    assert compress_logits(z, -2.0) is z
 
 
 def test_features_are_the_traits_and_what_of_the_design_moves_them(known):
@@ -110,8 +112,8 @@ def test_log_odds_are_those_of_the_trees_and_of_tables_before_they_are_seen(null
     one = known[0]
     found = traits(one.example.expression, one.example.steady)
     said = evaluate(nulls, null_features(found, one.design)[None])[0]
-    assert null_log_odds(nulls, found, one.design) == pytest.approx(said + PRIOR)
-    assert chance(np.array(PRIOR)) == pytest.approx(1 / 2)
+    assert null_log_odds(nulls, found, one.design) == pytest.approx(said + PRIOR_LOG_ODDS)
+    assert sigmoid(np.array(PRIOR_LOG_ODDS)) == pytest.approx(1 / 2)
 
 
 def test_what_was_learned_tells_its_own_tables(nulls, known):
@@ -124,7 +126,7 @@ def test_what_was_learned_tells_its_own_tables(nulls, known):
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_model_tells_tables_without_edges_from_those_of_networks(design):
-    model = universal()
+    model = load_pretrained()
 
     def said(made):
         look, shared = traits(made.expression, made.steady), shared_direction(made.expression)
@@ -140,7 +142,7 @@ def test_the_model_tells_tables_without_edges_from_those_of_networks(design):
 
 @pytest.mark.parametrize("listed", [30, 10])
 def test_the_model_tells_genes_that_answer_a_common_stimulus(listed):
-    model, design = universal(), Design(30, listed, 3, 8)
+    model, design = load_pretrained(), Design(30, listed, 3, 8)
 
     def said(made):
         shared = shared_direction(made.expression)
@@ -154,7 +156,7 @@ def test_the_model_tells_genes_that_answer_a_common_stimulus(listed):
 
 @pytest.mark.parametrize("design", CHANGED, ids=lambda design: design.key)
 def test_knock_outs_that_move_nothing_tell_a_table_without_edges(design):
-    model = universal()
+    model = load_pretrained()
 
     def said(made):
         effect = effect_of_changes(made.steady, made.expression)
@@ -178,4 +180,4 @@ def test_no_pair_of_white_noise_is_likely():
         if found.confidence is not None:
             largest.append(found.confidence.max())
     assert len(largest) >= 15
-    assert max(largest) <= LIKELY
+    assert max(largest) <= MAX_NULL_PROBABILITY

@@ -105,23 +105,23 @@ def rank(value, others):
 
 
 @pytest.mark.parametrize("which", range(8))
-def test_relations_are_those_of_a_loop_over_pairs(combiner, lessons, which):
-    lesson = lessons[which]
-    allowed = lesson.table.allowed
-    logits = stage_logits(combiner.stages[0].first, lesson.table, combiner.names)
-    made = relations(logits, lesson.table, lesson.inputs)
-    slow = slow_relations(logits, allowed, lesson.inputs)
+def test_relations_are_those_of_a_loop_over_pairs(combiner, networks, which):
+    network = networks[which]
+    allowed = network.table.allowed
+    logits = stage_logits(combiner.stages[0].first, network.table, combiner.names)
+    made = relations(logits, network.table, network.inputs)
+    slow = slow_relations(logits, allowed, network.inputs)
     for name in set(SECOND_STAGE) - {"path", "common"}:  # these have their twins above
         column = np.broadcast_to(made.columns[name], allowed.shape)[allowed]
         assert column == pytest.approx(slow[name][allowed], rel=1e-4, abs=1e-5, nan_ok=True), name
-    assert set(made.columns) == set(lesson.table.columns) | set(DIRECTIONS)
+    assert set(made.columns) == set(network.table.columns) | set(DIRECTIONS)
 
 
-def test_whatever_stands_where_no_edge_may_be_is_not_read(combiner, lessons):
-    lesson = lessons[2]
-    logits = stage_logits(combiner.stages[0].first, lesson.table, combiner.names)
-    other = np.where(lesson.table.allowed, logits, 99.0)
-    one, two = (relations(z, lesson.table, lesson.inputs) for z in (logits, other))
+def test_whatever_stands_where_no_edge_may_be_is_not_read(combiner, networks):
+    network = networks[2]
+    logits = stage_logits(combiner.stages[0].first, network.table, combiner.names)
+    other = np.where(network.table.allowed, logits, 99.0)
+    one, two = (relations(z, network.table, network.inputs) for z in (logits, other))
     assert np.array_equal(one.rows(SECOND_STAGE), two.rows(SECOND_STAGE), equal_nan=True)
 
 

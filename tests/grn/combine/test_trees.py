@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from grn_tvcs.combine.trees import Trees, evaluate, trees_of
+from grn_tvcs.combine.trees import Trees, evaluate, trees_from_classifier
 
 N_FEATURES = 6
 
@@ -40,7 +40,7 @@ SHAPES = {
 @pytest.mark.parametrize("seed", [0, 1])
 def test_trees_say_what_they_said_in_scikit_learn(shape, seed):
     classifier = fitted(seed, **SHAPES[shape])
-    trees = trees_of(classifier)
+    trees = trees_from_classifier(classifier)
     rng = np.random.default_rng(seed)
     X = np.concatenate([drawn(seed)[0], drawn(seed + 9)[0], np.full((1, N_FEATURES), np.nan)])
     X = np.concatenate([X, 1e30 * rng.normal(size=(20, N_FEATURES))]).astype(np.float32)
@@ -51,14 +51,14 @@ def test_trees_say_what_they_said_in_scikit_learn(shape, seed):
 
 
 def test_a_stump_of_one_leaf_says_the_same_of_all():
-    trees = trees_of(fitted(0, min_samples_leaf=300))
+    trees = trees_from_classifier(fitted(0, min_samples_leaf=300))
     assert (trees.feature == -1).all()
     assert len(set(evaluate(trees, drawn(3)[0]))) == 1
 
 
 def test_a_feature_that_is_never_asked_for_says_nothing():
     classifier = fitted(2)
-    trees, X = trees_of(classifier), drawn(2)[0]
+    trees, X = trees_from_classifier(classifier), drawn(2)[0]
     assert 5 not in trees.feature
     other = X.copy()
     other[:, 5] = np.nan
@@ -84,7 +84,7 @@ def test_rows_at_the_threshold_and_rows_that_do_not_know_go_as_the_node_says():
 
 
 def test_the_order_of_memory_does_not_matter():
-    trees, X = trees_of(fitted(0)), drawn(5)[0]
+    trees, X = trees_from_classifier(fitted(0)), drawn(5)[0]
     assert np.array_equal(evaluate(trees, np.asfortranarray(X)), evaluate(trees, X))
     assert np.array_equal(evaluate(trees, X[::2]), evaluate(trees, X)[::2])
 

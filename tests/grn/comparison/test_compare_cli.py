@@ -80,7 +80,7 @@ def change(path, **facts):
     path.write_text(json.dumps(json.loads(path.read_text()) | facts))
 
 
-def test_of_two_finished_folders_nothing_is_told_from_chance_and_it_says_so(finished):
+def test_two_finished_folders_are_not_tested_and_it_says_so(finished):
     out = finished / "out"
     code, said = run(finished / "one", finished / "two", "--out", out)
     assert code == 0, said
@@ -109,7 +109,7 @@ def test_of_two_finished_folders_nothing_is_told_from_chance_and_it_says_so(fini
     assert [file["file"] for file in record["inputs"]] == ["run.json", "run.json"]
 
 
-def test_the_report_of_two_finished_folders_draws_every_edge_and_names_no_chance(finished):
+def test_the_report_of_two_finished_folders_draws_every_edge_without_probabilities(finished):
     code, said = run(finished / "one", finished / "two", "--out", finished / "out")
     assert code == 0, said
     rows = [
@@ -126,11 +126,11 @@ def test_the_report_of_two_finished_folders_draws_every_edge_and_names_no_chance
     assert page.count("<line class=") == len(rows)
     kinds = ", ".join(
         f"{sum(row[2] == kind for row in rows)} {kind}"
-        for kind in ("gained", "lost", "reversed", "kept")
+        for kind in ("gained", "lost", "reversed", "unchanged")
     )
     assert f"{kinds} of {len(rows)} edges" in page
-    assert "nothing tells these differences from chance" in page
-    assert "chance 0." not in page
+    assert "these differences are not tested" in page
+    assert "probability 0." not in page
     assert "grn-tvcs compare one two --out DIR" in page
 
 
@@ -147,13 +147,16 @@ def test_finished_folders_are_called_as_they_are_told_to_be(finished):
     code, said = run(*words, "--out", finished / "out")
     assert code == 0, said
     page = (finished / "out" / "report.html").read_text()
-    assert "wild &lt;type&gt;_b and mutant: two finished networks" in page
+    assert "wild &lt;type&gt;_b and mutant: comparison of two finished" in page
     assert "<th>score in wild &lt;type&gt;_b</th><th>score in mutant</th>" in page
     record = json.loads((finished / "out" / "run.json").read_text())
     assert record["parameters"] == {"conditions": "wild <type>_b,mutant"}
     code, said = run(finished / "one", finished / "one", "--out", finished / "again")
     assert code == 0, said
-    assert "the first and the second: two" in (finished / "again" / "report.html").read_text()
+    assert (
+        "the first and the second: comparison of two"
+        in (finished / "again" / "report.html").read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,7 +217,10 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         ((".", "--condition-column", "x"), "a finished folder has no column of conditions"),
         (("wild.tsv", "wild.tsv"), "give two different tables"),
         (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
-        (("wild.tsv", "mutant.tsv", "--exchanges", "3"), "exchanges must be >= 34, found 3"),
+        (
+            ("wild.tsv", "mutant.tsv", "--exchanges", "3"),
+            "permutations (--exchanges) must be >= 34, found 3",
+        ),
         (
             ("wild.tsv", "mutant.tsv", "--false-discovery", "2"),
             "(--false-discovery) must be above 0",
@@ -223,7 +229,7 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),
         (("wild.tsv", "--condition-column", "strain"), "must have one column 'strain', found 0"),
         (("wild.tsv", "--condition-column", "x", "--genes-in-rows"), "a table for each condition"),
-        (("wild.tsv", "one.tsv"), "one has 1; 4 a side are needed to find anything"),
+        (("wild.tsv", "one.tsv"), "one has 1; 4 per condition are needed to find anything"),
         (("wild.tsv", "nowhere.tsv"), "nowhere.tsv: No such file"),
     ],
 )

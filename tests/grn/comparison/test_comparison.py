@@ -9,26 +9,26 @@ from pytest import approx
 from scipy import stats
 
 from grn_tvcs import Expression, compare, read_conditions
-from grn_tvcs.comparison.exchanges import ALPHA
+from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
 
 @pytest.fixture(scope="module")
 def found(conditions):
-    return compare(*conditions, names=("wild", "mutant"), level=0.3, rng=0)
+    return compare(*conditions, names=("wild", "mutant"), fdr=0.3, rng=0)
 
 
 def test_an_edge_that_one_condition_has_alone_is_gained_or_lost(found, conditions):
-    assert found.finds_difference
+    assert found.is_significant
     [edge] = found.claimed
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
-    assert edge.p == found.least_p == 1 / 200
-    assert edge.false_discovery <= found.level
+    assert edge.p == found.min_p == 1 / 200
+    assert edge.false_discovery <= found.fdr
     assert edge.strength_b < -0.4 < edge.strength_a < 0.2
     low, high = edge.intervals[2]
     assert low < edge.difference < high < 0
-    assert found.said().startswith("1 edge differs: 1 gained, 0 lost, 0 changed, 0 reversed")
-    [edge] = compare(*conditions[::-1], level=0.3, rng=0).claimed
+    assert found.describe().startswith("1 edge differs: 1 gained, 0 lost, 0 changed, 0 reversed")
+    [edge] = compare(*conditions[::-1], fdr=0.3, rng=0).claimed
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "lost")
 
 
@@ -47,23 +47,23 @@ def test_no_difference_is_found_where_there_is_none():
         for k in range(40)
     ]
     results = [compare(a, b, rng=0) for a, b in pairs]
-    differing = sum(result.finds_difference for result in results)
+    differing = sum(result.is_significant for result in results)
     assert differing <= stats.binom.isf(0.01, len(pairs), ALPHA)
-    none = next(result for result in results if not result.finds_difference)
+    none = next(result for result in results if not result.is_significant)
     assert none.claimed == ()
     assert {edge.false_discovery for edge in none.edges} == {1.0}
-    assert none.said().startswith("No difference was found")
+    assert none.describe().startswith("No significant difference")
 
 
 def test_with_too_few_series_nothing_is_claimed_and_it_says_how_many_are_needed(conditions):
     few = [part.part(np.isin(part.series, ("01", "02", "03"))) for part in conditions]
     found = compare(*few, rng=0)
-    assert found.exchanges == found.possible == 10
-    assert not found.is_able
+    assert found.permutations == found.possible == 10
+    assert not found.is_testable
     assert found.claimed == ()
-    assert found.said() == (
-        "Nothing can be found: 3 series of A and 3 of B can be exchanged in 10 ways only, so that "
-        "no p value is below 0.1; 4 series a side are needed."
+    assert found.describe() == (
+        "Too few series: 3 series of A and 3 of B have only 10 permutations, so the smallest "
+        "possible p value is 0.1. At least 4 series per condition are needed."
     )
 
 
@@ -80,10 +80,10 @@ def test_the_order_of_genes_and_series_and_a_shift_change_nothing(found, conditi
         turned.genes,
         scale="log",
     )
-    again = compare(mixed, b, names=("wild", "mutant"), level=0.3, rng=0)
+    again = compare(mixed, b, names=("wild", "mutant"), fdr=0.3, rng=0)
     assert again.table() == found.table()
     shifted = replace(b, values=b.values + np.arange(8.0))
-    [edge] = compare(a, shifted, level=0.3, rng=0).claimed
+    [edge] = compare(a, shifted, fdr=0.3, rng=0).claimed
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
 
 
@@ -101,7 +101,7 @@ def test_a_known_perturbation_and_a_constant_gene_are_no_trouble(conditions):
         for part in conditions
     ]
     found = compare(*parts, rng=0)
-    assert np.isfinite(found.chance).all()
+    assert np.isfinite(found.probability).all()
     assert found.edges[0].target == "G7"
 
 
@@ -111,7 +111,7 @@ def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     assert frame.iloc[0][["regulator", "target", "kind", "claimed"]].tolist() == [
         "G1", "G7", "gained", 1,
     ]  # fmt: skip
-    assert frame.chance.is_monotonic_decreasing
+    assert frame.probability.is_monotonic_decreasing
     assert frame.false_discovery.is_monotonic_increasing
     assert (frame.difference_low <= frame.difference).all()
     assert (frame.difference <= frame.difference_high).all()
@@ -120,7 +120,7 @@ def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     assert lines[0].split("\t") == list(frame.columns)
     assert len(lines) == 1 + 8 * 7
     genes = (tmp_path / "out" / "genes.tsv").read_text().splitlines()
-    assert genes[0].split("\t") == ["gene", "p", "false_discovery", "chance"]
+    assert genes[0].split("\t") == ["gene", "p", "false_discovery", "probability"]
     assert genes[1].startswith("G7\t0.005\t")
     assert len(genes) == 1 + len(GENES)
     record = json.loads((tmp_path / "out" / "run.json").read_text())
@@ -132,7 +132,7 @@ def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
     assert page.count('<line class="gained"') == 1
-    assert found.said() in page
+    assert found.describe() in page
     with pytest.raises(ValueError, match="not empty"):
         found.save(tmp_path / "out")
 
@@ -143,14 +143,14 @@ def test_the_report_of_no_difference_draws_nothing_and_says_so(conditions, tmp_p
     compare(*halves, rng=0).report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<svg" not in page
-    assert "none of it is a finding" in page
-    assert "Nothing can be found" in page
+    assert "none of them is a finding" in page
+    assert "Too few series" in page
 
 
 def test_common_genes_are_compared_and_counted(conditions):
     a, b = conditions
     fewer = replace(b, values=b.values[:, :7], genes=b.genes[:7])
-    with pytest.warns(UserWarning, match="7 genes are in both conditions; left out: 1 of A, 0 of"):
+    with pytest.warns(UserWarning, match="7 genes are in both conditions; removed: 1 of A, 0 of"):
         found = compare(a, fewer, rng=0)
     assert found.genes == GENES[:7]
     assert found.notes[-1].startswith("7 genes are in both conditions")
@@ -162,17 +162,17 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: replace(b, genes=tuple(f"X{j}" for j in range(8))), {},
          "share at least half of their genes, found 0 of 8 in A and 8 in B"),
         (lambda b: b.part(np.array(b.series) == "01"), {},
-         "at least 2 time series, .* but B has 1; 4 a side are needed"),
+         "at least 2 time series .* but B has 1; 4 per condition are needed"),
         (lambda b: replace(b, values=np.abs(b.values), scale="levels"), {},
-         "A is taken as log and B as levels; give --scale"),
+         "A is read as log and B as levels; give --scale"),
         (lambda b: replace(b, genes=tuple(map(str.lower, GENES))), {},
          "there g1, .*G1, .* would match if capitals did not count"),
         (lambda b: replace(b, notes=("Times are in min, as the file says.",)), {},
          "^A: must tell times in the unit of the other files, .* Times are in min"),
         (lambda b: replace(b, values=b.values + 1000), {},
          "^B: must hold values of the unit of A, found the medians"),
-        (lambda b: b, {"level": 0}, "level .* must be above 0 and below 1, found 0"),
-        (lambda b: b, {"exchanges": 5}, "exchanges must be >= 34, found 5"),
+        (lambda b: b, {"fdr": 0}, "fdr .* must be above 0 and below 1, found 0"),
+        (lambda b: b, {"permutations": 5}, r"permutations \(--exchanges\) must be >= 34, found 5"),
         (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
         (lambda b: b, {"regulators": ["nobody"]}, "nobody"),
     ],
@@ -228,8 +228,12 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
 @pytest.mark.parametrize(
     ("column", "wanted", "message"),
     [
-        ("stat", (), "must have one column 'stat', found 0; did you mean 'State'\\?; there stands"),
-        ("Strain", (), "must have one column 'Strain', found 0; there stands Time, replicate"),
+        (
+            "stat",
+            (),
+            "must have one column 'stat', found 0; did you mean 'State'\\?; the columns are",
+        ),
+        ("Strain", (), "must have one column 'Strain', found 0; the columns are Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
         ("replicate", (), "must name two conditions, found 10: .*name two of them by --conditions"),
         ("state", ("wild",), "must name two conditions, found 1: wild; give the table of the oth"),

@@ -5,21 +5,21 @@ import pytest
 from numpy.testing import assert_allclose
 
 from grn_tvcs.comparison.differences import (
-    differences,
     interaction,
     jackknife,
+    measure_differences,
     partial_correlation,
     sums_of,
 )
-from grn_tvcs.comparison.exchanges import draw_exchanges
-from grn_tvcs.comparison.steps import pooled, steps_of
+from grn_tvcs.comparison.permutations import draw_permutations
+from grn_tvcs.comparison.steps import make_steps, pool_conditions
 from tvcs_core.engines import Processes, Threads
 
 
 @pytest.fixture(scope="module")
 def steps(conditions):
-    both, _ = pooled(*conditions)
-    return steps_of(both, np.arange(8))
+    both, _ = pool_conditions(*conditions)
+    return make_steps(both, np.arange(8))
 
 
 def unexplained(columns, y):
@@ -34,7 +34,7 @@ def series_of(steps):
 
 @pytest.mark.parametrize("target", [1, 6])
 def test_the_difference_is_that_of_two_least_squares(steps, target):
-    drawn = draw_exchanges(10, 10, 3, np.random.default_rng(3))
+    drawn = draw_permutations(10, 10, 3, np.random.default_rng(3))
     common = steps.common[target]
     found = interaction(
         sums_of(steps, target), drawn.in_first.astype(float), common, len(steps.past)
@@ -83,12 +83,12 @@ def test_an_exchange_of_all_series_changes_nothing(steps):
 
 
 def test_engines_find_the_same_bytes(steps):
-    drawn = draw_exchanges(10, 10, 20, np.random.default_rng(0))
+    drawn = draw_permutations(10, 10, 20, np.random.default_rng(0))
     told = []
-    alone = differences(steps, drawn, progress=lambda done, of: told.append((done, of)))
+    alone = measure_differences(steps, drawn, progress=lambda done, of: told.append((done, of)))
     assert told[-1] == (8, 8)
     with Threads(2) as threads, Processes(2) as processes:
         for engine in (threads, processes):
-            found = differences(steps, drawn, engine=engine)
+            found = measure_differences(steps, drawn, engine=engine)
             for one, other in zip(vars(alone).values(), vars(found).values(), strict=True):
                 assert one.tobytes() == other.tobytes()

@@ -14,7 +14,7 @@ from grn_tvcs.evidence.correlation import (
     unit_columns,
 )
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
-from grn_tvcs.evidence.mutual_information import mutual_information, relatedness
+from grn_tvcs.evidence.mutual_information import clr_scores, mutual_information
 from grn_tvcs.evidence.partial_correlation import estimated_shrinkage, partial_correlation
 from tests.reference import rank_correlation
 
@@ -119,16 +119,16 @@ def test_in_blocks_rank_correlations_are_those_of_the_square_to_the_last_bit(
     whole = rank_correlation(values)
     sizes = np.abs(whole[np.triu_indices(n_genes, 1)])
     rows = np.sort(rng.choice(n_genes, n_genes // 2, replace=False))
-    said = relatedness(RankCorrelations(values))
+    said = clr_scores(RankCorrelations(values))
     for block in (1, 3 * n_genes, n_genes**2):
-        monkeypatch.setattr(correlation_module, "BLOCK", block)
+        monkeypatch.setattr(correlation_module, "CHUNK_SIZE", block)
         rho = RankCorrelations(values)
         assert np.array_equal(rho.of(rows), whole[rows])
         assert np.array_equal(np.concatenate([part for _, part in rho.blocks()]), whole)
         assert rho.median_and_quantile(0.95) == (np.median(sizes), np.quantile(sizes, 0.95))
         assert np.array_equal(rho.strongest(), np.abs(whole).max(axis=1))
-        assert np.array_equal(relatedness(rho, rows), said[rows])
-        assert np.array_equal(relatedness(rho), said)
+        assert np.array_equal(clr_scores(rho, rows), said[rows])
+        assert np.array_equal(clr_scores(rho), said)
 
 
 def test_relatedness_is_that_of_the_plain_definition(rng):
@@ -139,7 +139,7 @@ def test_relatedness_is_that_of_the_plain_definition(rng):
         others = np.delete(information[i], i)
         z[i] = np.maximum(0, (information[i] - others.mean()) / others.std(ddof=1))
     np.fill_diagonal(z, 0.0)
-    said = relatedness(RankCorrelations(values))
+    said = clr_scores(RankCorrelations(values))
     assert said == pytest.approx(np.sqrt(z**2 + z.T**2))
 
 

@@ -11,10 +11,10 @@ from grn_tvcs import Prior, Rules, infer, score, simulate
 from grn_tvcs.evidence.prior_edges import (
     PSEUDO_EDGES,
     USUAL_RATIO,
+    add_prior_log_odds,
     logits_by_rank,
     odds_ratio,
     scores_with_prior,
-    with_prior,
 )
 
 N = 40
@@ -80,15 +80,15 @@ def test_listed_pairs_are_moved_by_their_weight_and_no_others(rng):
     logits = logit(p)
     allowed = OFF.copy()
     allowed[5] = False
-    found = with_prior(logits, Prior(names(), weights), allowed)
+    found = add_prior_log_odds(logits, Prior(names(), weights), allowed)
     assert found.odds_ratio > 5
     moved = np.where(allowed, weights * np.log(found.odds_ratio), 0.0)
     assert found.logits == pytest.approx(logits + moved)
     assert found.n_used == (weights[allowed] > 0).sum()
     n_listed = (weights > 0).sum()
-    assert found.said == (
-        f"of {n_listed} prior edges {found.n_used} are among the genes; at equal evidence the odds "
-        f"of an edge are {found.odds_ratio:.1f} times as high for a pair that is listed"
+    assert found.summary == (
+        f"{found.n_used} of {n_listed} prior edges are between genes of the data; at equal "
+        f"evidence, a listed pair has {found.odds_ratio:.1f} times the odds of an edge"
     )
 
 
@@ -166,7 +166,7 @@ def gains(made, without, lists):
     logits = logits_by_rank(scores, off)
     before = average_precision_score(truth[off], scores[off])
     for prior in lists:
-        found = with_prior(logits, prior, off)
+        found = add_prior_log_odds(logits, prior, off)
         after = scores_with_prior(scores, logits, found.logits, off)
         yield average_precision_score(truth[off], after[off]) - before, found.odds_ratio
 
@@ -200,13 +200,13 @@ def test_the_order_of_the_genes_of_the_list_changes_nothing(made):
 def test_edges_that_the_list_carries_say_so_and_have_its_sign(made, without):
     listed = run(made, drawn(made, 24, 0))
     words = {(e.regulator, e.target): e for e in listed.edges()}
-    lifted = [e for e in words.values() if "prior" in e.evidence.split("+")]
+    by_prior = [e for e in words.values() if "prior" in e.evidence.split("+")]
     true = {(e.regulator, e.target): e.sign for e in made.network.edges()}
-    assert len(lifted) > 10
-    assert all((e.regulator, e.target) in true for e in lifted)
-    alone = [e for e in lifted if e.evidence == "prior"]
+    assert len(by_prior) > 10
+    assert all((e.regulator, e.target) in true for e in by_prior)
+    alone = [e for e in by_prior if e.evidence == "prior"]
     assert all(e.sign == true[e.regulator, e.target] for e in alone)
-    assert listed.notes[0].startswith("of 24 prior edges 24 are among the genes; at equal evidence")
+    assert listed.notes[0].startswith("24 of 24 prior edges")
     assert without.notes == ()
 
 
@@ -218,7 +218,7 @@ def test_pairs_that_may_be_no_edges_are_not_lifted(made):
     rules = Rules(regulators=frozenset(regulators))
     allowed = rules.allowed(prior.genes)
     n_used = int((prior.weights[allowed] > 0).sum())
-    assert f"of 48 prior edges {n_used} are among" in network.notes[0]
+    assert f"{n_used} of 48 prior edges" in network.notes[0]
 
 
 def test_a_method_without_use_for_a_list_refuses_it(made):

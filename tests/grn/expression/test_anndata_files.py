@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from grn_tvcs import read_h5ad
-from grn_tvcs.expression.formats import read_layout
-from grn_tvcs.expression.h5ad import _refuse_endless
+from grn_tvcs import Expression
+from grn_tvcs.expression.formats.h5ad import _refuse_endless
 from tvcs_core import DataError
 
 anndata = pytest.importorskip("anndata")
@@ -45,7 +44,7 @@ def path(made, tmp_path):
 
 
 def test_times_with_units_and_several_series_columns(path):
-    found = read_h5ad(path, time_column="day", series_column=["donor", "lane"])
+    found = Expression.of(path, time_column="day", series_column=["donor", "lane"])
     assert found.series == ("a/1", "a/1", "b/1", "b/1", "b/2", "b/2")
     assert found.times.tolist() == [0, 2] * 3
     assert found.genes == ("E1", "E2", "E3")
@@ -55,19 +54,19 @@ def test_times_with_units_and_several_series_columns(path):
 
 def test_layers_raw_and_names_of_genes(path):
     words = {"time_column": "day", "series_column": ["donor", "lane"]}
-    counts = read_layout(path, layer="counts", gene_column="symbol", **words)
+    counts = Expression.of(path, layer="counts", gene_column="symbol", **words)
     assert counts.genes == ("A", "B", "C")
     assert np.array_equal(counts.values, X * 10)
-    raw = read_layout(path, layer="raw", gene_column="symbol", **words)
+    raw = Expression.of(path, layer="raw", gene_column="symbol", **words)
     assert raw.genes == ("A", "B", "C", "D")
     assert np.array_equal(raw.values[:, 3], X[:, 0] + 100)
-    assert read_layout(path, ignore=["E2"], **words).genes == ("E1", "E3")
-    assert read_h5ad(path, ignore="E2", **words).genes == ("E1", "E3")  # one name alone
+    assert Expression.of(path, ignore=["E2"], **words).genes == ("E1", "E3")
+    assert Expression.of(path, ignore="E2", **words).genes == ("E1", "E3")  # one name alone
 
 
 def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
     with pytest.warns(UserWarning, match="left out") as said:
-        found = read_h5ad(path, time_column="dpt_pseudotime", series_column="donor")
+        found = Expression.of(path, time_column="dpt_pseudotime", series_column="donor")
     assert [str(w.message).partition(": ")[2] for w in said] == [
         "left out 1 samples whose time in dpt_pseudotime is infinite, as pseudotime is where a "
         "cell is not reached",
@@ -91,7 +90,7 @@ def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
 @pytest.mark.filterwarnings("ignore:.*averaged")
 def test_what_is_not_there_is_named_with_what_is(words, message, path):
     with pytest.raises(DataError, match=message) as error:
-        read_layout(path, **words)
+        Expression.of(path, **words)
     assert "x.h5ad" in str(error.value)
 
 
@@ -118,7 +117,7 @@ def test_texts_that_never_end_are_refused_before_hdf5_goes_round_for_ever(path, 
         _refuse_endless(path)
     if not before:
         with pytest.raises(DataError, match="never end"):
-            read_h5ad(path, time_column="day")
+            Expression.of(path, time_column="day")
 
 
 @pytest.mark.parametrize("length", [2**63, 2**64 - 1])
@@ -127,7 +126,7 @@ def test_a_text_longer_than_any_file_is_damage(path, heap, length):
     damaged[start + 24 : start + 32] = length.to_bytes(8, "little")
     path.write_bytes(damaged)
     with pytest.raises(DataError, match="damaged"):
-        read_h5ad(path, time_column="day")
+        Expression.of(path, time_column="day")
 
 
 @pytest.mark.filterwarnings("ignore:.*averaged")
@@ -137,10 +136,10 @@ def test_without_layers_and_raw_x_alone_is_named(made, tmp_path):
     made.write_h5ad(tmp_path / "x.h5ad")
     for layer, message in (("counts", "X alone: leave --layer out"), ("raw", "has no raw; leave")):
         with pytest.raises(DataError, match=message):
-            read_layout(tmp_path / "x.h5ad", time_column="day", layer=layer)
+            Expression.of(tmp_path / "x.h5ad", time_column="day", layer=layer)
 
 
 def test_a_text_table_has_no_layers(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
-    with pytest.raises(ValueError, match=r"--layer and --gene-column are for \.h5ad files only"):
-        read_layout(tmp_path / "x.tsv", layer="raw")
+    with pytest.raises(ValueError, match=r"--layer is not for a table, but for \.h5ad files alone"):
+        Expression.of(tmp_path / "x.tsv", layer="raw")

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from grn_tvcs import Expression
 from grn_tvcs.expression.bins import holds_cells, in_bins
-from grn_tvcs.expression.formats import read_beeline, read_layout
 from tvcs_core import DataError
 
 
@@ -57,6 +56,11 @@ def beeline(folder, times, values, weights=None):
     return levels, clock, None if weights is None else extra
 
 
+def read(files):
+    levels, clock, weights = files
+    return Expression.of(levels, pseudotime=clock, lineage_weights=weights)
+
+
 class TestBins:
     @settings(max_examples=60)
     @given(
@@ -73,7 +77,7 @@ class TestBins:
         values = np.round(rng.random((len(times), 2)), 3).tolist()
         weights = [w / 4 for w in rng.integers(1, 5, len(times)).tolist()]
         files = beeline(folder, [times], values, [weights] if is_weighted else None)
-        cells = read_beeline(*files)
+        cells = read(files)
         n = min(n, len(cells.times))
         found = in_bins(cells, n)
         slow = by_cells(times, values, weights if is_weighted else [1.0] * len(times), n)
@@ -150,7 +154,7 @@ class TestWeightsOfLineages:
     def test_weigh_cells_and_leave_out_those_of_weight_0(self, tmp_path):
         times = [[0.0, 1.0, 1.0, 2.0], [0.0, None, 3.0, 2.0]]
         weights = [[1.0, 0.75, 0.25, 0.0], [0.5, 1.0, None, 1.0]]
-        found = read_beeline(*beeline(tmp_path, times, self.VALUES, weights))
+        found = read(beeline(tmp_path, times, self.VALUES, weights))
         assert found.series == ("T0", "T0", "T1", "T1")
         assert found.times.tolist() == [0, 1, 0, 2]
         assert found.values[:, 0].tolist() == [1, 0.75 * 2 + 0.25 * 4, 1, 8]
@@ -170,8 +174,8 @@ class TestWeightsOfLineages:
         files = beeline(tmp_path, [[0.0, 1.0, 2.0, 3.0]], self.VALUES, weights)
         files[2].write_text(files[2].read_text().replace(old, new))
         with pytest.raises(DataError, match=message):
-            read_beeline(*files)
+            read(files)
 
     def test_need_pseudotimes(self, tmp_path):
         with pytest.raises(ValueError, match="with a file of pseudotimes"):
-            read_layout(tmp_path / "x.csv", lineage_weights=tmp_path / "w.csv")
+            Expression.of(tmp_path / "x.csv", lineage_weights=tmp_path / "w.csv")

@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, read_expression, write_expression
+from grn_tvcs import Expression, write_expression
 from grn_tvcs.expression.expression import samples_said, spacing
 from tvcs_core import DataError
 from tvcs_core.files import rows
@@ -22,7 +22,7 @@ def write(tmp_path):
 
 
 def test_the_dream_layout_is_read_with_names_kept_as_text(write):
-    data = read_expression(write(DREAM))
+    data = Expression.of(write(DREAM))
     assert data.genes == ("NA", "007")
     assert data.series == ("1", "1", "2", "2")
     assert data.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
@@ -40,7 +40,7 @@ def test_the_dream_layout_is_read_with_names_kept_as_text(write):
     ids=["CRLF", "byte-order mark", "commas", "time falls back", "lower case"],
 )
 def test_the_same_table_in_other_clothes_is_the_same(write, text):
-    data = read_expression(write(text))
+    data = Expression.of(write(text))
     assert data.series == ("1", "1", "2", "2")
     assert data.genes == ("NA", "007")
     assert data.values.sum() == 36
@@ -49,11 +49,11 @@ def test_the_same_table_in_other_clothes_is_the_same(write, text):
 def test_a_gz_file_is_read(tmp_path):
     path = tmp_path / "x.tsv.gz"
     path.write_bytes(gzip.compress(DREAM.encode()))
-    assert len(read_expression(path).times) == 4
+    assert len(Expression.of(path).times) == 4
 
 
 def test_a_series_column_gathers_samples_in_time_order(write):
-    data = read_expression(write("series,time,A\nb,2,5\na,0,1\nb,1,4\na,1,2\n"))
+    data = Expression.of(write("series,time,A\nb,2,5\na,0,1\nb,1,4\na,1,2\n"))
     assert data.series == ("b", "b", "a", "a")
     assert data.values[:, 0].tolist() == [4, 5, 1, 2]
 
@@ -65,7 +65,7 @@ def test_writing_and_reading_gives_the_same_expression(tmp_path):
     write_expression(data, tmp_path / "x.tsv")
     write_expression(data, str(tmp_path / "y.tsv"))
     assert (tmp_path / "x.tsv").read_bytes() == (tmp_path / "y.tsv").read_bytes()
-    again = read_expression(tmp_path / "x.tsv")
+    again = Expression.of(tmp_path / "x.tsv")
     assert np.array_equal(again.values, data.values)
     assert np.array_equal(again.times, data.times)
     assert (again.series, again.genes) == (data.series, data.genes)
@@ -120,7 +120,7 @@ BAD = {
 def test_a_bad_file_is_refused_with_its_place(write, text, message):
     path = write(text)
     with pytest.raises(DataError) as error:
-        read_expression(path)
+        Expression.of(path)
     assert message in str(error.value)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
@@ -165,47 +165,47 @@ def test_samples_of_series_and_at_rest_are_counted_in_words():
 
 def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):
     with pytest.raises(DataError, match=r"found 'x'$"):
-        read_expression(write("Time\tA\n0\t1\n1\tx\n"))
+        Expression.of(write("Time\tA\n0\t1\n1\tx\n"))
 
 
 def test_gaps_are_those_of_their_block(write, monkeypatch):
-    monkeypatch.setattr(rows, "BLOCK", 8)
+    monkeypatch.setattr(rows, "CHUNK_BYTES", 8)
     path = write("time,A,B\n" + "".join(f"{t},{t if t % 4 else 'NA'},1\n" for t in range(1, 16)))
     with pytest.warns(UserWarning, match="filled 3 of 30 values"):
-        found = read_expression(path, missing="interpolate")
+        found = Expression.of(path, missing="interpolate")
     assert found.values[:, 0].tolist() == list(range(1, 16))
 
 
 def test_missing_values_are_dropped_or_filled_and_said(write):
     path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,\nb,0,3,1\nb,1,4,2\n")
     with pytest.warns(UserWarning, match="filled 2 of 10 values"):
-        filled = read_expression(path, missing="interpolate")
+        filled = Expression.of(path, missing="interpolate")
     assert filled.values[:3].tolist() == [[1, 5], [3, 6], [7, 6]]
     more = write("series,time,A,B\na,0,1,0\na,1,3,0\nb,0,NA,0\nb,1,NA,0\n")
     with pytest.warns(UserWarning, match="filled 2 of 8"):
-        assert read_expression(more, missing="interpolate").values[2:, 0].tolist() == [2, 2]
+        assert Expression.of(more, missing="interpolate").values[2:, 0].tolist() == [2, 2]
     path = write("series,time,A,B\na,0,1,5\na,1,NA,6\na,3,7,8\nb,0,3,1\nb,1,4,2\n")
     with pytest.warns(UserWarning, match="left out 1 of 5 samples"):
-        dropped = read_expression(path, missing="drop")
+        dropped = Expression.of(path, missing="drop")
     assert dropped.times.tolist() == [0, 3, 0, 1]
     with pytest.raises(ValueError, match="missing must be one of error, drop, interpolate"):
-        read_expression(path, missing="guess")
+        Expression.of(path, missing="guess")
     empty = write("time,A,B,C\n0,1,NA,NA\n1,2,NA,NA\n2,,,\n")
     for missing, times in (("interpolate", [0, 1]), ("drop", [0, 1])):
         with (
             pytest.warns(UserWarning, match="left out 2 genes without any value: B, C"),
             pytest.warns(UserWarning, match="left out 1 of 3 samples with"),
         ):
-            left = read_expression(empty, missing=missing)
+            left = Expression.of(empty, missing=missing)
         assert (left.genes, left.times.tolist()) == (("A",), times)
     with pytest.raises(DataError, match="a gene must have a value in some sample, but none has"):
-        read_expression(write("time,A\n0,NA\n1,NA\n"), missing="drop")
+        Expression.of(write("time,A\n0,NA\n1,NA\n"), missing="drop")
 
 
 def test_replicates_are_series_of_their_own(write):
     text = "sample,condition,replicate,time,A\ns1,heat,1,0,1\ns2,heat,2,0,2\n"
     text += "s3,heat,1,1,3\ns4,heat,2,1,4\n"
-    data = read_expression(write(text))
+    data = Expression.of(write(text))
     assert data.series == ("heat/1", "heat/1", "heat/2", "heat/2")
     assert data.values[:, 0].tolist() == [1, 3, 2, 4]
     assert data.genes == ("A",)
@@ -213,12 +213,12 @@ def test_replicates_are_series_of_their_own(write):
 
 def test_a_column_says_when_a_perturbation_was_on(write):
     text = "Time,perturbed,A\n0,1,1\n1,0,2\n0,1,3\n1,0,4\n"
-    data = read_expression(write(text))
+    data = Expression.of(write(text))
     assert data.genes == ("A",)
     assert data.perturbed.tolist() == [True, False, True, False]
     assert data.in_name_order().perturbed.tolist() == [True, False, True, False]
     with pytest.warns(UserWarning, match="perturbed never changes and is not used"):
-        assert read_expression(write(text.replace("0,1,", "0,0,"))).perturbed is None
+        assert Expression.of(write(text.replace("0,1,", "0,0,"))).perturbed is None
 
 
 def test_a_perturbation_ends_within_the_series():
@@ -233,7 +233,7 @@ def test_a_perturbation_ends_within_the_series():
 def test_names_that_a_spreadsheet_made_dates_of_are_said(write, name):
     path = write(f"Time,MARCH1,{name}\n0,1,2\n1,3,4\n")
     with pytest.warns(UserWarning, match=f"1 gene names look like dates .* of them: {name}$"):
-        assert read_expression(path).genes == ("MARCH1", name)
+        assert Expression.of(path).genes == ("MARCH1", name)
 
 
 def test_spacing_is_said_to_be_even_or_not():

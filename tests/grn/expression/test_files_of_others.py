@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grn_tvcs import Expression, read_expression, read_steady_states
-from grn_tvcs.expression.formats import read_files, read_layout
-from grn_tvcs.expression.ways import said_of, ways_that_read
+from grn_tvcs import Expression, read_steady_states
+from grn_tvcs.expression.ways import command_of
+from tests.grn.tables import ways_out
 from tvcs_core import DataError
 
 R = {
@@ -61,25 +61,25 @@ def check(found, times=(0, 2, 4.5)):
 def options_that_read(path, **given):
     """What `check` would offer, for one file."""
     with pytest.raises(ValueError, match=r".") as why:
-        read_layout(path, **given)
-    return [options for options, _ in ways_that_read([path], why.value, given)]
+        Expression.of(path, **given)
+    return ways_out(path, why.value, **given)
 
 
 @pytest.mark.parametrize("line", R)
 def test_tables_of_r_are_read(line, write):
-    check(read_expression(write(R[line])))
+    check(Expression.of(write(R[line])))
 
 
 def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
     levels, clock = write(OF_R), write(PSEUDOTIME, "PseudoTime.csv")
-    found = read_layout(levels, genes_in_rows=True)
+    found = Expression.of(levels, genes_in_rows=True)
     assert found.genes == ("G1", "G2")
     assert found.at_rest.tolist() == [[1, 2], [3, 4], [5, 6.5]]
     assert options_that_read(levels)[0] == {"genes_in_rows": True}
-    cells = read_layout(levels, pseudotime=clock)
+    cells = Expression.of(levels, pseudotime=clock)
     assert cells.series == ("Lineage1",) * 3 + ("Lineage2",) * 2
     assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
-    one = read_layout(levels, pseudotime=clock, ignore=["Lineage2", "G1"])
+    one = Expression.of(levels, pseudotime=clock, ignore=["Lineage2", "G1"])
     assert (set(one.series), one.genes) == ({"Lineage1"}, ("G2",))
 
 
@@ -89,16 +89,16 @@ def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
 )  # fmt: skip
 def test_tables_of_pandas_are_read_with_and_without_their_index(arguments, tmp_path):
     FRAME.to_csv(tmp_path / "x.csv", **arguments)
-    check(read_expression(tmp_path / "x.csv"))
+    check(Expression.of(tmp_path / "x.csv"))
 
 
 def test_an_index_that_was_read_as_a_column_is_no_gene(tmp_path):
     FRAME.to_csv(tmp_path / "x.csv")
     pd.read_csv(tmp_path / "x.csv").to_csv(tmp_path / "y.csv", index=False)
     assert (tmp_path / "y.csv").read_text().startswith("Unnamed: 0,")
-    check(read_expression(tmp_path / "y.csv"))
+    check(Expression.of(tmp_path / "y.csv"))
     FRAME.drop(columns="Time").to_csv(tmp_path / "rest.csv")
-    assert read_expression(tmp_path / "rest.csv").at_rest.tolist() == LEVELS
+    assert Expression.of(tmp_path / "rest.csv").at_rest.tolist() == LEVELS
 
 
 @pytest.mark.parametrize("header", ["X,Time", ",X,Time"])
@@ -106,69 +106,69 @@ def test_names_of_rows_that_r_read_and_wrote_again_are_no_gene(header, write):
     names = "{0}," * header.count(",")
     rows = [names.format(k) + f"{k % 4},{k * k}" for k in range(1, 7)]
     text = "\n".join([f"{header},G1", *rows]) + "\n"
-    assert read_expression(write(text)).genes == ("G1",)
+    assert Expression.of(write(text)).genes == ("G1",)
     levels = text.replace("5,1,25", "9,1,25")
-    assert read_expression(write(levels)).genes == ("X", "G1")  # no longer counts the rows
+    assert Expression.of(write(levels)).genes == ("X", "G1")  # no longer counts the rows
 
 
 def test_an_empty_column_that_pandas_gave_a_name_is_left_out(write):
     path = write("Time,G1,Unnamed: 2\n0,1,\n1,2,\n")
-    assert read_expression(path).genes == ("G1",)
+    assert Expression.of(path).genes == ("G1",)
 
 
 def test_cells_that_pseudotime_does_not_reach_are_left_out_of_a_table_too(write):
     levels, clock = write(OF_R), write(PSEUDOTIME.replace("NA", "Inf"), "PseudoTime.csv")
     with pytest.warns(UserWarning, match="left out 1 pseudotimes that are infinite"):
-        cells = read_layout(levels, pseudotime=clock)
+        cells = Expression.of(levels, pseudotime=clock)
     assert cells.times.tolist() == [0, 0.5, 1.5, 0.25, 1]
 
 
 def test_names_of_samples_and_other_columns_may_be_told(write):
     path = write("who,kit,Time,NA.,G2\na,x,0,1.5,0.25\nb,x,2,2,1\nc,x,4.5,3,4\n")
-    check(read_layout(path, sample_column="who", ignore=["kit"]))
-    check(read_layout(path, ignore=["1", "KIT"]))
+    check(Expression.of(path, sample_column="who", ignore=["kit"]))
+    check(Expression.of(path, ignore=["1", "KIT"]))
     with pytest.raises(DataError, match="no column 'whom' for --sample-column; did you mean 'who'"):
-        read_layout(path, sample_column="whom")
+        Expression.of(path, sample_column="whom")
     with pytest.raises(DataError, match="no column 'kits' for --ignore; did you mean 'kit'"):
-        read_layout(path, ignore=["kits"])
+        Expression.of(path, ignore=["kits"])
 
 
 def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
-    check(read_expression(write("Time;NA.;G2;;\n0;1,5;0,25;;\n2;2;1;;\n4,5;3;4;;\n")))
-    check(read_expression(write("Time\tNA.\tG2\n0\t1.5\t.25\t\n2\t2\t1\t\n4.5\t3\t4\t\n")))
+    check(Expression.of(write("Time;NA.;G2;;\n0;1,5;0,25;;\n2;2;1;;\n4,5;3;4;;\n")))
+    check(Expression.of(write("Time\tNA.\tG2\n0\t1.5\t.25\t\n2\t2\t1\t\n4.5\t3\t4\t\n")))
     path = write("Time\tNA.\tG2\n0\t1.5\t0.25\n2\t#N/A\t1\n4.5\t3\t4\n")
     with pytest.raises(DataError, match="found '#N/A'; of all cells 1 are missing: give --missing"):
-        read_expression(path)
+        Expression.of(path)
     assert options_that_read(path) == [{"missing": "interpolate"}]
     with pytest.raises(
         DataError, match=r"csv:1, column 4: a gene must have a name.*give --ignore 4"
     ):
-        read_expression(write("Time\tNA.\tG2\t\n0\t1.5\t0.25\tgood\n2\t2\t1\t\n"))
+        Expression.of(write("Time\tNA.\tG2\t\n0\t1.5\t0.25\tgood\n2\t2\t1\t\n"))
     with pytest.raises(DataError, match=r"csv:1: .* 'Table S1' alone: remove what stands above"):
-        read_expression(write("Table S1,,\nTime,NA.,G2\n0,1,2\n2,2,1\n"))
+        Expression.of(write("Table S1,,\nTime,NA.,G2\n0,1,2\n2,2,1\n"))
 
 
 def test_a_comma_that_may_be_thousands_is_refused_and_points_beside_it_too(write):
     with pytest.raises(DataError, match=r"'1,500': thousands or a decimal comma; write 1500 or"):
-        read_expression(write("Time\tA\n0\t1,500\n1\t2,250\n"))
+        Expression.of(write("Time\tA\n0\t1,500\n1\t2,250\n"))
     with pytest.raises(DataError, match="'1,500': thousands or a decimal comma; write 1500 or"):
-        read_expression(write("Time\tA,b\n0\t1,500\n1\t2,250\n"))
-    found = read_expression(write("Time;A,b;C\n0;1,500;2\n1;2,250;3\n"))
+        Expression.of(write("Time\tA,b\n0\t1,500\n1\t2,250\n"))
+    found = Expression.of(write("Time;A,b;C\n0;1,500;2\n1;2,250;3\n"))
     assert (found.genes, found.values[0].tolist()) == (("A,b", "C"), [1.5, 2])
     with pytest.raises(
         DataError, match=r"must be a number, found '1,5'; that is a decimal comma: write 1\.5"
     ):
-        read_expression(write("Time\tA\n0\t1,5\n1\t2.5\n"))
+        Expression.of(write("Time\tA\n0\t1,5\n1\t2.5\n"))
 
 
 @pytest.mark.parametrize("name", ["Timepoint", "time_h", "TIME.min", "Hours"])
 def test_a_time_of_another_name_is_named_by_an_option(name, write):
     path = write(f"{name},NA.,G2\n0,1.5,0.25\n2,2,1\n4.5,3,4\n")
     with pytest.raises(DataError, match=r"seems to be it: give --time-column"):
-        read_expression(path)
+        Expression.of(path)
     assert options_that_read(path) == [{"time_column": name}]
-    check(read_layout(path, time_column=name))
-    check(read_layout(path, time_column="1"))
+    check(Expression.of(path, time_column=name))
+    check(Expression.of(path, time_column="1"))
 
 
 @pytest.mark.parametrize(
@@ -184,60 +184,60 @@ def test_a_time_of_another_name_is_named_by_an_option(name, write):
 def test_times_may_have_a_unit(cells, times, unit, write):
     rows = zip(cells, ("1.5,0.25", "2,1", "3,4"), strict=True)
     text = "Time,NA.,G2\n" + "".join(f"{time},{levels}\n" for time, levels in rows)
-    found = read_expression(write(text))
+    found = Expression.of(write(text))
     check(found, times)
     assert found.notes == ((f"Times are in {unit}, as the file says.",) if unit != "t" else ())
     turned = ",".join(["gene", *cells]) + "\nNA.,1.5,2,3\nG2,0.25,1,4\n"
     if unit != "t":
-        check(read_layout(write(turned), genes_in_rows=True), times)
+        check(Expression.of(write(turned), genes_in_rows=True), times)
     else:  # T0 may be the name of a sample as well
-        assert read_layout(write(turned), genes_in_rows=True).n_at_rest == 3
-        check(read_layout(write(turned), genes_in_rows=True, time_column="gene"), times)
+        assert Expression.of(write(turned), genes_in_rows=True).n_at_rest == 3
+        check(Expression.of(write(turned), genes_in_rows=True, time_column="gene"), times)
 
 
 def test_units_that_do_not_agree_are_refused(write):
     hours, minutes = write("Time,A\n0h,1\n2h,2\n"), write("Time,A\n0min,1\n9min,2\n", "y.csv")
     with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
-        read_files([hours, minutes])
-    assert len(read_files([hours, hours]).pieces()) == 2
+        Expression.of([hours, minutes])
+    assert len(Expression.of([hours, hours]).pieces()) == 2
     with pytest.raises(DataError, match=r"column 'Time': must be a number, or in .*are dpi, h"):
-        read_expression(write("Time,A\n0h,1\n2dpi,2\n"))
+        Expression.of(write("Time,A\n0h,1\n2dpi,2\n"))
 
 
 def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write):
-    found = read_layout(write("gene,0,2,4.5\nNA.,1.5,2,3\nG2,0.25,1,4\n"), genes_in_rows=True)
+    found = Expression.of(write("gene,0,2,4.5\nNA.,1.5,2,3\nG2,0.25,1,4\n"), genes_in_rows=True)
     check(found)
-    two = read_layout(write("gene,0,10,0,10\nA,1,2,3,4\nB,1,5,3,4\n"), genes_in_rows=True)
+    two = Expression.of(write("gene,0,10,0,10\nA,1,2,3,4\nB,1,5,3,4\n"), genes_in_rows=True)
     assert two.series == ("1", "1", "2", "2")
     counted = write("gene,0,1,2\nA,1,2,3\nB,1,5,3\n")
     with pytest.warns(UserWarning, match="counts from 0 to 2, taken for numbers of samples at res"):
-        assert read_layout(counted, genes_in_rows=True).n_at_rest == 3
-    assert read_layout(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
+        assert Expression.of(counted, genes_in_rows=True).n_at_rest == 3
+    assert Expression.of(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
 
 
 def test_a_row_of_words_above_genes_is_named_with_what_it_may_be(write):
     path = write("id,a,b,c,d\nTime,0,2,0,2\narm,x,x,y,y\nG1,1,2,3,4\n")
     given = {"genes_in_rows": True}
     with pytest.raises(DataError, match=r"csv:3, .*no cell of 'arm' is: .* --series-column arm"):
-        read_layout(path, **given)
+        Expression.of(path, **given)
     assert options_that_read(path, **given) == [
         given | {"series_column": ("arm",)},
         given | {"ignore": ("arm",)},
     ]
-    assert set(read_layout(path, **given, series_column="arm").series) == {"x", "y"}
+    assert set(Expression.of(path, **given, series_column="arm").series) == {"x", "y"}
 
 
 def test_annotation_beside_genes_in_rows_is_ignored_by_name(write):
     path = write("id,symbol,0h,2h\nENS1,A,1,2\nENS2,B,3,4\nspike,C,9,9\n")
     with pytest.raises(DataError, match="column 'symbol': must be a number, found 'A'"):
-        read_layout(path, genes_in_rows=True)
+        Expression.of(path, genes_in_rows=True)
     assert options_that_read(path, genes_in_rows=True) == [
         {"genes_in_rows": True, "ignore": ("symbol",)}
     ]
-    found = read_layout(path, genes_in_rows=True, ignore=["symbol", "spike"])
+    found = Expression.of(path, genes_in_rows=True, ignore=["symbol", "spike"])
     assert (found.genes, found.times.tolist()) == (("ENS1", "ENS2"), [0, 2])
     with pytest.raises(DataError, match="neither a column nor a row 'symbl' for --ignore; did you"):
-        read_layout(path, genes_in_rows=True, ignore=["symbl"])
+        Expression.of(path, genes_in_rows=True, ignore=["symbl"])
 
 
 SHEET = "SampleID,Time (h),donor,arm,note\ns1,0h,d1,a,x\ns2,2h,d1,a,x\ns3,0h,d2,a,x\ns4,2h,d2,a,x\n"
@@ -246,21 +246,21 @@ BESIDE = ",A,B\ns1,1,2\ns2,3,4\ns3,5,6\ns4,7,8\n"
 
 def test_a_sheet_of_samples_may_have_names_of_its_own(write):
     levels, sheet = write(BESIDE), write(SHEET, "s.csv")
-    found = read_layout(levels, samples=sheet, series_column="donor")
+    found = Expression.of(levels, samples=sheet, series_column="donor")
     assert found.series == ("d1", "d1", "d2", "d2")
     assert found.times.tolist() == [0, 2, 0, 2]
-    both = read_layout(levels, samples=sheet, series_column=["arm", "donor"])
+    both = Expression.of(levels, samples=sheet, series_column=["arm", "donor"])
     assert both.series == ("a/d1", "a/d1", "a/d2", "a/d2")
     named = {"time_column": "time (H)", "sample_column": "sampleid", "series_column": "donor"}
-    assert read_layout(levels, samples=sheet, **named).series == found.series
+    assert Expression.of(levels, samples=sheet, **named).series == found.series
     unnamed = write(SHEET.replace("SampleID", "").replace(" (h)", "point"), "u.csv")
-    assert read_layout(levels, samples=unnamed, series_column="donor").series == found.series
+    assert Expression.of(levels, samples=unnamed, series_column="donor").series == found.series
     with pytest.raises(DataError, match="no column 'doner' for --series-column; did you mean 'don"):
-        read_layout(levels, samples=sheet, series_column="doner")
+        Expression.of(levels, samples=sheet, series_column="doner")
     two = write(SHEET.replace("note", "time_min").replace(",x", ",0"), "two.csv")
     with pytest.raises(DataError, match=r"must have one column time.*give --time-column 'Time \(h"):
-        read_layout(levels, samples=two, series_column="donor")
-    without = read_layout(levels, samples=sheet, series_column="donor", ignore=["A", "note"])
+        Expression.of(levels, samples=two, series_column="donor")
+    without = Expression.of(levels, samples=sheet, series_column="donor", ignore=["A", "note"])
     assert without.genes == ("B",)
 
 
@@ -287,25 +287,25 @@ def test_the_time_of_a_series_matrix_is_what_differs_from_sample_to_sample(write
         '"G1"\t1\t2\n"G2"\t3\t2\n!series_matrix_table_end\n'
     )
     with pytest.warns(UserWarning, match="time is not used, for --time-column is age"):
-        found = read_layout(write(text, "GSE2_series_matrix.txt"))
+        found = Expression.of(write(text, "GSE2_series_matrix.txt"))
     assert found.times.tolist() == [1, 2]
 
 
 def test_a_series_matrix_of_geo_is_read_by_its_characteristics(write):
-    check(read_layout(write(GEO, "GSE1_series_matrix.txt")))
+    check(Expression.of(write(GEO, "GSE1_series_matrix.txt")))
     path = write(gzip.compress(GEO.encode()), "GSE1_series_matrix.txt.gz")
-    found = read_layout(path, series_column="strain")
+    found = Expression.of(path, series_column="strain")
     check(found)
     assert set(found.series) == {"168"}
     assert "Times are in h, as the file says." in found.notes
     untold = write(GEO.replace("time: ", "dose: ").replace(' h"', ' g"'), "untold.txt")
     with pytest.raises(DataError, match="none of these is a time: give --time-column NAME, or -"):
-        read_layout(untold)
+        Expression.of(untold)
     sheet = write("geo_accession,time\nGSM1,0\nGSM2,2\nGSM3,4.5\n", "s.csv")
-    check(read_layout(untold, samples=sheet))
+    check(Expression.of(untold, samples=sheet))
     for text in (GEO.partition("!series_matrix_t")[0], '!Series_title\t"x"\n'):
         with pytest.raises(DataError, match="is a series matrix without levels"):
-            read_layout(write(text, "none.txt"))
+            Expression.of(write(text, "none.txt"))
 
 
 def matrix(*characteristics):
@@ -316,7 +316,6 @@ def matrix(*characteristics):
     return f"!Series_title\tx\n{told}!series_matrix_table_begin\n{rows}!series_matrix_table_end\n"
 
 
-DOSES = ["dose: 1", "dose: 1", "dose: 1", "dose: 2"]
 STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2"] * 2
 
 
@@ -333,46 +332,46 @@ STRAINS, DONORS = ["strain: wt", "strain: mutant"] * 2, ["donor: D1", "donor: D2
 )
 def test_of_a_series_matrix_whose_times_come_twice_check_says_what_reads_it(write, text, options):
     path = write(text, "GSE2_series_matrix.txt")
-    given = {"missing": "error"}
     with pytest.raises(
         DataError, match="time 0 comes twice in series 1; tell replicates"
     ) as raised:
-        read_layout(path)
-    first, *_ = ways_that_read([path], raised.value, given)
-    assert first.options == given | options
-    assert [len(first.data.pieces()), first.data.times.tolist()] == [2, [0, 2, 0, 2]]
+        Expression.of(path)
+    first, *_ = ways_out(path, raised.value)
+    assert first == options
+    found = Expression.of(path, **first)
+    assert [len(found.pieces()), found.times.tolist()] == [2, [0, 2, 0, 2]]
 
 
 def test_where_nothing_tells_series_of_a_series_matrix_apart_a_sheet_is_asked_for(write):
     path = write(matrix(["strain: wt"] * 4), "GSE2_series_matrix.txt")
     said = r"series 1; give --samples SHEET with columns sample \(such as GSM1\), time .* and repl"
     with pytest.raises(DataError, match=said) as raised:
-        read_layout(path)
-    found = [way.options for way in ways_that_read([path], raised.value, {})]
+        Expression.of(path)
+    found = ways_out(path, raised.value)
     assert found == [{"replicates": "unpaired"}, {"replicates": "average"}]
     sheet = write("sample,time,replicate\nGSM1,0,1\nGSM2,0,2\nGSM3,2,1\nGSM4,2,2\n", "s.csv")
-    assert len(read_layout(path, samples=sheet).pieces()) == 2
+    assert len(Expression.of(path, samples=sheet).pieces()) == 2
     untold = write("sample,time,note\nGSM1,0,x\nGSM2,0,x\nGSM3,2,x\nGSM4,2,x\n", "u.csv")
     with pytest.raises(DataError, match="twice in series 1; tell replicates apart by a column rep"):
-        read_layout(path, samples=untold)
+        Expression.of(path, samples=untold)
     told = write("sample,time,note\nGSM1,0,x\nGSM2,0,y\nGSM3,2,x\nGSM4,2,y\n", "t.csv")
     with pytest.raises(DataError, match="or give --series-column note"):
-        read_layout(path, samples=told)
+        Expression.of(path, samples=told)
 
 
 def test_a_series_matrix_of_one_gene_of_titles_and_with_empty_cells_behind(write):
     titles = '!Sample_title\t"wt, 0 h"\t"wt, 2 h"\t"wt, 4.5 h"'
     text = GEO.replace(titles, '!Sample_title\t"0 h"\t"2 h"\t"4.5 h"').replace("time:", "dose:")
     text = text.replace(' h"\n!series', ' g"\n!series')
-    check(read_layout(write(text, "titles.txt"), time_column="title"))
-    alone = read_layout(write(GEO.replace('"G2"\t0.25\t1\t4\n', ""), "alone.txt"))
+    check(Expression.of(write(text, "titles.txt"), time_column="title"))
+    alone = Expression.of(write(GEO.replace('"G2"\t0.25\t1\t4\n', ""), "alone.txt"))
     assert (alone.genes, alone.values[:, 0].tolist()) == (("NA.",), [1.5, 2, 3])
     odd = write(GEO.replace("time: 2 h", "time: late"), "odd.txt")
     with pytest.raises(DataError, match=r"odd\.txt:1, column 'time': must be a number"):
-        read_layout(odd, time_column="time")
+        Expression.of(odd, time_column="time")
     # As a spreadsheet saves it: all lines are as long as the longest
     lines = [line + "\t" * (3 - line.count("\t")) for line in GEO.splitlines()]
-    check(read_layout(write("\n".join(lines) + "\n", "wide.txt")))
+    check(Expression.of(write("\n".join(lines) + "\n", "wide.txt")))
 
 
 @pytest.fixture
@@ -389,8 +388,8 @@ def book(tmp_path):
 
 
 def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
-    check(read_expression(book()))
-    check(read_layout(book(with_index=FRAME)))
+    check(Expression.of(book()))
+    check(Expression.of(book(with_index=FRAME)))
     samples = pd.DataFrame({"sample": ["s1", "s2", "s3"], "time": ["0h", "2h", "4.5h"]})
     levels = FRAME.drop(columns="Time").set_index(samples["sample"])
     path = book("two.xlsx", with_levels=levels, design=samples)
@@ -398,25 +397,25 @@ def test_a_workbook_is_read_and_one_of_several_sheets_is_named(book):
         r"two\.xlsx: has the sheets with_levels, design; name one with --sheet, such as .*levels'$"
     )
     with pytest.raises(DataError, match=said):
-        read_layout(path)
+        Expression.of(path)
     words = {"samples": path, "sheet": "with_levels", "samples_sheet": "design"}
-    check(read_layout(path, **words))
+    check(Expression.of(path, **words))
     with pytest.raises(DataError, match="has no sheet 'desing'; did you mean 'design'"):
-        read_layout(path, **words | {"samples_sheet": "desing"})
+        Expression.of(path, **words | {"samples_sheet": "desing"})
     with pytest.raises(DataError, match="is no workbook, so it has no sheet 'a'"):
         FRAME.to_csv(path.with_suffix(".csv"))
-        read_layout(path.with_suffix(".csv"), sheet="a")
+        Expression.of(path.with_suffix(".csv"), sheet="a")
 
 
 def test_several_sheets_are_tried_by_check(book):
     timed = FRAME.rename(columns={"Time": "Timepoint"})
     path = book("two.xlsx", notes=pd.DataFrame({"a": ["b"]}), data=timed)
     assert {"sheet": "data", "time_column": "Timepoint"} in options_that_read(path)
-    assert said_of([path], {"sheet": "my data", "missing": "error", "ignore": ("a", "b")}) == (
+    assert command_of([path], {"sheet": "my data", "ignore": ("a", "b")}) == (
         f"grn-tvcs check {path} --sheet 'my data' --ignore a --ignore b"
     )
     longest = f"{'folder/' * 30}my data.csv"  # as in a deep folder: a command is never cut
-    assert said_of([longest], {}) == f"grn-tvcs check '{longest}'"
+    assert command_of([longest], {}) == f"grn-tvcs check '{longest}'"
 
 
 def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write):
@@ -428,24 +427,24 @@ def test_workbooks_with_merged_cells_or_damage_are_refused(tmp_path, book, write
     merged.active.merge_cells("A2:A4")
     merged.save(tmp_path / "merged.xlsx")
     with pytest.raises(DataError, match=r"found the merged cells A2:A4 in the sheet Sheet1: unm"):
-        read_expression(tmp_path / "merged.xlsx")
+        Expression.of(tmp_path / "merged.xlsx")
     for content in (b"no zip", path.read_bytes()[:-300]):
-        with pytest.raises(DataError, match=r"bad\.xlsx: is no workbook of Excel, or damaged"):
-            read_expression(write(content, "bad.xlsx"))
+        with pytest.raises(DataError, match=r"bad\.xlsx: is not an Excel workbook, or damaged"):
+            Expression.of(write(content, "bad.xlsx"))
     old = write(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old", "old.xls")
-    with pytest.raises(DataError, match=r"is a workbook of old Excel \(\.xls\): save it as"):
-        read_expression(old)
+    with pytest.raises(DataError, match=r"is an old Excel workbook \(\.xls\): save it as"):
+        Expression.of(old)
     openpyxl.Workbook().save(tmp_path / "empty.xlsx")
     with pytest.raises(DataError, match="must hold a cell that is not empty, found none in Sheet"):
-        read_expression(tmp_path / "empty.xlsx")
+        Expression.of(tmp_path / "empty.xlsx")
     with pytest.raises(FileNotFoundError):
-        read_expression(tmp_path / "gone.xlsx")
+        Expression.of(tmp_path / "gone.xlsx")
 
 
 @pytest.mark.parametrize("text", ["<!DOCTYPE html>\n<html>\n", "<html><body>404</body></html>\n"])
 def test_a_web_page_in_place_of_a_table_is_named(write, text):
     with pytest.raises(DataError, match=r"a\.tsv:1: must be a table, found a web page or XML: dow"):
-        read_expression(write(text, "a.tsv"))
+        Expression.of(write(text, "a.tsv"))
 
 
 def test_formulas_whose_values_a_program_did_not_store_are_refused(book, tmp_path):
@@ -455,14 +454,14 @@ def test_formulas_whose_values_a_program_did_not_store_are_refused(book, tmp_pat
     edited.active["B3"] = "=B2*2"  # openpyxl writes the formula and no value
     edited.save(tmp_path / "formula.xlsx")
     with pytest.raises(DataError, match=r"values of formulas, found none in B3 of the sheet Sh"):
-        read_expression(tmp_path / "formula.xlsx")
+        Expression.of(tmp_path / "formula.xlsx")
     with (
         zipfile.ZipFile(tmp_path / "formula.xlsx") as before,
         zipfile.ZipFile(tmp_path / "stored.xlsx", "w") as after,
     ):
         for name in before.namelist():  # as Excel stores it
             after.writestr(name, re.sub(rb"<v ?/>|<v></v>", b"<v>0.5</v>", before.read(name)))
-    stored, plain = read_expression(tmp_path / "stored.xlsx"), read_expression(path)
+    stored, plain = Expression.of(tmp_path / "stored.xlsx"), Expression.of(path)
     assert stored.genes == plain.genes
     assert (stored.values != plain.values).sum() == 1
 
@@ -473,7 +472,7 @@ def test_without_openpyxl_it_is_said_how_to_install_it(book, monkeypatch):
     path = book()
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(DataError, match=r"needs openpyxl.*pip install '\.\[excel\]' in the folder"):
-        read_expression(path)
+        Expression.of(path)
 
 
 def test_numbers_of_a_workbook_come_back_exactly(book):
@@ -482,11 +481,11 @@ def test_numbers_of_a_workbook_come_back_exactly(book):
     frame = pd.DataFrame(levels, columns=["A", "B", "C"])
     frame.insert(0, "Time", np.arange(5))
     path = book(a=frame)  # which holds 16 digits of each
-    assert np.array_equal(read_expression(path).values, pd.read_excel(path)[["A", "B", "C"]])
+    assert np.array_equal(Expression.of(path).values, pd.read_excel(path)[["A", "B", "C"]])
 
 
 def test_what_was_read_before_is_read_the_same(bundled):
-    found = read_layout(bundled / "timeseries.tsv")
+    found = Expression.of(bundled / "timeseries.tsv")
     assert isinstance(found, Expression)
     assert (found.notes, len(found.genes)) == ((), 30)
 

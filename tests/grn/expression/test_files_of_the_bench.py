@@ -11,12 +11,11 @@ import pytest
 from grn_tvcs import Expression
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
-from grn_tvcs.expression.formats import read_files, read_layout
+from grn_tvcs.expression.formats.text import open_table
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
-from grn_tvcs.expression.opening import open_table
 from grn_tvcs.expression.scales import beside, on_scale
 from grn_tvcs.expression.steady_states import read_steady_states
-from grn_tvcs.expression.ways import ways_that_read
+from tests.grn.tables import ways_out
 from tvcs_core import DataError
 
 BODY = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
@@ -38,8 +37,8 @@ def write(tmp_path):
 def refused(path, **given):
     """The message of what is refused, and the options that would read it."""
     with pytest.raises(DataError) as why:
-        read_layout(path, **given)
-    return str(why.value), [options for options, _ in ways_that_read([path], why.value, given)]
+        Expression.of(path, **given)
+    return str(why.value), ways_out(path, why.value, **given)
 
 
 @pytest.mark.parametrize("mark", ["N.A.", "n.d.", "-", ".", "?", "ND", "#DIV/0!", "#VALUE!"])
@@ -50,7 +49,7 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
     assert ways == [{"missing": "interpolate"}]
     assert mark.lower() in MARKS_OF_LEVELS
     with pytest.warns(UserWarning, match="filled 1 of 6"):
-        assert read_layout(path, missing="interpolate").values[1].tolist() == [1.0, 3.0]
+        assert Expression.of(path, missing="interpolate").values[1].tolist() == [1.0, 3.0]
 
 
 @pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
@@ -111,8 +110,8 @@ def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(nam
     assert f"--time-column {name} if it is one; --ignore {name} if it counts" in said
     assert {"ignore": (name,)} in ways
     assert {"keep": (name,)} in ways
-    assert read_layout(path, keep=[name]).genes == (name, "A", "B")
-    assert read_layout(path, ignore=[name]).genes == ("A", "B")
+    assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
+    assert Expression.of(path, ignore=[name]).genes == ("A", "B")
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -121,9 +120,9 @@ def test_a_column_that_counts_the_samples_is_no_gene_and_said(first, clock, writ
     body = "".join(f"{k + first},{clock and f'{k % 3},'}{(5 * k) % 7}\n" for k in range(6))
     path = write(f"ID,{clock}A\n{body}")
     with pytest.warns(UserWarning, match="left out ID, .* count the samples; .* give --keep ID"):
-        assert read_layout(path).genes == ("A",)
-    assert read_layout(path, keep=["ID"]).genes == ("ID", "A")
-    assert read_layout(path, ignore=["ID"]).genes == ("A",)
+        assert Expression.of(path).genes == ("A",)
+    assert Expression.of(path, keep=["ID"]).genes == ("ID", "A")
+    assert Expression.of(path, ignore=["ID"]).genes == ("A",)
 
 
 def test_levels_do_not_rise_like_times(rng):
@@ -140,7 +139,7 @@ def test_a_column_that_rises_beside_series_is_offered_as_the_time(write):
     said, ways = refused(path)
     assert "Zeit seems to be it: give --time-column Zeit" in said
     assert ways == [{"time_column": "Zeit"}]
-    assert read_layout(path, time_column="Zeit").times.tolist() == [0, 5, 10] * 2
+    assert Expression.of(path, time_column="Zeit").times.tolist() == [0, 5, 10] * 2
     assert "or give --time-column NAME" in refused(write(f"series,Zeit,A,B\n{body[:9]}"))[0]
 
 
@@ -148,7 +147,7 @@ def test_a_column_that_rises_beside_series_is_offered_as_the_time(write):
 def test_times_that_r_made_names_of_are_pointed_out(names, write):
     path = write(f"gene,{names}\nA,1,2,3\nB,2,3,1\n")
     with pytest.warns(UserWarning, match="names of samples seem to hold times"):
-        read_layout(path, genes_in_rows=True)
+        Expression.of(path, genes_in_rows=True)
 
 
 def test_names_of_samples_that_hold_times_are_pointed_out(write):
@@ -156,17 +155,17 @@ def test_names_of_samples_that_hold_times_are_pointed_out(write):
     said, ways = refused(write(table))
     assert "give --genes-in-rows" in said
     with pytest.warns(UserWarning, match=r"seem to hold times \(0h_rep1, .* --samples SHEET"):
-        read_layout(write(table), **ways[0])
+        Expression.of(write(table), **ways[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read_layout(write(table.replace("h_", "_")), genes_in_rows=True)
+        Expression.of(write(table.replace("h_", "_")), genes_in_rows=True)
 
 
 @pytest.mark.parametrize("name", ["Rep", "biorep", "Donor", "batch no"])
 def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
     rows = "0,1,1.5\n1,1,2.5\n2,1,0.5\n0,2,1\n1,2,2\n2,2,4\n"
     with pytest.warns(UserWarning, match=f"left out {name}, .* number groups .*--series-column"):
-        assert read_layout(write(f"Time,{name},A\n{rows}")).genes == ("A",)
+        assert Expression.of(write(f"Time,{name},A\n{rows}")).genes == ("A",)
     by_time = "".join(sorted(rows.splitlines(keepends=True)))
     path = write(f"Time,{name},A\n{by_time}")
     with pytest.warns(UserWarning, match="left out"):
@@ -175,8 +174,8 @@ def test_a_column_that_may_tell_series_apart_is_no_gene_in_silence(name, write):
     assert ways == [{"series_column": (name,)}, *REPLICATES]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert read_layout(path, **ways[0]).genes == ("A",)
-        read_layout(write(f"Time,{name},A\n0,1.5,1\n1,2,2\n2,1,1\n"))  # levels of a gene
+        assert Expression.of(path, **ways[0]).genes == ("A",)
+        Expression.of(write(f"Time,{name},A\n0,1.5,1\n1,2,2\n2,1,1\n"))  # levels of a gene
 
 
 def test_one_more_column_of_series_keeps_those_apart_that_were(write):
@@ -188,7 +187,7 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
         said, ways = refused(path)
     assert "or give --series-column Condition --series-column Rep" in said
     assert ways == [{"series_column": ("Condition", "Rep")}, *REPLICATES]
-    data = read_layout(path, **ways[0])
+    data = Expression.of(path, **ways[0])
     assert list(dict.fromkeys(data.series)) == ["ctl/1", "ctl/2", "trt/1", "trt/2"]
     told = {"series_column": "Condition"}
     with pytest.warns(UserWarning, match="left out Rep"):
@@ -202,8 +201,8 @@ def test_one_more_column_of_series_keeps_those_apart_that_were(write):
 def test_without_a_time_nothing_tells_series_apart(name, write):
     path = write(f"{name},A,B\n1,1.5,2\n1,2.5,3\n2,0.5,4\n2,1.5,1\n")
     with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
-        assert read_layout(path).genes == ("A", "B")
-    assert read_layout(path, keep=[name]).genes == (name, "A", "B")
+        assert Expression.of(path).genes == ("A", "B")
+    assert Expression.of(path, keep=[name]).genes == (name, "A", "B")
 
 
 def test_a_gene_with_two_probes_is_not_a_sample_and_times_are_no_genes(write):
@@ -319,7 +318,7 @@ def test_the_sign_before_names_of_columns_must_go(header, write):
 
 def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
     body = BODY.replace("\n", ",,\n")
-    assert read_layout(write(f"Time,A,B\n{body}")).values.tolist()[2] == [0.5, 4]
+    assert Expression.of(write(f"Time,A,B\n{body}")).values.tolist()[2] == [0.5, 4]
     assert "must have 3 cells" in refused(write(f"Time,A,B\n{body[:-2]}7\n"))[0]
 
 
@@ -387,13 +386,13 @@ def test_a_gene_that_is_called_like_a_strain_is_itself(write):
 @pytest.mark.parametrize("name", ["t{}h", "T{} h", "t={}h", "time {}h", "T_{}", "t={}"])
 def test_times_with_a_t_before_them_are_read(name, write):
     rows = "".join(f"{name.format(t)},{t % 5},{t / 3}\n" for t in (0, 6, 12))
-    assert read_layout(write(f"Time,A,B\n{rows}")).times.tolist() == [0, 6, 12]
+    assert Expression.of(write(f"Time,A,B\n{rows}")).times.tolist() == [0, 6, 12]
 
 
 @pytest.mark.parametrize("names", ["t0min_rep1,t5min_rep1", "wt_t=0,wt_t=5", "a t_0h,a t_6h"])
 def test_names_with_a_t_before_times_hold_them_too(names, write):
     with pytest.warns(UserWarning, match="names of samples seem to hold times"):
-        read_layout(write(f"gene,{names}\nA,1,2\nB,2,3.5\n"), genes_in_rows=True)
+        Expression.of(write(f"gene,{names}\nA,1,2\nB,2,3.5\n"), genes_in_rows=True)
 
 
 @pytest.mark.parametrize(
@@ -402,18 +401,18 @@ def test_names_with_a_t_before_times_hold_them_too(names, write):
 def test_the_heading_of_times_may_say_their_unit(heading, unit, write):
     body = "0,1.5,2\n1,2.5,3\n2,0.5,4\n"
     one = write(f"{heading},A,B\n{body}")
-    read = read_layout(one, time_column=heading)
+    read = Expression.of(one, time_column=heading)
     assert read.notes == (f"Times are in {unit}, as the file says.",)
     other = write(f"time_d,A,B\n{body}", "other.csv")
     with pytest.raises(DataError, match="must tell times in the unit of the other files"):
-        read_files([one, other], time_column="1")
+        Expression.of([one, other], time_column="1")
 
 
 def test_times_of_two_files_that_may_have_other_units_are_pointed_out(write):
     one = write("Time,A,B\n0,1.5,2\n60,2.5,3\n120,0.5,4\n")
     other = write("Time,A,B\n0,1.5,2\n1,2.5,3\n2,0.5,4\n", "y.csv")
     with pytest.warns(UserWarning, match=r"of .*x.csv step by 60 and those of .*y.csv by 1: all"):
-        read_files([one, other])
+        Expression.of([one, other])
 
 
 def test_logarithms_beside_counts_are_refused(write):
@@ -422,10 +421,10 @@ def test_logarithms_beside_counts_are_refused(write):
     for paths in ([logs, counts], [counts, logs]):
         message = f"{paths[1]}: must hold values of the unit of {paths[0]}, found the medians"
         with pytest.raises(DataError, match=re.escape(message)):
-            read_files(paths)
+            Expression.of(paths)
     outs = np.full((2, 2), 300.5)
     with pytest.raises(ValueError, match="steady states must be in the unit of the series"):
-        beside(on_scale(read_layout(logs), "log"), outs)
+        beside(on_scale(Expression.of(logs), "log"), outs)
 
 
 @pytest.mark.parametrize(
@@ -437,11 +436,11 @@ def test_controls_are_no_genes_and_said(control, write):
     said = "left out 1 controls, which are no genes: "
     path = write(f"Time,A,{control},ERCC1\n0,1.5,9,3\n1,2,8,1\n2,3,7,2.5\n")
     with pytest.warns(UserWarning, match=re.escape(said + control)):
-        found = read_layout(path)
+        found = Expression.of(path)
     assert (found.genes, found.values[:, 1].tolist()) == (("A", "ERCC1"), [3, 1, 2.5])
     frame = pd.DataFrame({"Time": [0, 1, 2], control: [9, 8, 7.0], "A": [1.5, 2, 3]})
     with pytest.warns(UserWarning, match=re.escape(said + control)):
-        assert Expression.from_frame(frame).values[:, 0].tolist() == [1.5, 2, 3]
+        assert Expression.of(frame).values[:, 0].tolist() == [1.5, 2, 3]
 
 
 FEATURE_COUNTS = "Geneid\tChr\tStart\tEnd\tStrand\tLength\ta.bam\tb.bam\tc.bam\n" + "".join(
@@ -455,15 +454,15 @@ def test_columns_that_tell_of_genes_are_no_samples(write):
     sheet = write("sample,time\na,0\nb,1\nc,2\n", "sheet.csv")
     for given in ({}, {"samples": sheet}):
         with pytest.warns(UserWarning, match="Chr, Start, End, Strand, Length, which"):
-            found = read_layout(path, genes_in_rows=True, **given)
+            found = Expression.of(path, genes_in_rows=True, **given)
         assert found.levels[0].tolist() == [100, 200, 300]
-    read_layout(write("gene,start,end\nA,1,2\nB,2,3\n"), genes_in_rows=True)  # two samples
+    Expression.of(write("gene,start,end\nA,1,2\nB,2,3\n"), genes_in_rows=True)  # two samples
 
 
 @pytest.mark.filterwarnings("ignore:.*left out Chr")
 def test_comments_above_a_table_are_left_out_and_lines_keep_their_numbers(write):
     line = '# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf" "a.bam" \n'
-    found = read_layout(write(line + FEATURE_COUNTS, "x.txt"), genes_in_rows=True)
+    found = Expression.of(write(line + FEATURE_COUNTS, "x.txt"), genes_in_rows=True)
     assert found.genes == ("G1", "G2", "G3")
     for above in ("# made by me\n", "# made\n# by me\n", "#\n"):
         path = write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,x\n")

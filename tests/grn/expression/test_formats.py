@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import read_expression
+from grn_tvcs import Expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.expression.columns import LayoutError
-from grn_tvcs.expression.formats import read_beeline, read_files, read_layout, read_samples
+from grn_tvcs.expression.options import LayoutError
 from tvcs_core import DataError
 
 SHEET = """sample,series,time,perturbed,replicate,note
@@ -33,7 +32,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize(("text", "turned"), [(LEVELS, False), (TURNED, True)])
 def test_a_sheet_tells_time_and_series_of_the_samples(file, text, turned):
-    found = read_samples(file(text), file(SHEET, "s.csv"), genes_in_rows=turned)
+    found = Expression.of(file(text), samples=file(SHEET, "s.csv"), genes_in_rows=turned)
     assert found.genes == ("NA", "007")
     assert found.series == ("a/1", "a/1", "b/1", "b/1")
     assert found.times.tolist() == [0, 10, 0, 5]
@@ -45,7 +44,7 @@ def test_a_sheet_tells_time_and_series_of_the_samples(file, text, turned):
 def test_a_sheet_without_series_is_one_series(file):
     sheet = file("sample\ttime\ns3\t2\ns1\t1\ns2\t0\n", "s.tsv")
     with pytest.warns(UserWarning, match="left out 1 samples: s4"):
-        found = read_samples(file(LEVELS), sheet)
+        found = Expression.of(file(LEVELS), samples=sheet)
     assert found.series == ("1", "1", "1")
     assert found.values[:, 0].tolist() == [3, 1, 5]
 
@@ -54,23 +53,25 @@ def test_genes_in_rows_are_turned_only_when_told(file):
     turned = file("\ta\tb\tc\td\nTime\t0\t1\t0\t1\nG1\t1\t2\t3\t4\nG2\t5\t6\t7\t9\n")
     plain = file("Time\tG1\tG2\n0\t1\t5\n1\t2\t6\n\n0\t3\t7\n1\t4\t9\n", "plain.tsv")
     with pytest.raises(DataError, match="genes seem to stand in rows"):
-        read_layout(turned)
+        Expression.of(turned)
     with pytest.raises(DataError, match=r"short\.tsv:2: must have 3 cells like the first row"):
-        read_layout(file("\ta\tb\nG1\t1\n", "short.tsv"), genes_in_rows=True)
-    found, expected = read_layout(turned, genes_in_rows=True), read_expression(plain)
+        Expression.of(file("\ta\tb\nG1\t1\n", "short.tsv"), genes_in_rows=True)
+    found, expected = Expression.of(turned, genes_in_rows=True), Expression.of(plain)
     assert found.genes == expected.genes
     assert np.array_equal(found.values, expected.values)
     assert found.series == expected.series == ("1", "1", "2", "2")
 
 
 def test_times_may_head_the_columns(file):
-    found = read_layout(file("Time,0,1,2\nG1,1,2,3\nG2,5,6,8\n"), genes_in_rows=True)
+    found = Expression.of(file("Time,0,1,2\nG1,1,2,3\nG2,5,6,8\n"), genes_in_rows=True)
     assert found.times.tolist() == [0, 1, 2]
     assert found.genes == ("G1", "G2")
 
 
 def test_beeline_is_cells_in_the_order_of_pseudotime(file):
-    found = read_beeline(file(CELLS, "ExpressionData.csv"), file(CLOCK, "PseudoTime.csv"))
+    found = Expression.of(
+        file(CELLS, "ExpressionData.csv"), pseudotime=file(CLOCK, "PseudoTime.csv")
+    )
     assert found.genes == ("G1", "G2")
     assert found.series == ("PseudoTime1",) * 3 + ("PseudoTime2",) * 2
     assert found.times.tolist() == [0, 0.5, 1, 0.1, 0.9]
@@ -80,18 +81,18 @@ def test_beeline_is_cells_in_the_order_of_pseudotime(file):
 def test_the_layout_follows_from_the_arguments(file):
     levels, sheet = file(LEVELS), file(SHEET, "s.csv")
     cells, clock = file(CELLS, "c.csv"), file(CLOCK, "p.csv")
-    assert read_layout(levels, samples=sheet).genes == ("NA", "007")
-    assert read_layout(cells, pseudotime=clock).genes == ("G1", "G2")
-    with pytest.raises(ValueError, match="says it all"):
-        read_layout(cells, pseudotime=clock, genes_in_rows=True)
+    assert Expression.of(levels, samples=sheet).genes == ("NA", "007")
+    assert Expression.of(cells, pseudotime=clock).genes == ("G1", "G2")
+    with pytest.raises(ValueError, match="--genes-in-rows is not for a file of pseudotimes"):
+        Expression.of(cells, pseudotime=clock, genes_in_rows=True)
 
 
 def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
     text, sheet = TURNED.replace("8\n", "\n"), file(SHEET, "s.csv")
     with pytest.raises(DataError, match=r"x\.tsv:3, column 's4': must be a number"):
-        read_samples(file(text), sheet, genes_in_rows=True)
+        Expression.of(file(text), samples=sheet, genes_in_rows=True)
     with pytest.warns(UserWarning, match="filled 1 of 8"):
-        found = read_samples(file(text), sheet, genes_in_rows=True, missing="interpolate")
+        found = Expression.of(file(text), samples=sheet, genes_in_rows=True, missing="interpolate")
     assert found.values[1, 1] == 2
 
 
@@ -112,7 +113,7 @@ def test_missing_levels_beside_a_sheet_are_filled_or_refused(file):
 )
 def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, message):
     with pytest.raises(DataError, match=message):
-        read_samples(file(levels), file(sheet, "s.csv"))
+        Expression.of(file(levels), samples=file(sheet, "s.csv"))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_levels_and_sheets_that_do_not_fit_are_refused(file, levels, sheet, mess
 )
 def test_files_of_beeline_that_do_not_fit_are_refused(file, cells, clock, message):
     with pytest.raises(DataError, match=message):
-        read_beeline(file(cells, "c.csv"), file(clock, "p.csv"))
+        Expression.of(file(cells, "c.csv"), pseudotime=file(clock, "p.csv"))
 
 
 WEIGHTS = ",PseudoTime2,PseudoTime1\nc1,0.5,1\nc2,1,3\nc3,0,1\nc4,1,0\n"
@@ -135,7 +136,7 @@ WEIGHTS = ",PseudoTime2,PseudoTime1\nc1,0.5,1\nc2,1,3\nc3,0,1\nc4,1,0\n"
 
 def test_weights_say_how_far_cells_belong_to_lineages(file):
     cells, clock = file(CELLS, "c.csv"), file(CLOCK, "p.csv")
-    found = read_beeline(cells, clock, file(WEIGHTS, "w.csv"))
+    found = Expression.of(cells, pseudotime=clock, lineage_weights=file(WEIGHTS, "w.csv"))
     assert found.times.tolist() == [0, 0.5, 0.1, 0.9]
     assert found.values[:, 0].tolist() == [1, (3 * 2 + 3) / 4, 1, 4]
     assert found.cells.tolist() == [1, 4, 0.5, 1]
@@ -145,7 +146,7 @@ def test_weights_say_how_far_cells_belong_to_lineages(file):
 def test_the_corner_of_levels_says_nothing(file):
     clock = file(CLOCK, "p.csv")
     for corner in ("gene", "c1"):
-        assert read_beeline(file(corner + CELLS, "c.csv"), clock).genes == ("G1", "G2")
+        assert Expression.of(file(corner + CELLS, "c.csv"), pseudotime=clock).genes == ("G1", "G2")
 
 
 @pytest.mark.parametrize(
@@ -169,12 +170,16 @@ def test_the_corner_of_levels_says_nothing(file):
 )
 def test_weights_that_do_not_fit_are_refused(file, weights, message):
     with pytest.raises(DataError, match=message):
-        read_beeline(file(CELLS, "c.csv"), file(CLOCK, "p.csv"), file(weights, "w.csv"))
+        Expression.of(
+            file(CELLS, "c.csv"),
+            pseudotime=file(CLOCK, "p.csv"),
+            lineage_weights=file(weights, "w.csv"),
+        )
 
 
 def test_the_sheet_of_a_workbook_of_samples_needs_the_workbook(file):
     with pytest.raises(ValueError, match="--samples-sheet is the sheet of --samples"):
-        read_layout(file(LEVELS), samples_sheet="design")
+        Expression.of(file(LEVELS), samples_sheet="design")
 
 
 def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(file):
@@ -182,28 +187,28 @@ def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(file):
     with pytest.raises(
         DataError, match=r"s\.csv:3, column 2: every sample needs the name of a ser"
     ):
-        read_layout(file(LEVELS), samples=sheet, series_column="2")
+        Expression.of(file(LEVELS), samples=sheet, series_column="2")
 
 
 def test_a_time_above_the_samples_is_named_by_the_first_line(file):
     turned = file("Time\t0\tx\t2\nG1\t1\t2\t3\nG2\t4\t5\t6\n")
-    with pytest.raises(DataError, match=r"x\.tsv:1, column 'Time': must be a number, found 'x'"):
-        read_layout(turned, genes_in_rows=True)
+    with pytest.raises(DataError, match=r"x\.tsv:1, column 3: must be a number, found 'x'"):
+        Expression.of(turned, genes_in_rows=True)
 
 
 def test_a_first_column_of_names_offers_the_likeliest_reading_first(file):
     path = file("who,A,B\na,1,5\nb,2,6\n")
     with pytest.raises(LayoutError, match="genes seem to stand in rows") as error:
-        read_layout(path)
+        Expression.of(path)
     assert error.value.ways == ({"genes_in_rows": True}, {"sample_column": "who"})
     with pytest.raises(LayoutError) as error:
-        read_layout(file("who,series,A\na,x,1\nb,x,2\n"))
+        Expression.of(file("who,series,A\na,x,1\nb,x,2\n"))
     assert error.value.ways == ({"sample_column": "who"}, {"genes_in_rows": True})
 
 
 def test_of_several_clocks_beside_names_the_first_is_offered(file):
     with pytest.raises(LayoutError) as error:
-        read_layout(file("who,Time_h,Hours,A\na,0,0,1\nb,1,1,2\nc,2,2,3\n"))
+        Expression.of(file("who,Time_h,Hours,A\na,0,0,1\nb,1,1,2\nc,2,2,3\n"))
     assert error.value.ways[0] == {"sample_column": "who", "time_column": "Time_h"}
 
 
@@ -216,13 +221,13 @@ def test_of_several_clocks_beside_names_the_first_is_offered(file):
 )
 def test_what_is_wrong_with_a_table_is_said_with_its_line(file, text, message):
     with pytest.raises(DataError, match=message):
-        read_layout(file(text))
+        Expression.of(file(text))
 
 
 def test_a_level_that_is_none_is_named_by_its_gene_and_sample_where_some_are_numbers(file):
     turned = file("Time\t0\t1\t2\nG1\t7\tx\ty\nG2\t4\t5\t6\n")
     with pytest.raises(DataError, match=r"x\.tsv:2, column '1': must be a number, found 'x'$"):
-        read_layout(turned, genes_in_rows=True)
+        Expression.of(turned, genes_in_rows=True)
 
 
 def test_a_workbook_that_opens_and_cannot_be_read_is_damaged(tmp_path, monkeypatch):
@@ -233,14 +238,14 @@ def test_a_workbook_that_opens_and_cannot_be_read_is_damaged(tmp_path, monkeypat
         raise KeyError("sheet1.xml")
 
     monkeypatch.setattr("tvcs_core.files.workbook._rows", broken)
-    with pytest.raises(DataError, match=r"x\.xlsx.* is a damaged workbook of Excel \('sheet1.xml'"):
-        read_layout(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match=r"x\.xlsx.* is a damaged Excel workbook \('sheet1.xml'"):
+        Expression.of(tmp_path / "x.xlsx")
 
 
 def test_a_gene_called_as_a_column_of_the_sheet_is_named_with_the_line_of_the_header(file):
     levels = file("\tA\ttime\ns1\t1\t2\ns2\t3\t4\ns3\t5\t6\ns4\t7\t8\n")
     with pytest.raises(DataError, match=r"x\.tsv:1: a gene must not be called time"):
-        read_samples(levels, file(SHEET, "s.csv"))
+        Expression.of(levels, samples=file(SHEET, "s.csv"))
 
 
 def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
@@ -250,11 +255,11 @@ def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
         file("Time\tB\n0\t1\n2\t3\n", "other.tsv"),
     )
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*one\.tsv, but"):
-        read_files([one, two, other])
+        Expression.of([one, two, other])
     with pytest.raises(
         DataError, match=r"one\.tsv: must tell times in the unit .*none of them any"
     ):
-        read_files([one, two])
+        Expression.of([one, two])
 
 
 def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
@@ -282,18 +287,18 @@ def test_the_commands_take_every_layout_and_record_it(file, tmp_path):
 def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
     one = file("Time\tA\tB\n0\t1\t2\n1\t3\t4\n", "one.tsv")
     two = file("Time\tB\tA\n0\t6\t5\n1\t8\t7\n", "two.tsv")
-    found = read_files([one, two])
+    found = Expression.of([one, two])
     assert found.genes == ("A", "B")
     assert found.series == ("1: 1", "1: 1", "2: 1", "2: 1")
     assert found.values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
     named = file("Time\tseries\tA\tB\n0\tx\t1\t2\n1\tx\t3\t4\n", "named.tsv")
-    assert read_files([one, named]).series == ("1", "1", "x", "x")
+    assert Expression.of([one, named]).series == ("1", "1", "x", "x")
     told = file("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "told.tsv")
     with pytest.warns(UserWarning, match=r"taken as never perturbed.*one\.tsv"):
-        assert read_files([told, one]).perturbed.tolist() == [True, False, False, False]
+        assert Expression.of([told, one]).perturbed.tolist() == [True, False, False, False]
     other = file("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*only: B, C"):
-        read_files([one, other])
+        Expression.of([one, other])
     lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
     for path in (one, two):
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")

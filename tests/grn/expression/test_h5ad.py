@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from typer.testing import CliRunner
 
-from grn_tvcs import read_h5ad
+from grn_tvcs import Expression
 from grn_tvcs.cli.main import app
 from tvcs_core import DataError
 
@@ -82,7 +82,7 @@ def h5ad(tmp_path):
 
 @pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
 def test_levels_times_series_and_genes_are_read(h5ad, kind):
-    found = read_h5ad(h5ad(kind=kind))
+    found = Expression.of(h5ad(kind=kind))
     assert found.genes == ("NA", "007", "G3")
     assert found.series == ("a", "a", "b", "b")
     assert found.times.tolist() == [0, 10, 0, 5]
@@ -95,7 +95,7 @@ def test_samples_at_the_same_time_are_averaged_and_those_without_left_out(h5ad, 
     obs = {"time": [5.0, 0.0, 5.0, np.nan, 0.0]}
     levels = np.vstack([LEVELS, [[1, 2, 3]]]).astype(float)
     with pytest.warns(UserWarning, match="samples") as said:
-        found = read_h5ad(h5ad(levels, obs, kind=kind))
+        found = Expression.of(h5ad(levels, obs, kind=kind))
     assert [str(w.message).split(": ")[1] for w in said] == [
         "left out 1 samples without a time",
         "averaged 4 samples to 2, one for each time of a series",
@@ -111,13 +111,13 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
         "perturbed": ("boolean", [True, False, True, False], [False] * 4),
     }
     path = h5ad(obs=obs)
-    found = read_h5ad(path, time_column="day", series_column="donor")
+    found = Expression.of(path, time_column="day", series_column="donor")
     assert found.series == ("d2", "d2", "d1", "d1")
     assert found.times.tolist() == [2, 4, 2, 4]
     assert found.perturbed.tolist() == [True, False, True, False]
     gap = {"time": ("integer", [1, 2, 3, 0], [False, False, False, True])}
     with pytest.warns(UserWarning, match="left out 1 samples"):
-        assert read_h5ad(h5ad(obs=gap)).times.tolist() == [1, 2, 3]
+        assert Expression.of(h5ad(obs=gap)).times.tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -146,20 +146,20 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
 @pytest.mark.filterwarnings("ignore:.*averaged", "ignore:.*is infinite")
 def test_a_file_that_does_not_hold_is_refused_with_its_name(h5ad, change, arguments, message):
     with pytest.raises(DataError, match=message) as error:
-        read_h5ad(h5ad(**change), **arguments)
+        Expression.of(h5ad(**change), **arguments)
     assert "x.h5ad" in str(error.value)
 
 
 def test_what_is_no_h5ad_is_refused(tmp_path):
     (tmp_path / "x.h5ad").write_text("Time\tA\n0\t1\n")
     with pytest.raises(DataError, match="is no HDF5 file"):
-        read_h5ad(tmp_path / "x.h5ad")
+        Expression.of(tmp_path / "x.h5ad")
     with h5py.File(tmp_path / "y.h5ad", "w") as file:
         file["X"] = [[1.0]]
     with pytest.raises(DataError, match="must hold obs as AnnData writes it"):
-        read_h5ad(tmp_path / "y.h5ad")
+        Expression.of(tmp_path / "y.h5ad")
     with pytest.raises(FileNotFoundError):
-        read_h5ad(tmp_path / "gone.h5ad")
+        Expression.of(tmp_path / "gone.h5ad")
 
 
 def test_without_h5py_it_is_said_how_to_install_it(h5ad, monkeypatch):
@@ -212,7 +212,7 @@ def test_a_file_that_would_read_another_file_is_refused(h5ad, tmp_path, kind):
             if place != "X":
                 file["X"] = h5py.SoftLink("/deep/er")
     with pytest.raises(DataError, match=r"must hold its data itself, found .* another file: read"):
-        read_h5ad(path)
+        Expression.of(path)
 
 
 def test_a_text_that_is_named_many_times_does_not_fill_the_memory(h5ad):
@@ -223,4 +223,4 @@ def test_a_text_that_is_named_many_times_does_not_fill_the_memory(h5ad):
         for name in ("_index", "time"):
             file["obs"].create_dataset(name, (100_000,), TEXT, **names)
     with pytest.raises(DataError, match=r"may hold at most 250 times its .* on disk"):
-        read_h5ad(path, time_column="time")
+        Expression.of(path, time_column="time")

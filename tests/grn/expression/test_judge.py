@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, read_steady_states
-from grn_tvcs.expression.formats import read_layout
 from grn_tvcs.expression.judge.genes import genes_by_name, genes_by_numbers, odd_signs
 from grn_tvcs.expression.judge.names import is_of_samples
 from grn_tvcs.expression.scales import guess_scale
@@ -94,8 +93,8 @@ def test_columns_of_quality_control_are_left_out_and_said(program, at, rng, writ
         table = course(rng)
         table.insert(at, name, np.round(rng.uniform(1, 9, len(table)), 3))
         with pytest.warns(UserWarning, match=f"left out {name}, no genes .* give --keep {name}"):
-            assert read_layout(write(table)).genes == NAMES
-        assert set(read_layout(write(table), keep=[name]).genes) == {*NAMES, name}
+            assert Expression.of(write(table)).genes == NAMES
+        assert set(Expression.of(write(table), keep=[name]).genes) == {*NAMES, name}
 
 
 @pytest.mark.parametrize(
@@ -123,23 +122,23 @@ def test_numbers_unlike_those_of_genes_are_refused_with_both_readings(name, make
     path = write(table)
     if name == "mito":  # is on the list
         with pytest.warns(UserWarning, match="left out mito"):
-            assert read_layout(path).genes == NAMES
+            assert Expression.of(path).genes == NAMES
         return
     said, ways = refused(path)
     assert f"may be none ('{name}': " in said
     assert f"give --ignore {name}, or if they are genes --keep {name}" in said
     assert ways == [{"ignore": (name,)}, {"keep": (name,)}]
-    assert read_layout(path, **ways[0]).genes == NAMES
-    assert read_layout(path, **ways[1]).genes == (name, *NAMES)
+    assert Expression.of(path, **ways[0]).genes == NAMES
+    assert Expression.of(path, **ways[1]).genes == (name, *NAMES)
 
 
 def test_a_total_is_no_gene_unless_it_is_another_number(rng, write):
     table = course(rng)
     table["Total"] = table[list(NAMES)].sum(axis=1).round(2)
     with pytest.warns(UserWarning, match="left out Total, .* are sums of the others"):
-        assert read_layout(write(table)).genes == NAMES
+        assert Expression.of(write(table)).genes == NAMES
     table["Total"] = table["Jun"].to_numpy()[::-1]
-    assert read_layout(write(table)).genes == (*NAMES, "Total")
+    assert Expression.of(write(table)).genes == (*NAMES, "Total")
 
 
 # ---- results of tests, annotation, units
@@ -165,9 +164,9 @@ def test_results_of_tests_are_no_samples_and_no_genes(program, rng, write):
         assert "results of a test" in refused(write(table), **given)[0]
         assert not [way for way in ways if "keep" not in way]
     with pytest.raises(ValueError, match="results of a test"):
-        Expression.from_frame(table.set_index(""), genes_in_rows=True)
+        Expression.of(table.set_index(""), genes_in_rows=True)
     with pytest.raises(ValueError, match="results of a test"):
-        Expression.from_frame(table.drop(columns=""))
+        Expression.of(table.drop(columns=""))
 
 
 def test_levels_beside_results_are_read_without_them(rng, write):
@@ -175,7 +174,7 @@ def test_levels_beside_results_are_read_without_them(rng, write):
     table = table.assign(log2FoldChange=0.5, padj=0.1, stat=2.0)
     said, ways = refused(write(table), genes_in_rows=True)
     assert "give --ignore log2FoldChange --ignore padj --ignore stat, if the other" in said
-    assert len(read_layout(write(table), genes_in_rows=True, **ways[0]).levels) == len(TIMES)
+    assert len(Expression.of(write(table), genes_in_rows=True, **ways[0]).levels) == len(TIMES)
 
 
 def test_units_side_by_side_are_refused_and_each_option_leaves_one(rng, write):
@@ -185,13 +184,13 @@ def test_units_side_by_side_are_refused_and_each_option_leaves_one(rng, write):
     said, ways = refused(write(both), genes_in_rows=True)
     assert "count, tpm stand side by side" in said
     assert [way["ignore"] for way in ways] == [("*_tpm",), ("*_count",)]
-    found = [read_layout(write(both), genes_in_rows=True, **way).levels for way in ways]
+    found = [Expression.of(write(both), genes_in_rows=True, **way).levels for way in ways]
     assert np.allclose(found[0], one.round())
     assert np.allclose(found[1], other)
     frame = both.set_index("gene")
     with pytest.raises(ValueError, match="side by side"):
-        Expression.from_frame(frame, genes_in_rows=True)
-    assert len(Expression.from_frame(frame, genes_in_rows=True, ignore=["*_tpm"]).levels) == 6
+        Expression.of(frame, genes_in_rows=True)
+    assert len(Expression.of(frame, genes_in_rows=True, ignore=["*_tpm"]).levels) == 6
 
 
 def test_numbers_that_go_with_no_sample_are_no_sample(rng, write):
@@ -203,11 +202,11 @@ def test_numbers_that_go_with_no_sample_are_no_sample(rng, write):
     said, ways = refused(write(table), genes_in_rows=True)
     assert "but mw may be none" in said
     assert ways == [{"ignore": ("mw",)}, {"keep": ("mw",)}]
-    assert len(read_layout(write(table), genes_in_rows=True, keep=["mw"]).levels) == 7
+    assert len(Expression.of(write(table), genes_in_rows=True, keep=["mw"]).levels) == 7
     with pytest.raises(ValueError, match="but mw may be none"):
-        Expression.from_frame(table.set_index("gene"), genes_in_rows=True)
+        Expression.of(table.set_index("gene"), genes_in_rows=True)
     with pytest.raises(ValueError, match="neither a column nor a row 'mv' for --keep; did you"):
-        read_layout(write(table), genes_in_rows=True, keep=["mw", "mv"])
+        Expression.of(write(table), genes_in_rows=True, keep=["mw", "mv"])
 
 
 @pytest.mark.usefixtures("quietly")
@@ -215,9 +214,9 @@ def test_a_second_column_of_names_names_the_genes_where_it_can(write):
     path = write("gene_id\tgene_name\tu\tv\nE1.1\tFos\t1\t2\nE2.4\tU6\t2\t3\nE3.1\tU6\t3\t5\n"
                  "E4.2\t\t2\t7\n")  # fmt: skip
     with pytest.warns(UserWarning, match="named by gene_name, 3 of 4 by gene_id"):
-        found = read_layout(path, genes_in_rows=True)
+        found = Expression.of(path, genes_in_rows=True)
     assert found.genes == ("Fos", "E2.4", "E3.1", "E4.2")
-    same = read_layout(path, genes_in_rows=True, ignore=["gene_name"])
+    same = Expression.of(path, genes_in_rows=True, ignore=["gene_name"])
     assert same.genes == ("E1.1", "E2.4", "E3.1", "E4.2")
 
 
@@ -234,7 +233,7 @@ def test_a_failed_sample_and_one_that_is_there_twice_are_pointed_out(rng, write)
     table.iloc[9, 1:] = 0
     table.iloc[4, 1:] = table.iloc[3, 1:]
     with pytest.warns(UserWarning, match=r".") as said:
-        read_layout(write(table))
+        Expression.of(write(table))
     text = "\n".join(str(one.message) for one in said)
     assert "1 of 18 samples are 0 in every gene" in text
     assert "(sample 10)" in text
@@ -248,13 +247,13 @@ def test_a_sample_of_two_series_in_a_sheet_is_not_one_measured_twice(rng, write)
         f"s{k},{k},{s}\n" for s in "ab" for k in ((0, 1, 2) if s == "a" else (0, 3, 4))
     ), "s.csv")  # fmt: skip
     with pytest.warns(UserWarning, match=r".") as said:
-        read_layout(write(table), samples=sheet)
+        Expression.of(write(table), samples=sheet)
     assert ["left out 1 samples" in str(one.message) for one in said] == [True]
 
 
 def test_names_that_differ_in_case_alone_are_pointed_out(write):
     with pytest.warns(UserWarning, match="2 gene names differ from another in case alone"):
-        read_layout(write("Time,Fos,FOS,Jun\n0,1.5,2,3\n1,2,3,1\n", "x.csv"))
+        Expression.of(write("Time,Fos,FOS,Jun\n0,1.5,2,3\n1,2,3,1\n", "x.csv"))
 
 
 # ---- every door
@@ -291,16 +290,16 @@ def _doors(table, tmp_path, name):
     )
     beside = {"samples": tmp_path / "s.csv", "genes_in_rows": True}
     return {
-        "text": lambda **o: read_layout(tmp_path / "x.csv", **o),
-        "workbook": lambda **o: read_layout(tmp_path / "x.xlsx", **o),
-        "sheet": lambda **o: read_layout(tmp_path / "rows.csv", **beside, **o),
-        "rows": lambda **o: read_layout(tmp_path / "rows.csv", genes_in_rows=True, **o),
-        "GEO": lambda **o: read_layout(tmp_path / "GSE1_series_matrix.txt", **o),
-        "BEELINE": lambda **o: read_layout(
+        "text": lambda **o: Expression.of(tmp_path / "x.csv", **o),
+        "workbook": lambda **o: Expression.of(tmp_path / "x.xlsx", **o),
+        "sheet": lambda **o: Expression.of(tmp_path / "rows.csv", **beside, **o),
+        "rows": lambda **o: Expression.of(tmp_path / "rows.csv", genes_in_rows=True, **o),
+        "GEO": lambda **o: Expression.of(tmp_path / "GSE1_series_matrix.txt", **o),
+        "BEELINE": lambda **o: Expression.of(
             tmp_path / "ExpressionData.csv", pseudotime=tmp_path / "PseudoTime.csv", **o
         ),
-        "frame": lambda **o: Expression.from_frame(table, **o),
-        "frame beside a sheet": lambda **o: Expression.from_frame(genes, samples=facts, **o),
+        "frame": lambda **o: Expression.of(table, **o),
+        "frame beside a sheet": lambda **o: Expression.of(genes, samples=facts, **o),
     }  # fmt: skip
 
 
@@ -330,8 +329,8 @@ def test_an_anndata_and_its_file_take_no_facts_of_samples_for_genes(rng, tmp_pat
     data.obs["time"] = table["Time"].to_numpy()
     data.obs["series"] = [*"aaaaaabbbbbbcccccc"]
     data.write_h5ad(tmp_path / "x.h5ad")
-    for read in (lambda **o: Expression.from_anndata(data, **o),
-                 lambda **o: read_layout(tmp_path / "x.h5ad", **o)):  # fmt: skip
+    for read in (lambda **o: Expression.of(data, **o),
+                 lambda **o: Expression.of(tmp_path / "x.h5ad", **o)):  # fmt: skip
         assert read().genes == NAMES
         assert read(keep=["total_counts"]).genes == (*NAMES, "total_counts")
     assert any("left out total_counts" in str(one.message) for one in recwarn)

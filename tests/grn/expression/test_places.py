@@ -2,7 +2,7 @@
 
 import pytest
 
-from grn_tvcs.expression.columns import find_place
+from grn_tvcs.expression.sheet import find_place
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, read_expression, write_expression
-from grn_tvcs.expression.formats import read_files, read_layout, read_samples
+from grn_tvcs import Expression, write_expression
 from grn_tvcs.expression.scales import on_scale
 from tvcs_core import DataError
 
@@ -33,7 +32,7 @@ def write(tmp_path):
     ids=["no time", "named samples", "conditions", "empty times", "no series either"],
 )
 def test_without_a_time_all_samples_are_at_rest(write, text):
-    data = read_expression(write(text))
+    data = Expression.of(write(text))
     assert data.genes == ("A", "B")
     assert data.at_rest.tolist() == data.levels.tolist() == [[1, 2], [3, 4]]
     assert data.values.shape == (0, 2)
@@ -42,13 +41,13 @@ def test_without_a_time_all_samples_are_at_rest(write, text):
 
 
 def test_an_empty_time_is_a_sample_at_rest_and_parts_no_series(write):
-    data = read_expression(write("Time\tA\n0\t1\n\t9\n1\t2\nna\t8\n\n0\t3\n1\t4\n"))
+    data = Expression.of(write("Time\tA\n0\t1\n\t9\n1\t2\nna\t8\n\n0\t3\n1\t4\n"))
     assert data.series == ("1", "1", "2", "2")
     assert data.values[:, 0].tolist() == [1, 2, 3, 4]
     assert data.at_rest[:, 0].tolist() == [9, 8]
-    blank = read_expression(write("Time\tA\n0\t1\n1\t2\n\n\t9\n2\t3\n3\t4\n"))
+    blank = Expression.of(write("Time\tA\n0\t1\n1\t2\n\n\t9\n2\t3\n3\t4\n"))
     assert blank.series == ("1", "1", "2", "2")  # the blank line counts, wherever the rest stands
-    named = read_expression(write("series,time,perturbed,A\nb,1,0,4\n,,,7\nb,0,1,3\n"))
+    named = Expression.of(write("series,time,perturbed,A\nb,1,0,4\n,,,7\nb,0,1,3\n"))
     assert named.values[:, 0].tolist() == [3, 4]
     assert named.perturbed.tolist() == [True, False]
     assert named.at_rest.tolist() == [[7]]
@@ -68,34 +67,34 @@ def test_an_empty_time_is_a_sample_at_rest_and_parts_no_series(write):
 )
 def test_what_is_no_table_of_samples_at_rest_is_refused(write, text, message):
     with pytest.raises(DataError, match=message):
-        read_expression(write(text))
+        Expression.of(write(text))
 
 
 def test_a_gene_may_be_called_like_the_beginning_of_a_time(write):
-    assert read_expression(write("TIMELESS\tTIMP1\tT\n1\t2\t3\n")).genes[0] == "TIMELESS"
+    assert Expression.of(write("TIMELESS\tTIMP1\tT\n1\t2\t3\n")).genes[0] == "TIMELESS"
 
 
 def test_missing_levels_at_rest_take_the_mean_of_the_gene_or_are_left_out(write):
     path = write("time,A,B\n0,1,5\n1,NA,7\n2,5,6\n,NA,2\n,9,3\n")
     with pytest.warns(UserWarning, match="filled 2 of 10 values"):
-        filled = read_expression(path, missing="interpolate")
+        filled = Expression.of(path, missing="interpolate")
     assert filled.values[:, 0].tolist() == [1, 3, 5]  # along time
     assert filled.at_rest[:, 0].tolist() == [5, 9]  # the mean of 1, 5 and 9
     with pytest.warns(UserWarning, match="left out 2 of 5 samples"):
-        dropped = read_expression(path, missing="drop")
+        dropped = Expression.of(path, missing="drop")
     assert dropped.times.tolist() == [0, 2]
     assert dropped.at_rest.tolist() == [[9, 3]]
     with (
         pytest.warns(UserWarning, match="left out 2 of 2 samples"),
         pytest.raises(DataError, match="must have a sample with all levels"),
     ):
-        read_expression(write("A\tB\n1\tNA\nNA\t2\n"), missing="drop")
+        Expression.of(write("A\tB\n1\tNA\nNA\t2\n"), missing="drop")
 
 
 def test_what_is_written_is_read_again(tmp_path):
     data = Expression([[1, 2], [3, 4]], [0, 1], ("1", "1"), ("A", "B"), at_rest=[[5, 6]])
     write_expression(data, tmp_path / "x.tsv")
-    again = read_expression(tmp_path / "x.tsv")
+    again = Expression.of(tmp_path / "x.tsv")
     assert np.array_equal(again.values, data.values)
     assert np.array_equal(again.at_rest, data.at_rest)
 
@@ -103,25 +102,27 @@ def test_what_is_written_is_read_again(tmp_path):
 def test_a_sheet_names_samples_at_rest_and_one_sample_in_two_series(write):
     levels = write(",A\ns1,1\ns2,2\ns3,3\ns4,4\n", "l.csv")
     sheet = write("sample,series,time\ns1,a,0\ns2,a,1\ns1,b,0\ns3,b,1\ns4,,\n", "s.csv")
-    data = read_samples(levels, sheet)
+    data = Expression.of(levels, samples=sheet)
     assert data.series == ("a", "a", "b", "b")
     assert data.values[:, 0].tolist() == [1, 2, 1, 3]
     assert data.at_rest.tolist() == [[4]]
     for text in ("s1,a,0\ns2,a,1\ns1,a,2\n", "s1,a,0\ns2,a,1\ns1,,\n"):
         bad = write("sample,series,time\n" + text, "bad.csv")
         with pytest.raises(DataError, match="samples must be different, found twice: s1"):
-            read_samples(levels, bad)
+            Expression.of(levels, samples=bad)
 
 
 def test_genes_in_rows_and_several_files_hold_samples_at_rest_too(write):
-    rest = read_layout(write("\ts1\ts2\nA\t1\t2\nB\t5\t6\n"), genes_in_rows=True)
+    rest = Expression.of(write("\ts1\ts2\nA\t1\t2\nB\t5\t6\n"), genes_in_rows=True)
     assert rest.at_rest.tolist() == [[1, 5], [2, 6]]
     series = write("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "series.tsv")
     steady = write("B\tA\n8\t7\n", "steady.tsv")
-    data = read_files([series, steady])  # no warning: at rest nothing can be told of a perturbation
+    data = Expression.of(
+        [series, steady]
+    )  # no warning: at rest nothing can be told of a perturbation
     assert data.at_rest.tolist() == [[7, 8]]
     assert data.perturbed.tolist() == [True, False]
-    assert read_files([steady, steady]).n_at_rest == 2
+    assert Expression.of([steady, steady]).n_at_rest == 2
 
 
 def test_the_order_of_samples_at_rest_is_forgotten_and_parts_keep_them():

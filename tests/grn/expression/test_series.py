@@ -8,7 +8,6 @@ import pytest
 
 from grn_tvcs import Expression
 from grn_tvcs.expression.clock import repeats_in_header
-from grn_tvcs.expression.formats import read_layout
 from grn_tvcs.expression.judge.shape import are_genes
 from tests.grn.tables import TIMES, course, levels, refused, turned
 from tvcs_core import DataError
@@ -47,9 +46,9 @@ def test_numbers_of_entrez_never_make_genes_of_samples(head, rng, write):
     said, ways = refused(write(table))
     assert "seems to name genes" in said
     assert ways[0] == {"genes_in_rows": True}
-    assert read_layout(write(table), **ways[0]).genes == tuple(map(str, numbers))
+    assert Expression.of(write(table), **ways[0]).genes == tuple(map(str, numbers))
     with pytest.raises(ValueError, match="its index seems to name genes"):
-        Expression.from_frame(table.set_index(head).rename_axis(head or None))
+        Expression.of(table.set_index(head).rename_axis(head or None))
 
 
 def test_columns_called_by_numbers_of_entrez_and_whole_levels_stay_genes(rng):
@@ -74,9 +73,9 @@ def test_repeats_that_r_and_pandas_number_are_series(heads, times, n, rng, write
     values = rng.random((3, len(names))).round(3)
     table = pd.DataFrame(values, columns=names).assign(gene=[*"ABC"]).set_index("gene")
     with pytest.warns(UserWarning, match=f"{n} repeats of each time"):
-        found = read_layout(write(table.reset_index()), genes_in_rows=True)
+        found = Expression.of(write(table.reset_index()), genes_in_rows=True)
     with pytest.warns(UserWarning, match=f"{n} repeats of each time"):
-        frame = Expression.from_frame(table, genes_in_rows=True)
+        frame = Expression.of(table, genes_in_rows=True)
     for data in (found, frame):
         assert list(data.pieces()) == [str(k + 1) for k in range(n)]
         assert all(data.times[rows].tolist() == times for rows in data.pieces().values())
@@ -93,11 +92,11 @@ def test_times_in_the_order_of_the_alphabet_are_one_series_and_said(rng, write):
     table = course(rng, 1)
     table = table.iloc[np.argsort([str(t) for t in TIMES])]
     with pytest.warns(UserWarning, match=r"out of order \(0, 1, 2, 24, 4, 8\), and none "):
-        found = read_layout(write(table))
+        found = Expression.of(write(table))
     assert (found.times.tolist(), set(found.series)) == ([*TIMES], {"1"})
+    both = pd.concat([table, table * 1.5 - table["Time"].max() * 0])
     with pytest.warns(UserWarning, match="read as 2 series, sorted by time"):
-        twice = read_layout(write(pd.concat([table, table * 1.5 - table["Time"].max() * 0]).assign(
-            Time=[0, 1, 2, 24, 4, 8] * 2)))  # fmt: skip
+        twice = Expression.of(write(both.assign(Time=[0, 1, 2, 24, 4, 8] * 2)))
     assert [twice.times[rows].tolist() for rows in twice.pieces().values()] == [[*TIMES]] * 2
 
 
@@ -109,7 +108,7 @@ def test_a_fall_that_may_be_read_in_two_ways_is_refused_and_a_blank_line_decides
     assert "x.tsv:8, column 'Time': times fall back to 5" in said
     assert "put a blank line before it" in said
     lines = text.splitlines(keepends=True)
-    assert len(read_layout(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces()) == 2
+    assert len(Expression.of(write("".join([*lines[:7], "\n", *lines[7:]]))).pieces()) == 2
 
 
 UNPAIRED = "Time,A,B\n0,1.5,2\n0,2.5,3\n0,3.5,4\n2,4,5\n2,5,6\n2,6,8\n5,7,9\n5,8,1\n"
@@ -120,7 +119,7 @@ def test_replicates_that_nothing_pairs_are_series_or_averaged_as_told(write):
     said, ways = refused(path)
     assert "give --replicates unpaired" in said
     assert ways == [{"replicates": "unpaired"}, {"replicates": "average"}]
-    apart, mean = (read_layout(path, **way) for way in ways)
+    apart, mean = (Expression.of(path, **way) for way in ways)
     assert [apart.times[rows].tolist() for rows in apart.pieces().values()] == [
         [0, 2, 5], [0, 2, 5], [0, 2],
     ]  # fmt: skip
@@ -129,26 +128,24 @@ def test_replicates_that_nothing_pairs_are_series_or_averaged_as_told(write):
     assert mean.values.tolist() == [[2.5, 3], [5, 19 / 3], [7.5, 5]]
     assert "8 samples were averaged to 3" in " ".join(mean.notes)
     frame = pd.read_csv(path)
-    assert (
-        Expression.from_frame(frame, replicates="average").values.tolist() == mean.values.tolist()
-    )
+    assert Expression.of(frame, replicates="average").values.tolist() == mean.values.tolist()
     with pytest.raises(ValueError, match="replicates must be one of"):
-        read_layout(path, replicates="paired")
+        Expression.of(path, replicates="paired")
 
 
 def test_the_sample_that_no_other_goes_with_is_left_out(write):
     path = write(UNPAIRED + "0,9,9\n", "x.csv")
     with pytest.warns(UserWarning, match=r"left out 1 samples .* \(line 10\)"):
-        assert len(read_layout(path, replicates="unpaired").values) == 8
+        assert len(Expression.of(path, replicates="unpaired").values) == 8
 
 
 def test_a_perturbation_must_agree_where_replicates_are_averaged(write):
     text = "Time,perturbed,A,B\n0,yes,1,2\n0,yes,2,3\n2,no,4,5\n2,no,5,6\n"
-    found = read_layout(write(text, "x.csv"), replicates="average")
+    found = Expression.of(write(text, "x.csv"), replicates="average")
     assert found.perturbed.tolist() == [True, False]
     bad = write(text.replace("2,no,5", "2,yes,5"), "x.csv")
     with pytest.raises(DataError, match="must agree in it, to be averaged"):
-        read_layout(bad, replicates="average")
+        Expression.of(bad, replicates="average")
 
 
 # ---- layouts of others
@@ -162,7 +159,7 @@ def test_the_meta_data_of_inferelator_are_a_sheet(rng, write):
     table = turned(levels(rng, 1), ["a0", "a1", "a2", "b1", "r", "q"])
     rows = "TRUE\tf\tNA\tNA\ta0\nTRUE\tm\ta0\t5\ta1\nTRUE\tl\ta1\t10\ta2\nTRUE\tl\ta0\t20\tb1\n"
     sheet = write(f"{META}{rows}FALSE\te\tNA\tNA\tr\nFALSE\te\tNA\tNA\tq\n", "meta.tsv")
-    found = read_layout(write(table), samples=sheet, genes_in_rows=True)
+    found = Expression.of(write(table), samples=sheet, genes_in_rows=True)
     assert found.times.tolist() == [0, 5, 15, 0, 20]
     assert (found.series, found.n_at_rest) == (("a2",) * 3 + ("b1",) * 2, 2)
     for bad, said in (
@@ -172,7 +169,7 @@ def test_the_meta_data_of_inferelator_are_a_sheet(rng, write):
     ):  # fmt: skip
         with pytest.raises(DataError, match=said):
             path = write(f"{META}{rows}".replace(*bad), "bad.tsv")
-            read_layout(write(table), samples=path, genes_in_rows=True)
+            Expression.of(write(table), samples=path, genes_in_rows=True)
 
 
 def test_names_of_samples_in_a_sheet_match_without_folder_ending_case_and_marks(rng, write):
@@ -187,11 +184,11 @@ def test_names_of_samples_in_a_sheet_match_without_folder_ending_case_and_marks(
     table = turned(levels(rng, 1), names)
     sheet = write("sample,time\n" + "".join(f"{t}h_r1,{t}\n" for t in TIMES), "s.csv")
     with pytest.warns(UserWarning, match="5 samples were found by their names without folder"):
-        found = read_layout(write(table), samples=sheet, genes_in_rows=True)
+        found = Expression.of(write(table), samples=sheet, genes_in_rows=True)
     assert found.times.tolist() == [*TIMES]
     two = table.rename(columns={"24h_r1": "0H.r1"})
     with pytest.raises(DataError, match="every sample must have levels"):
-        read_layout(write(two), samples=sheet, genes_in_rows=True)
+        Expression.of(write(two), samples=sheet, genes_in_rows=True)
 
 
 def test_masigpro_numbers_groups_of_replicates(rng, write):
@@ -204,21 +201,20 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
     assert ways == [
         {"ignore": ("replicate",), "replicates": one} for one in ("unpaired", "average")
     ]
-    found = read_layout(path, samples=sheet, genes_in_rows=True, **ways[0])
+    found = Expression.of(path, samples=sheet, genes_in_rows=True, **ways[0])
     assert [len(found.times[rows]) for rows in found.pieces().values()] == [6, 6, 6]
 
 
 @pytest.mark.parametrize("cell", ["30'", "0,5h", "30,25"])
 def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
     number = float(cell.strip("'h").replace(",", "."))
-    found = read_layout(write(f"Time\tA\tB\n0\t1.5\t2\n{cell}\t2\t3\n"))
+    found = Expression.of(write(f"Time\tA\tB\n0\t1.5\t2\n{cell}\t2\t3\n"))
     assert found.times.tolist() == [0, number]
 
 
 # ---- each refusal names what to do, and that reads it
 
 LINES = "Time\tA\tB\tC\n0\t1.5\t2\t3\n1\t2\t3\t5\n2\t3\t1\t4\n"
-ALONE = "series\tTime\tA\tB\na\t0\t1.5\t2\na\t1\t2\t3\nb\t2\t3\t1\n"
 REMEDIES = {
     "logarithm of 0": (
         LINES.replace("1.5", "-Inf"),
@@ -278,15 +274,15 @@ def test_the_remedy_that_a_refusal_names_reads_the_file(kind, write):
         options = {"samples": write("sample,time\ns1,0\ns2,1\n", "s.csv")}
     given = {k: v for k, v in options.items() if k in ("samples", "genes_in_rows")}
     with pytest.raises(DataError, match=said):
-        read_layout(write(text), **given)
-    assert read_layout(write(mend(text)), **options).genes
+        Expression.of(write(text), **given)
+    assert Expression.of(write(mend(text)), **options).genes
 
 
 def test_a_heading_that_a_spreadsheet_wrapped_is_read_and_lines_keep_their_numbers(write):
     path = write('"Time\n(h)",A,"B\nb"\n0,1,2\n1,2,x\n', "x.csv")
     with pytest.raises(DataError, match=r"x.csv:5, column 'B b': must be a number, found 'x'"):
-        read_layout(path)
-    found = read_layout(write('"Time\n(h)",A,"B\nb"\n0,1,2\n1,2,3\n', "x.csv"))
+        Expression.of(path)
+    found = Expression.of(write('"Time\n(h)",A,"B\nb"\n0,1,2\n1,2,3\n', "x.csv"))
     assert (found.genes, found.times.tolist()) == (("A", "B b"), [0, 1])
     assert found.notes == ("Times are in h, as the file says.",)
 
@@ -294,11 +290,11 @@ def test_a_heading_that_a_spreadsheet_wrapped_is_read_and_lines_keep_their_numbe
 def test_gaps_at_rest_are_filled_with_means_and_called_so(write):
     path = write("sample\tA\tB\nu\t1\tNA\nv\t2\t4\nw\t5\t8\n")
     with pytest.warns(UserWarning, match="filled 1 of 6 values with the mean of the gene over"):
-        found = read_layout(path, missing="interpolate")
+        found = Expression.of(path, missing="interpolate")
     assert found.at_rest[0].tolist() == [1, 6]
     assert "were filled with the mean of the gene over the other samples." in found.notes[0]
     both = write("Time\tA\tB\n0\t1\t2\n1\tNA\t4\n2\t5\t8\n\tNA\t3\n", "both.tsv")
     with pytest.warns(
         UserWarning, match="by interpolation in time, 1 of them, at rest, with the m"
     ):
-        read_layout(both, missing="interpolate")
+        Expression.of(both, missing="interpolate")

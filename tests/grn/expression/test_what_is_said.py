@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from grn_tvcs import Expression, read_expression
-from grn_tvcs.expression.formats import _cells, read_beeline, read_samples
-from grn_tvcs.expression.layouts.frames import as_expression
-from grn_tvcs.expression.layouts.geo import is_series_matrix, read_series_matrix
-from grn_tvcs.expression.layouts.named import rows_by_name, without
+from grn_tvcs import Expression
+from grn_tvcs.expression.formats.geo import is_series_matrix
+from grn_tvcs.expression.formats.text import open_sheet, open_table
+from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import said_of_gaps
-from grn_tvcs.expression.opening import open_table
+from grn_tvcs.expression.sample_sheet import rows_by_name
+from grn_tvcs.expression.together import _cells
 from tests.every_command import GEO
 from tvcs_core import DataError
 
@@ -49,20 +49,20 @@ def test_parts_without_cells_count_as_one_cell_a_sample():
 def test_cells_are_counted_where_pseudotimes_are_shared(file):
     levels = file(",c1,c2,c3,c4\nG1,1,2,3,4\nG2,5,6,7,8\n", "l.csv")
     alone = file(",p\nc1,0\nc2,0.1\nc3,0.2\nc4,0.3\n", "p.csv")
-    assert read_beeline(levels, alone).cells is None
+    assert Expression.of(levels, pseudotime=alone).cells is None
     shared = file(",p\nc1,0\nc2,0\nc3,0.2\nc4,0.2\n", "q.csv")
-    assert read_beeline(levels, shared).cells.tolist() == [2, 2]
+    assert Expression.of(levels, pseudotime=shared).cells.tolist() == [2, 2]
 
 
 def test_a_list_of_paths_and_others_is_no_list_of_files(file):
     with pytest.raises(TypeError, match="found list"):
-        as_expression([file("x"), 3])
+        Expression.of([file("x"), 3])
 
 
 def test_a_series_matrix_is_told_by_its_first_bytes(file):
     assert is_series_matrix(file(GEO))
     assert not is_series_matrix(file(b"\x1f\x8bjunk"))
-    assert read_series_matrix(file(GEO)).times.tolist() == [0, 1, 2]
+    assert Expression.of(file(GEO)).times.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,17 @@ def test_a_series_matrix_is_told_by_its_first_bytes(file):
 )
 def test_what_a_series_matrix_lacks_is_said(file, text, said):
     with pytest.raises(DataError, match=said):
-        read_series_matrix(file(text))
+        Expression.of(file(text))
 
 
 def test_what_is_to_be_ignored_is_among_the_columns_that_are_named(file):
-    table = open_table(file("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
+    table = open_sheet(file("name\tA\tB\nx\t1\t2\ny\t3\t4\n"))
     with pytest.raises(DataError, match=r"its columns are '?name'?, '?A'?, '?B'?$"):
         without(table, ["zz"])
 
 
 def test_an_empty_name_is_named_by_its_line(file):
-    table = open_table(file("name\tA\nx\t1\n\t3\ny\t4\n"))
+    table = open_sheet(file("name\tA\nx\t1\n\t3\ny\t4\n"))
     with pytest.raises(DataError, match=r"x\.tsv:3, .*a cell must have a name"):
         rows_by_name(table, "cell")
 
@@ -99,7 +99,7 @@ def test_an_empty_name_is_named_by_its_line(file):
 def test_samples_on_the_other_side_are_named_by_the_first_line(file):
     sheet = file(SHEET, "s.csv")
     with pytest.raises(DataError, match=r"x\.tsv:1.*leave --genes-in-rows out"):
-        read_samples(file("\tG\tH\ns1\t1\t2\ns2\t3\t5\n"), sheet, genes_in_rows=True)
+        Expression.of(file("\tG\tH\ns1\t1\t2\ns2\t3\t5\n"), samples=sheet, genes_in_rows=True)
 
 
 def test_samples_with_gaps_are_counted_and_not_genes():
@@ -120,4 +120,4 @@ def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(file):
 
 def test_a_series_may_begin_at_the_time_where_the_one_before_ends(file):
     text = "Time\tseries\tG\tH\n0\ta\t1\t2\n1\ta\t2\t3\n1\tb\t3\t1\n2\tb\t4\t2\n"
-    assert read_expression(file(text)).times.tolist() == [0, 1, 1, 2]
+    assert Expression.of(file(text)).times.tolist() == [0, 1, 1, 2]

@@ -8,13 +8,13 @@ import pytest
 from grn_tvcs import Expression, SteadyStates, infer, simulate
 from grn_tvcs.combine.calibration import Calibration
 from grn_tvcs.combine.coexpression import Coexpression
-from grn_tvcs.combine.likeness import TRAITS, Likeness
-from grn_tvcs.combine.universal import Universal
+from grn_tvcs.combine.domain_check import TRAITS, TraitDistribution
+from grn_tvcs.combine.pretrained import PretrainedModels
 from grn_tvcs.evidence import hubs
-from grn_tvcs.evidence.lagged_regression import USUAL
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.methods import DEFAULT, METHODS
 from grn_tvcs.methods import combined as module
-from grn_tvcs.methods.combined import networks_to_simulate
+from grn_tvcs.methods.combined import count_calibration_networks
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
@@ -111,7 +111,7 @@ def test_tables_without_edges_have_no_edge_above_a_chance_of_three_in_ten(kind):
 def test_chances_are_lowered_and_edges_stay_in_order(monkeypatch):
     made = draw_example(Design(10, 10, 5, 21), "mid", 3)
     with monkeypatch.context() as patch:
-        patch.setattr(Universal, "null_log_odds", lambda *given: -700.0)
+        patch.setattr(PretrainedModels, "null_log_odds", lambda *given: -700.0)
         before = infer(made.expression, rng=0)
     after = infer(made.expression, rng=0)
     order = np.argsort(-before.scores, axis=None, kind="stable")
@@ -133,7 +133,7 @@ def test_data_that_the_simulator_does_not_describe_are_ranked_without_a_chance()
     expression = of_another_nature()
     found = infer(expression, rng=0, **FEW)
     assert found.confidence is None
-    assert "do not look like what the simulator makes" in found.verdict.said()
+    assert "the data lie outside the range of the simulated training data" in found.verdict.said()
     assert (found.scores > 0).any()
 
 
@@ -150,26 +150,26 @@ def in_operons(n_genes=12, n_series=6, n_points=8, seed=0):
 
 def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(monkeypatch):
     expression = in_operons()
-    monkeypatch.setattr(Likeness, "is_strange", lambda *given: False)
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: False)
     found = infer(expression, rng=0, **FEW)
     assert found.confidence is None
     assert "for genes go together more closely" in found.verdict.said()
-    assert "plain sum" in found.verdict.said()
-    monkeypatch.setattr(Coexpression, "is_close", lambda *given: False)
+    assert "ranked by the sum of" in found.verdict.said()
+    monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: False)
     learned = infer(expression, rng=0, **FEW)
     assert learned.confidence is not None
-    monkeypatch.setattr(Likeness, "is_strange", lambda *given: True)
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: True)
     strange = infer(expression, rng=0, **FEW)
     assert np.array_equal(found.scores, strange.scores)
     assert not np.array_equal(found.scores, learned.scores)
 
 
 def test_the_plain_sum_has_the_hub_prior_of_ensemble(monkeypatch):
-    monkeypatch.setattr(Likeness, "is_strange", lambda *given: True)
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: True)
     star = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5))
     expression = star.expression
     found = infer(expression, rng=0, **FEW)
-    monkeypatch.setattr(hubs, "own_power", lambda scores, told: 0.0)
+    monkeypatch.setattr(hubs, "estimate_hub_power", lambda scores, given: 0.0)
     without = infer(expression, rng=0, **FEW)
     assert not np.array_equal(found.scores, without.scores)
     assert np.array_equal(found.stability, without.stability)
@@ -178,7 +178,7 @@ def test_the_plain_sum_has_the_hub_prior_of_ensemble(monkeypatch):
 def test_with_knock_outs_genes_that_go_together_are_ranked_by_what_was_learned(
     made, network, monkeypatch
 ):
-    monkeypatch.setattr(Coexpression, "is_close", lambda *given: True)
+    monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: True)
     found = infer(made.expression, steady=made.steady, rng=0, **FEW)
     assert found.confidence is None
     assert "for genes were knocked out or down" in found.verdict.said()
@@ -197,19 +197,19 @@ def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
     """Other halves make other evidence: its chances are not those that come along."""
     made = draw_example(Design(10, 10, 5, 21), "mid", 3)
     given = made.expression, Rules(), None
-    assert networks_to_simulate(*given, 12, USUAL.resamples) == 0
-    assert networks_to_simulate(*given, 12, 3) == 12
+    assert count_calibration_networks(*given, 12, DEFAULT_PLAN.resamples) == 0
+    assert count_calibration_networks(*given, 12, 3) == 12
     assert infer(made.expression, rng=0, calibrate=0).confidence is not None
     few = infer(made.expression, rng=0, calibrate=0, resamples=3)
     assert few.confidence is None
     assert "--calibrate off" in few.verdict.said()
     asked = []
 
-    def calibrated(*given, resamples, **more):
+    def load_or_calibrate(*given, resamples, **more):
         asked.append(resamples)
         return Calibration(-1.0, 0.5, np.empty((0, len(TRAITS))))
 
-    monkeypatch.setattr(module, "calibrated", calibrated)
+    monkeypatch.setattr(module, "load_or_calibrate", load_or_calibrate)
     assert infer(made.expression, rng=0, resamples=3).confidence is not None
     assert asked == [3]
 
@@ -219,13 +219,13 @@ def of_truth(made, is_edge):
     return Prior(genes, is_edge.astype(float), np.zeros(is_edge.shape, dtype=np.int8))
 
 
-@pytest.mark.parametrize("is_strange", [False, True])
-def test_evidence_names_prior_edges_where_they_carry_the_score(is_strange, monkeypatch):
+@pytest.mark.parametrize("is_out_of_domain", [False, True])
+def test_evidence_names_prior_edges_where_they_carry_the_score(is_out_of_domain, monkeypatch):
     made = draw_example(Design(10, 10, 5, 21), "hub", 4)
-    monkeypatch.setattr(Likeness, "is_strange", lambda *given: is_strange)
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: is_out_of_domain)
     plain = infer(made.expression, rng=0)
     found = infer(made.expression, rng=0, prior=of_truth(made, made.is_edge))
-    assert (found.confidence is None) == is_strange
+    assert (found.confidence is None) == is_out_of_domain
     names = np.array([[NAMES[code].split("+")[-1] for code in row] for row in found.evidence])
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(plain.scores > 0, 1 - plain.scores / found.scores, 0.0)

@@ -17,12 +17,12 @@ from grn_tvcs.evidence.hubs import (
     HUB_POWER,
     STAR_FREE,
     concentration,
+    estimate_hub_power,
+    estimate_hub_priors,
     hub_prior,
-    own_hubs,
-    own_power,
 )
 from grn_tvcs.evidence.knockouts import knockout_evidence
-from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN, lagged_regression
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
@@ -64,7 +64,7 @@ def in_unit(scores):
 def by_loops(expression, levels):
     """The three parts one by one: the same halves, trees target by target, correlations."""
     rng = np.random.default_rng(5)
-    found = lagged_regression(expression, Rules(), rng, replace(USUAL, resamples=6))
+    found = lagged_regression(expression, Rules(), rng, replace(DEFAULT_PLAN, resamples=6))
     lagged = np.zeros((8, 8))
     lagged[found.inputs] = found.scores
     streams = streams_by_name(expression.genes, rng)
@@ -98,10 +98,10 @@ def test_samples_at_rest_and_knock_outs_are_used_where_they_are_given(expression
     )  # fmt: skip
     effects = told.knockouts + told.knockdowns
     lagged, trees, related = by_loops(expression, levels)
-    lifted = lagged * hub_prior(lagged, told.power_for_series(0.0))
-    assert network.scores == pytest.approx(in_unit(lifted) + trees + related + effects)
+    add_prior_edges = lagged * hub_prior(lagged, told.power_for_series(0.0))
+    assert network.scores == pytest.approx(in_unit(add_prior_edges) + trees + related + effects)
     in_tvcs = run("tvcs", expression, resamples=6, steady=steady).scores
-    assert in_unit(in_tvcs - effects) == pytest.approx(in_unit(lifted))
+    assert in_unit(in_tvcs - effects) == pytest.approx(in_unit(add_prior_edges))
     assert {"knock-out"} <= {word for c in network.evidence.ravel() for word in NAMES[c].split("+")}
 
 
@@ -121,10 +121,10 @@ def test_a_hub_prior_lifts_lagged_regression_and_only_among_many_genes(expressio
     few = run("ensemble", expression, hub_power=0.5, **FEW)
     assert np.array_equal(few.scores, run("ensemble", expression, **FEW).scores)
     many = simulate(24, 3, 7, rng=1).expression
-    with_prior, without = (
+    add_prior_log_odds, without = (
         run("ensemble", many, hub_power=power, **FEW).scores for power in (0.5, 0.0)
     )
-    assert not np.allclose(with_prior, without)
+    assert not np.allclose(add_prior_log_odds, without)
 
 
 def test_the_power_of_the_hub_prior_is_what_the_scores_show_of_hubs():
@@ -132,19 +132,23 @@ def test_the_power_of_the_hub_prior_is_what_the_scores_show_of_hubs():
     rng = np.random.default_rng(4)
     even, one = rng.random((n, n)), rng.random((n, n))
     one[0] *= 100.0
-    assert own_power(even) == own_power(np.zeros((n, n))) == 0.0
-    assert own_power(one) == HUB_POWER
-    assert own_power(one[:-1, :-1]) == 0.0  # so few genes are without
+    assert estimate_hub_power(even) == estimate_hub_power(np.zeros((n, n))) == 0.0
+    assert estimate_hub_power(one) == HUB_POWER
+    assert estimate_hub_power(one[:-1, :-1]) == 0.0  # so few genes are without
     some = even.copy()
     some[:3] *= 5.0
-    assert 0.0 < own_power(some) < HUB_POWER
-    assert own_power(1e-6 * some) == pytest.approx(own_power(some))  # their unit says nothing
+    assert 0.0 < estimate_hub_power(some) < HUB_POWER
+    assert estimate_hub_power(1e-6 * some) == pytest.approx(
+        estimate_hub_power(some)
+    )  # their unit says nothing
 
 
 def test_the_hub_prior_is_of_that_power_unless_one_is_given():
     many = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5)).expression
-    halves = replace(USUAL, resamples=FEW["resamples"])
-    power = own_power(lagged_regression(many, Rules(), np.random.default_rng(5), halves).scores)
+    halves = replace(DEFAULT_PLAN, resamples=FEW["resamples"])
+    power = estimate_hub_power(
+        lagged_regression(many, Rules(), np.random.default_rng(5), halves).scores
+    )
     assert power > 0.0
     default, given, without = (
         run("ensemble", many, **FEW, **words).scores
@@ -162,14 +166,21 @@ def test_other_evidence_has_the_prior_where_few_regulators_have_nearly_all():
     masses = [(scores**2).sum(axis=1) for scores in (even, some, star)]
     assert concentration(masses[1]) < STAR_FREE < concentration(masses[2])
     for scores in (even, some):
-        assert (own_hubs(scores).beside == 1.0).all()
-    found = own_hubs(star)
-    assert np.array_equal(found.own, hub_prior(star, HUB_POWER))
-    assert np.array_equal(found.beside, found.own)
-    assert (own_hubs(star, 0.0).beside == 1.0).all(), "never more than for the scores themselves"
-    assert (own_hubs(star[:20, :20]).beside == 1.0).all(), "so few genes are without"
+        assert (estimate_hub_priors(scores).for_other_evidence == 1.0).all()
+    found = estimate_hub_priors(star)
+    assert np.array_equal(found.for_scores, hub_prior(star, HUB_POWER))
+    assert np.array_equal(found.for_other_evidence, found.for_scores)
+    assert (estimate_hub_priors(star, 0.0).for_other_evidence == 1.0).all(), (
+        "never more than for the scores themselves"
+    )
+    assert (estimate_hub_priors(star[:20, :20]).for_other_evidence == 1.0).all(), (
+        "so few genes are without"
+    )
     sizes = np.geomspace(5.0, 50.0, 10)
-    by_size = [own_hubs(np.r_[size * even[:2], even[2:]]).beside.min() for size in sizes]
+    by_size = [
+        estimate_hub_priors(np.r_[size * even[:2], even[2:]]).for_other_evidence.min()
+        for size in sizes
+    ]
     assert (np.diff(by_size) <= 0).all()
 
 
@@ -215,7 +226,7 @@ def test_knock_outs_alone_rank_by_what_they_add_in_tvcs(expression, steady):
     assert 1.5 * alone.scores == pytest.approx(added)
     assert set(np.unique(alone.signs)) <= {-1, 0, 1}
     for given in (None, SteadyStates(steady.levels[:1], ("",), [False], steady.genes)):
-        with pytest.raises(ValueError, match="knock-outs ranks by knock-outs and knock-downs"):
+        with pytest.raises(ValueError, match="knock-outs needs knock-outs or knock-downs"):
             run("knock-outs", expression, steady=given)
 
 
@@ -266,5 +277,5 @@ def test_the_command_writes_the_evidence_and_refuses_in_one_line(expression, tmp
     words[-2] = str(tmp_path / "b")
     done = CliRunner().invoke(app, [*words, "knock-outs"])
     assert done.exit_code == 2
-    assert done.stderr.splitlines()[-1].endswith("alone, and none is given")
+    assert done.stderr.splitlines()[-1].endswith("and none are given")
     assert not (tmp_path / "b").exists()

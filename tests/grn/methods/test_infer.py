@@ -8,7 +8,6 @@ from grn_tvcs import (
     Expression,
     SteadyStates,
     infer,
-    read_expression,
     read_reference,
     score,
     simulate,
@@ -155,7 +154,7 @@ def test_the_default_beats_chance_and_the_papers_plain_model():
 
 
 def test_the_default_beats_chance_on_the_bundled_network(bundled):
-    expression = read_expression(bundled / "timeseries.tsv")
+    expression = Expression.of(bundled / "timeseries.tsv")
     reference = read_reference(bundled / "goldstandard.tsv", expression.genes)
     found = score(infer(expression, rng=0), reference)
     assert found.aupr > 3 * found.aupr_by_chance

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer
-from grn_tvcs.combine import parts
+from grn_tvcs.combine import evidence_scores
 from grn_tvcs.evidence import correlation
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network.prior import ListedEdges, Prior
@@ -44,8 +44,8 @@ def inferred(method, n_genes, **options):
 )  # fmt: skip
 def test_no_square_of_all_genes_is_made(method, monkeypatch):
     n_genes = FEWER.get(method, N_GENES)
-    monkeypatch.setattr(correlation, "BLOCK", 20 * n_genes)
-    monkeypatch.setattr(parts, "TREES_OF_MANY", 1)
+    monkeypatch.setattr(correlation, "CHUNK_SIZE", 20 * n_genes)
+    monkeypatch.setattr(evidence_scores, "TREES_LARGE", 1)
     options = {
         "combined": {"resamples": 2, "calibrate": 0},
         "ensemble": {"resamples": 2, "trees": 1},

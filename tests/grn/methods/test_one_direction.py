@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import infer, read_expression
+from grn_tvcs import Expression, infer
 from grn_tvcs.cli.main import app
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
@@ -22,12 +22,12 @@ from grn_tvcs.methods import combined
 TABLE = Path(__file__).with_name("one_stimulus.tsv")
 LISTED = tuple(f"G{j:02d}" for j in range(10))
 FEW = {"resamples": 12, "calibrate": 2}
-SENTENCE = "the series go along one direction, as after a common stimulus"
+SENTENCE = "all series move along one direction, as after a common stimulus"
 
 
 @pytest.fixture(scope="module")
 def expression():
-    return replace(read_expression(TABLE), scale="log")
+    return replace(Expression.of(TABLE), scale="log")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
     assert network.confidence is None
     assert SENTENCE in network.verdict.said()
     assert "cannot tell which gene causes it" in network.verdict.said()
-    assert network.verdict.said().endswith(combined.ADDED_UP.format("lagged regression, "))
+    assert network.verdict.said().endswith(combined.SUM_RANKING.format("lagged regression, "))
     assert network.verdict.facts() == {"why_not": network.verdict.said()}
     assert (network.scores > 0).sum() > 200
 

@@ -8,9 +8,9 @@ from scipy.stats import spearmanr
 
 from grn_tvcs import Expression, SteadyStates, infer
 from grn_tvcs.combine import signs as module
-from grn_tvcs.combine.signs import supported
+from grn_tvcs.combine.signs import supported_signs
 from grn_tvcs.evidence.partial_correlation import partial_correlation
-from grn_tvcs.evidence.samples import logs_of_all
+from grn_tvcs.evidence.samples import all_log_levels
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.simulation.designs import Design
@@ -39,10 +39,10 @@ def drawn(seed=0):
 
 def test_the_method_must_agree_with_the_next_change_with_ranks_and_beyond_others(made):
     signs = drawn()
-    found = supported(of_signs(signs), made)
+    found = supported_signs(of_signs(signs), made)
     steps = transitions(made, 0.05)
     change = steps.following - steps.own
-    partial = partial_correlation(logs_of_all(made))
+    partial = partial_correlation(all_log_levels(made))
     expected = np.zeros((N, N))
     for i in range(N):
         for j in range(N):
@@ -60,9 +60,9 @@ def test_the_method_must_agree_with_the_next_change_with_ranks_and_beyond_others
 
 
 def test_blocks_change_no_sign(made, monkeypatch):
-    whole = supported(of_signs(drawn(1)), made)
-    monkeypatch.setattr(module, "PAIRS_AT_ONCE", 2 * N)
-    assert np.array_equal(supported(of_signs(drawn(1)), made), whole)
+    whole = supported_signs(of_signs(drawn(1)), made)
+    monkeypatch.setattr(module, "CHUNK_PAIRS", 2 * N)
+    assert np.array_equal(supported_signs(of_signs(drawn(1)), made), whole)
 
 
 def test_one_series_and_samples_at_rest_support_no_sign(made):
@@ -70,9 +70,9 @@ def test_one_series_and_samples_at_rest_support_no_sign(made):
     one = Expression(
         made.values[rows], made.times[rows], made.series[rows], made.genes, scale="levels"
     )
-    assert not supported(of_signs(drawn()), one).any()
+    assert not supported_signs(of_signs(drawn()), one).any()
     rest = draw_example(Design(N, N, 0, 2, n_at_rest=30), "mid", 3).expression
-    assert not supported(of_signs(drawn()), rest).any()
+    assert not supported_signs(of_signs(drawn()), rest).any()
     for method in ("pcc", "spearman", "combined"):
         options = {"calibrate": 0} if method == "combined" else {}
         assert not infer(rest, method, rng=0, **options).signs.any()
@@ -90,23 +90,23 @@ def test_a_target_that_moved_as_its_regulator_was_changed_says_the_sign(made):
     levels[0] = 0.0
     levels[1] *= 0.001  # fell: activated
     levels[2] = made.levels.max() * 50  # rose: repressed
-    found = supported(of_signs(np.zeros((N, N))), made, changed(made, levels))
+    found = supported_signs(of_signs(np.zeros((N, N))), made, changed(made, levels))
     assert (found[0, 1], found[0, 2]) == (1, -1)
     assert not found[1:].any()
     # The change itself is believed before the series.
-    against = supported(of_signs(np.where(np.arange(N) == 1, -1, 0) * np.ones((N, 1))), made,
+    against = supported_signs(of_signs(np.where(np.arange(N) == 1, -1, 0) * np.ones((N, 1))), made,
                         changed(made, levels))  # fmt: skip
     assert against[0, 1] == 1
 
 
 def test_a_list_says_signs_that_the_data_do_not_and_takes_back_what_they_contradict(made):
     signs = drawn()
-    known = supported(of_signs(signs), made)
+    known = supported_signs(of_signs(signs), made)
     edge, other = np.argwhere(known)[0], np.argwhere((known == 0) & ~np.eye(N, dtype=bool))[0]
     weights, listed = np.zeros((N, N)), np.zeros((N, N), np.int8)
     weights[tuple(edge)] = weights[tuple(other)] = 1.0
     listed[tuple(edge)], listed[tuple(other)] = -known[tuple(edge)], 1
-    found = supported(of_signs(signs), made, prior=Prior(made.genes, weights, listed))
+    found = supported_signs(of_signs(signs), made, prior=Prior(made.genes, weights, listed))
     assert found[tuple(edge)] == 0
     assert found[tuple(other)] == 1
 

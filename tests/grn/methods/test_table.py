@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from grn_tvcs import METHODS, Expression, Network, Rules, infer
 from grn_tvcs.cli.main import app
-from grn_tvcs.methods import NO_OPTIONS, Method, options_of
+from grn_tvcs.methods import options_of
+from grn_tvcs.methods.table import NO_OPTIONS, Method
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from tvcs_core.lazy import choices
@@ -75,7 +76,7 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
     said = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )
-    described = METHODS[name].described(network, made)
+    described = METHODS[name].describe(network, made)
     assert described in said
     assert cited(described)
     assert set(cited(described)) <= set(REFERENCES.values())

@@ -6,7 +6,7 @@ import pytest
 from grn_tvcs import Expression, Network, Rules
 from grn_tvcs.evidence import correlation, mutual_information
 from grn_tvcs.evidence.correlation import RankCorrelations
-from grn_tvcs.evidence.mutual_information import Information
+from grn_tvcs.evidence.mutual_information import MutualInformation
 from grn_tvcs.evidence.mutual_information import mutual_information as information_of
 from grn_tvcs.methods import METHODS, aracne
 from grn_tvcs.network.digits import significant
@@ -73,9 +73,9 @@ DENSE = {
 def many(request, monkeypatch):
     """Whether genes count as too many for all their pairs."""
     if request.param == "in blocks":
-        monkeypatch.setattr(correlation, "WHOLE", 0)
-        monkeypatch.setattr(mutual_information, "WHOLE", 0)
-        monkeypatch.setattr(correlation, "BLOCK", 3 * N)
+        monkeypatch.setattr(correlation, "MAX_FULL_MATRIX", 0)
+        monkeypatch.setattr(mutual_information, "MAX_FULL_MATRIX", 0)
+        monkeypatch.setattr(correlation, "CHUNK_SIZE", 3 * N)
         monkeypatch.setattr(aracne, "TILE", 2 * N)
     return request.param == "in blocks"
 
@@ -116,7 +116,7 @@ def test_scores_and_signs_are_those_of_all_genes_at_once(method, kind, many):
 
 
 def test_of_many_genes_a_correlation_depends_on_its_pair_alone(monkeypatch, rng):
-    monkeypatch.setattr(correlation, "WHOLE", 0)
+    monkeypatch.setattr(correlation, "MAX_FULL_MATRIX", 0)
     levels = rng.normal(size=(37, N))
     whole = correlation.correlation(levels)
     assert np.array_equal(whole, whole.T)
@@ -128,9 +128,9 @@ def test_of_many_genes_a_correlation_depends_on_its_pair_alone(monkeypatch, rng)
 def test_information_is_kept_only_where_all_pairs_are_few(monkeypatch, rng):
     rho = RankCorrelations(rng.normal(size=(9, N)))
     rows = np.array([3, 3, 0, 7])
-    kept = Information(rho).of(rows)
-    monkeypatch.setattr(mutual_information, "WHOLE", 0)
-    assert np.array_equal(Information(rho).of(rows), kept)
+    kept = MutualInformation(rho).of(rows)
+    monkeypatch.setattr(mutual_information, "MAX_FULL_MATRIX", 0)
+    assert np.array_equal(MutualInformation(rho).of(rows), kept)
 
 
 def test_a_network_of_few_regulators_and_targets_holds_their_pairs_alone():

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 
 from grn_tvcs import Network, read_network, write_edges, write_graphml, write_network
 from grn_tvcs.network.confidence import calibration_error, expected_true, false_discovery
-from grn_tvcs.network.verdict import judged
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C", "D")
@@ -28,7 +27,7 @@ def network():
     np.fill_diagonal(scores, 0.0)
     confidence = rng.uniform(size=SHAPE)
     confidence[confidence > 0.6] = 0.7
-    return judged(Network(GENES, scores, confidence=confidence))
+    return Network(GENES, scores, confidence=confidence).judged()
 
 
 @given(TABLES)

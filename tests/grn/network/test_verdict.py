@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Network, Rules
-from grn_tvcs.network.verdict import Verdict, about, judged, verdict_of
+from grn_tvcs.network.verdict import Verdict, about, verdict_of
 
 CHANCES = np.array([0.9, 0.6, 0.5, 0.4999, 0.99, 0.0])
 SCORES = np.array([5.0, 4.0, 3.0, 2.0, 0.0, 1.0])
@@ -98,22 +98,22 @@ def test_a_judged_network_keeps_what_is_said_of_more_series_and_its_verdict_unde
     np.fill_diagonal(scores, 0.0)
     chances = rng.uniform(size=(6, 6))
     first = Network(tuple("ABCDEF"), scores, confidence=chances, verdict=Verdict(more=(2, 20)))
-    network = judged(first)
+    network = first.judged()
     assert np.array_equal(network.confidence, chances.round(6) * (scores > 0))
     assert network.verdict == verdict_of(chances.round(6), scores, more=(2, 20))
-    assert judged(network).verdict == network.verdict
+    assert network.judged().verdict == network.verdict
     assert network.within(Rules(max_edges=3)).verdict is network.verdict
     assert network.top(2).by_own_cut().verdict is network.verdict
 
 
 def test_a_verdict_and_its_file_agree_where_rounding_decides():
     scores = 1 - np.eye(2)
-    network = judged(Network(("A", "B"), scores, confidence=np.full((2, 2), 0.49999999)))
+    network = Network(("A", "B"), scores, confidence=np.full((2, 2), 0.49999999)).judged()
     assert network.verdict.n_edges == 2 == int((network.confidence >= 0.5)[scores > 0].sum())
 
 
 def test_a_network_without_a_confidence_is_not_judged():
     plain = Network(("A", "B"), 1 - np.eye(2))
-    assert judged(plain) is plain
+    assert plain.judged() is plain
     told = replace(plain, verdict=Verdict(why_not="Too few samples."))
-    assert judged(told).verdict.why_not == "Too few samples."
+    assert told.judged().verdict.why_not == "Too few samples."

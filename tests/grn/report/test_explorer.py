@@ -8,13 +8,13 @@ import pytest
 
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
-from grn_tvcs.edge_count import in_folds
+from grn_tvcs.edge_count import split_for_folds
 from grn_tvcs.methods import options_of
 from grn_tvcs.report import explorer as explorer_module
-from grn_tvcs.report.courses import LETTERS, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, courses
 from grn_tvcs.report.explorer import explorer
 from grn_tvcs.report.held_out import predicted
 from grn_tvcs.report.report import render
+from grn_tvcs.report.time_courses import LETTERS, MAX_SAMPLES, MAX_SERIES, MAX_VALUES, time_courses
 
 GENES = ("A", "B", "C", "D")
 
@@ -44,12 +44,12 @@ def test_edges_are_columns_with_those_outside_the_caps_after_their_score():
 
 
 def test_a_list_that_is_too_long_keeps_the_surest_selected(monkeypatch):
-    monkeypatch.setattr(explorer_module, "MOST_TOLD", 2)
+    monkeypatch.setattr(explorer_module, "MAX_EDGES", 2)
     told = explorer(network(), [])
     assert len(told["edges"]["from"]) == 2
     assert told["edges"]["rank"] == [1, 2]
     monkeypatch.undo()
-    monkeypatch.setattr(explorer_module, "MOST_PAIRS", 1)
+    monkeypatch.setattr(explorer_module, "MAX_SEARCHED_PAIRS", 1)
     chosen = network().within(Rules(max_edges=3))
     assert explorer(chosen, [])["edges"]["selected"] == "111"
 
@@ -69,7 +69,7 @@ def test_truth_is_that_of_the_reference_for_the_pairs_that_count():
 def test_levels_come_back_within_half_a_step():
     expression = simulate(10, 4, 9, n_edges=12, rng=0).expression
     known = Network(expression.genes, 1 - np.eye(10))
-    told = courses(expression, known, expression.genes[::-1])
+    told = time_courses(expression, known, expression.genes[::-1])
     assert [part[0] for part in told["profiles"]] == list(range(9, -1, -1))
     for number, low, high, text, _, _ in told["profiles"]:
         levels = expression.values[:, number]
@@ -84,7 +84,7 @@ def test_samples_at_rest_stand_last_and_are_no_course():
     expression = Expression(
         np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), at_rest=rest
     )
-    told = courses(expression, Network(("A", "B"), np.zeros((2, 2))), ("A", "B"))
+    told = time_courses(expression, Network(("A", "B"), np.zeros((2, 2))), ("A", "B"))
     assert told["series"][-1]["rest"]
     assert told["series"][-1]["times"] == [1, 2, 3]
     assert told["all_series"] == 2
@@ -100,13 +100,13 @@ def test_what_a_page_holds_of_large_data_is_bounded():
     values = np.ones((n_series * n_points, n_genes))
     times = np.tile(np.arange(float(n_points)), n_series)
     known = Network(genes, np.zeros((n_genes, n_genes)))
-    told = courses(Expression(values, times, series, genes), known, genes)
-    assert len(told["series"]) == MOST_SERIES
+    told = time_courses(Expression(values, times, series, genes), known, genes)
+    assert len(told["series"]) == MAX_SERIES
     assert told["all_series"] == n_series
     n_samples = sum(len(part["times"]) for part in told["series"])
-    assert n_samples <= MOST_SAMPLES
+    assert n_samples <= MAX_SAMPLES
     assert told["series"][0]["times"][-1] == n_points - 1
-    assert 0 < 2 * n_samples * len(told["profiles"]) <= MOST_VALUES
+    assert 0 < 2 * n_samples * len(told["profiles"]) <= MAX_VALUES
     assert told["profiles"][0][0] == 0
 
 
@@ -181,10 +181,10 @@ def test_series_too_few_to_hold_one_out_have_no_prediction(monkeypatch):
     short = Expression(np.eye(3) + 1, np.arange(3.0), ("a",) * 3, ("A", "B", "C"), scale="log")
     known = Network(("A", "B", "C"), 1 - np.eye(3))
     with pytest.raises(ValueError, match="at least 2 series"):
-        in_folds(short)
+        split_for_folds(short)
     assert predicted(short, known, [0, 1]) is None
-    assert courses(short, known, ("A",))["n_folds"] == 0
-    monkeypatch.setattr("grn_tvcs.report.held_out.MOST_WORK", 1)
+    assert time_courses(short, known, ("A",))["n_folds"] == 0
+    monkeypatch.setattr("grn_tvcs.report.held_out.MAX_WORK", 1)
     assert predicted(driven(4, 0.3, 1), known, [0, 1]) is None
 
 

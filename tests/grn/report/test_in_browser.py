@@ -157,7 +157,7 @@ def test_the_list_holds_few_rows_sorts_all_and_scrolls_to_the_last(browser, larg
     path, network, _ = large_report
     page = opened(browser.new_page(viewport={"width": 1280, "height": 900}), path)
     assert page.locator("#count").inner_text().startswith("4000 of 4000 edges, ")
-    assert "The surest 400 of them are drawn." in page.locator("#drawn").inner_text()
+    assert "The top 400 of them are drawn." in page.locator("#drawn").inner_text()
     assert page.evaluate("tvcs.graph.drawn().length") == 400
     assert 10 < rows(page).count() < 60
     page.locator("#head-from button").click()
@@ -200,7 +200,7 @@ def test_a_gene_has_a_page_with_a_link_of_its_own(browser, report):
     assert box.locator("h3").inner_text() == edge.target
     n_in, n_out = int(network.in_degrees[j]), int(network.out_degrees[j])
     assert f"{n_in} regulators and {n_out} targets inside the caps." in box.inner_text()
-    assert "In series that were held out, its regulators" in box.inner_text()
+    assert "In held-out series, its regulators" in box.inner_text()
     regulators = {e.regulator for e in network.edges(selected_only=True) if e.target == edge.target}
     table = box.get_by_role("region", name="regulators")
     assert set(table.locator("td:first-child").all_inner_texts()) == regulators
@@ -218,7 +218,7 @@ def test_a_gene_has_a_page_with_a_link_of_its_own(browser, report):
     page.go_back()
     expect(box.locator("h3")).to_have_text(edge.target)
     box.locator("a", has_text="time courses").first.click()
-    expect(box).to_contain_text("true with a chance of")
+    expect(box).to_contain_text("probability of being true")
     assert "the reference" in box.inner_text()
     assert box.locator(".courses svg").first.locator("circle").count() == 42
     page.close()
@@ -259,9 +259,9 @@ def test_files_hold_what_is_filtered(page, report, tmp_path):
     dashed = [part for part in root.iter(f"{svg}path") if part.get("stroke-dasharray")]
     assert len(dashed) == sum((e.regulator, e.target) not in is_true for e in expected)
     (x, y, width, height) = map(float, root.get("viewBox").split())
-    for dot in root.iter(f"{svg}circle"):
-        assert x < float(dot.get("cx")) < x + width
-        assert y < float(dot.get("cy")) < y + height
+    for node in root.iter(f"{svg}circle"):
+        assert x < float(node.get("cx")) < x + width
+        assert y < float(node.get("cy")) < y + height
 
 
 def test_a_saved_table_with_hostile_names_is_read_as_a_network(browser, tmp_path):

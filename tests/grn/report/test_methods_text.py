@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
-from grn_tvcs.methods.combined import ADDED_UP, LEARNED
+from grn_tvcs.methods.combined import LEARNED_RANKING, SUM_RANKING
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.report.methods_text import methods_paragraph, values_said
+from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
@@ -59,7 +59,7 @@ CASES = [(method, name) for method in METHODS for name in DESIGNS if able(method
 def test_every_sentence_is_true_of_what_was_run(method, name):
     made, network, said = run(method, name)
     assert f"(method {method}, seed 0)" in said
-    # Chances are spoken of where there are some.
+    # Probabilities are described only if there are some.
     assert ("score of an edge is the estimated probability" in said) == (
         network.confidence is not None
     )
@@ -73,14 +73,16 @@ def test_every_sentence_is_true_of_what_was_run(method, name):
     assert effects == (name.startswith("knock") and METHODS[method].takes_steady_states)
     n_known = int(np.count_nonzero(network.signs[network.selected]))
     if n_known:
-        assert f"is given for {n_known} of {int(network.selected.sum())} selected edge" in said
+        assert f"are given for {n_known} of {int(network.selected.sum())} selected edge" in said
     else:
-        assert "The data support no sign of an edge" in said
+        assert "The data supported no sign of an edge" in said
     assert ("of a given list could regulate" in said) == (name == "list")
     n_edges = int(network.selected.sum())
     assert f"{n_edges} w{'as' if n_edges == 1 else 'ere'} selected by the largest scores" in said
     assert ("on a log scale" in said.split(". ")[1]) == METHODS[method].takes_logs
-    assert ("on a log scale" in values_said(made.expression, method)) == METHODS[method].takes_logs
+    assert ("on a log scale" in describe_values(made.expression, method)) == METHODS[
+        method
+    ].takes_logs
     assert "  " not in said
     assert said.endswith(".")
     # Every citation has its reference.
@@ -91,7 +93,7 @@ def test_every_sentence_is_true_of_what_was_run(method, name):
 
 def test_caps_are_named_where_they_are_given():
     _, _, said = run("pcc", "series", max_in_degree=1, max_out_degree=2)
-    assert "with at most 1 regulator of a gene and 2 targets of a regulator, found exactly" in said
+    assert "under at most 1 regulator of a gene and 2 targets of a regulator, found by" in said
     assert any(full.startswith("H. Yang") for full in cited(said))
 
 
@@ -99,23 +101,23 @@ def test_caps_are_named_where_they_are_given():
 def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_have(
     name, monkeypatch
 ):
-    from grn_tvcs.combine.likeness import Likeness
+    from grn_tvcs.combine.domain_check import TraitDistribution
 
-    monkeypatch.setattr(Likeness, "is_strange", lambda *_: True)
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *_: True)
     made, network, said = run("combined", name)
     verdict = network.verdict.said()
     assert network.confidence is None
     assert "probability that it is true" not in said
     if name.startswith("knock"):
-        assert verdict.endswith(LEARNED)
-        assert "had been learned from simulated networks" in said
+        assert verdict.endswith(LEARNED_RANKING)
+        assert "was trained on simulated networks" in said
         assert "effects of knock-outs and knock-downs" in said
     else:
         lagged = "lagged regression, " if made.expression.series else ""
-        assert verdict.endswith(ADDED_UP.format(lagged))
+        assert verdict.endswith(SUM_RANKING.format(lagged))
         assert "learned" not in said
         assert ("lagged regression" in said) == bool(made.expression.series)
-    assert "Edges are ranked" not in said  # in the words of the method, once
+    assert "ranked by" not in said  # the description of the method has it
 
 
 def test_a_list_of_prior_edges_is_named_where_it_says_signs():
@@ -127,4 +129,4 @@ def test_a_list_of_prior_edges_is_named_where_it_says_signs():
         network, made.expression, Rules(max_edges=n), method="combined", seed=0
     )
     assert network.signs[network.selected].any()
-    assert "where the list of prior edges says so" in said
+    assert "the prior edges gave a sign" in said

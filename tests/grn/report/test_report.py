@@ -15,7 +15,6 @@ from grn_tvcs import (
     Rules,
     SteadyStates,
     infer,
-    read_expression,
     score,
     simulate,
 )
@@ -23,7 +22,7 @@ from grn_tvcs.report.data import CURVE_HEIGHT, CURVE_WIDTH, curve
 from grn_tvcs.report.layout import draw
 from grn_tvcs.report.methods_text import methods_paragraph
 from grn_tvcs.report.of_network import write_report
-from grn_tvcs.report.report import MOST_DRAWN, render
+from grn_tvcs.report.report import MAX_DRAWN, render
 
 EVIL = '"><script>alert(1)</script>', "a' onload='x", "{{ 7 * 7 }}", "</script><b>", "javascript:x"
 
@@ -102,7 +101,7 @@ def test_only_scripts_whose_hash_the_policy_names_may_run(expression):
 def test_the_report_shows_caps_edges_method_and_command(expression):
     page = Page(page_of(expression, max_in_degree=2, max_edges=7))
     text = " ".join(" ".join(page.text).split())
-    for part in ("2 regulators of a gene", "no cap targets of", "7 edges at most", "GradMP"):
+    for part in ("2 regulators per gene", "no cap targets per", "7 edges at most", "GradMP"):
         assert part in text
     assert "grn-tvcs infer x.tsv" in text
     assert page.tags.count("circle") > 2
@@ -118,9 +117,9 @@ def test_only_the_surest_edges_of_a_large_network_are_drawn():
     scores = np.triu(np.arange(1, 1601.0).reshape(40, 40), 1)
     genes = tuple(f"G{i}" for i in range(40))
     network = Network(genes, scores)
-    dots, arrows = draw(network.edges()[:MOST_DRAWN])
-    assert len(arrows) == MOST_DRAWN
-    assert len({dot.name for dot in dots}) == len(dots) <= 40
+    nodes, arrows = draw(network.edges()[:MAX_DRAWN])
+    assert len(arrows) == MAX_DRAWN
+    assert len({node.name for node in nodes}) == len(nodes) <= 40
 
 
 def test_the_list_has_every_selected_edge_and_every_gene_of_a_large_network(expression):
@@ -134,12 +133,12 @@ def test_the_list_has_every_selected_edge_and_every_gene_of_a_large_network(expr
     assert page.data["genes"] == list(genes)
     edges = network.edges(selected_only=True)
     told = page.data["edges"]
-    assert len(edges) > MOST_DRAWN
+    assert len(edges) > MAX_DRAWN
     assert list(zip(told["from"], told["to"], told["rank"], strict=True)) == [
         (genes.index(e.regulator), genes.index(e.target), e.rank) for e in edges
     ]
     text = "".join(page.text)
-    assert f"Drawn: {MOST_DRAWN} of {len(edges)} selected edges" in text
+    assert f"The drawing shows {MAX_DRAWN} of {len(edges)} selected edges" in text
     assert f"of {len(genes)} genes that they link" in text
 
 
@@ -147,10 +146,10 @@ def test_the_drawing_lies_inside_its_frame_and_is_always_the_same():
     scores = np.zeros((7, 7))
     scores[0, 1], scores[1, 0], scores[2, 3], scores[4, 5] = 1, 2, 3, 4
     network = Network(tuple("ABCDEFG"), scores)
-    dots, arrows = draw(network.edges())
-    assert (dots, arrows) == draw(network.edges())
-    assert [dot.name for dot in dots if not 0 < dot.x < 960 or not 0 < dot.y < 640] == []
-    assert len(dots) == 6
+    nodes, arrows = draw(network.edges())
+    assert (nodes, arrows) == draw(network.edges())
+    assert [node.name for node in nodes if not 0 < node.x < 960 or not 0 < node.y < 640] == []
+    assert len(nodes) == 6
 
 
 def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
@@ -171,7 +170,7 @@ def test_the_paragraph_to_paste_tells_version_method_seed_and_caps(expression):
         in text
     )
     assert "(method tvcs, seed 3)" in text
-    assert "with at most 2 regulators of a gene and 7 edges in all" in text
+    assert "under at most 2 regulators of a gene and 7 edges in all" in text
     assert "7 of 7 selected edges are true" in text
     assert "1.000 MCC" in text
 
@@ -180,7 +179,7 @@ SAID = {
     "knock-outs": "of knock-outs",
     "knock-downs": "of knock-downs",
     "wild type": "of the wild type",
-    "perturbed": "A perturbation was known to be on in 4 samples",
+    "perturbed": "A perturbation was on in 4 samples",
     "replicate": "Replicates were taken as series of their own",
     "regulators": "Only the 2 genes of a given list could regulate",
     "drop": "1 of 8 samples had missing values and were left out",
@@ -209,7 +208,7 @@ def test_the_paragraph_to_paste_names_every_input_and_no_other(tmp_path, missing
         (tmp_path / "x.tsv").write_text("\n".join(lines))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            data = read_expression(tmp_path / "x.tsv", missing=missing)
+            data = Expression.of(tmp_path / "x.tsv", missing=missing)
         said = methods_paragraph(
             Network(data.genes, 1 - np.eye(3)),
             data,
@@ -240,9 +239,9 @@ def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
     assert few.count(why) == 2  # in the facts, and in the methods to paste
     assert "no cap edges at most" in few
     capped = " ".join(Page(page_of(expression, max_in_degree=2)).text)
-    assert "with at most 2 regulators of a gene, found exactly" in capped
+    assert "under at most 2 regulators of a gene, found by exact" in capped
     given = " ".join(Page(page_of(expression, max_edges=5)).text)
-    assert "with at most 5 edges in all" in given
+    assert "under at most 5 edges in all" in given
     assert "Nothing says" not in given
 
 
@@ -273,8 +272,8 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     page = Page(html)
     text = " ".join(" ".join(page.text).split())
     assert 0 < n_told < 20
-    assert f"{n_told} of the 20 selected edges stand on knock-outs or knock-downs" in text
-    assert "a low one says nothing against them" in text
+    assert f"{n_told} of the 20 selected edges are supported by knock-outs or knock-downs" in text
+    assert "a low value does not contradict them" in text
     assert page.text.count("knock-out") == n_told + 1  # and once as what can be filtered by
     assert page.data["edges"]["evidence"][0] == "knock-out"
     assert "Evidence names" not in page_of(expression, max_edges=4)
@@ -296,10 +295,10 @@ def test_a_crowded_drawing_names_the_genes_with_the_most_targets():
     scores[0, 1:] = 1.0
     scores[1, 2:4] = 1.0
     genes = tuple(f"G{i:03}" for i in range(120))
-    dots, _ = draw(Network(genes, scores).edges())
-    named = [dot.name for dot in dots if dot.is_named]
+    nodes, _ = draw(Network(genes, scores).edges())
+    named = [node.name for node in nodes if node.is_named]
     assert {"G000", "G001"} < set(named)
-    assert len(named) < len(dots) == 120
+    assert len(named) < len(nodes) == 120
 
 
 def test_stability_is_shown_where_the_method_resampled(expression):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Network, Rules, simulate
-from grn_tvcs.network.verdict import Verdict, judged
+from grn_tvcs.network.verdict import Verdict
 from grn_tvcs.report.data import support
 from grn_tvcs.report.report import render
 from tvcs_core.files.page import ABOVE, BELOW, HEIGHT, LEFT, RIGHT, WIDTH
@@ -44,7 +44,7 @@ def made(chances, n=10, **more):
     confidence = np.full((n, n), 0.01)
     confidence[tuple(pairs[: len(chances)].T)] = chances
     genes = tuple(f"G{i}" for i in range(1, n + 1))
-    return judged(Network(genes, scores, confidence=confidence, **more)).within(Rules(max_edges=9))
+    return Network(genes, scores, confidence=confidence, **more).judged().within(Rules(max_edges=9))
 
 
 def page_of(network, expression):
@@ -80,7 +80,7 @@ def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
     page = Page(page_of(network, expression))
     text = " ".join(" ".join(page.text).split())
     assert "supports 3 edges (of which 2 should be true); two more series would support 5." in text
-    assert "at least 0.5 was given to 3 edges, 2.5 of which should be true" in text
+    assert "3 edges had a probability of at least 0.5 (2.5 expected to be true)" in text
     assert "false discovery" in text
     told = page.data["edges"]
     assert (told["confidence"][0], told["false_discovery"][0]) == (0.9, 0.1)

@@ -135,7 +135,7 @@ def test_a_share_that_is_changed_is_rounded_and_stays_above_nothing():
         ({"knocked_out": 1.1}, "knocked_down must be in .0, 1., found 1.1 and 0.0"),
         ({"knocked_down": -0.1}, "knocked_down must be in .0, 1., found 0.0 and -0.1"),
         ({"start": "there"}, "found 'there'"),
-        ({"start": RANDOM, "is_perturbation_known": True}, "no perturbation is known"),
+        ({"start": RANDOM, "is_perturbation_known": True}, "a known perturbation needs series"),
     ],
 )
 def test_a_design_that_cannot_be_is_refused(given, said):

@@ -155,7 +155,7 @@ def test_a_null_has_no_edge_and_genes_that_know_nothing_of_each_other(kind):
 
 def test_a_gene_that_is_out_makes_nothing_and_one_that_is_down_half(monkeypatch):
     monkeypatch.setattr(examples, "NOISE_LEVELS", {"none": (0.0, 1.0)})
-    monkeypatch.setattr(examples, "MOST_SDE", 0.0)
+    monkeypatch.setattr(examples, "MAX_SDE", 0.0)
     design = replace(SERIES, knocked_out=1.0, knocked_down=1.0)
     made = draw_example(design, "star", 1)
     n = design.n_genes
@@ -175,7 +175,7 @@ def test_a_gene_that_is_out_makes_nothing_and_one_that_is_down_half(monkeypatch)
 
 def test_a_part_that_is_changed_is_drawn_and_stands_in_the_rows_of_its_names(monkeypatch):
     monkeypatch.setattr(examples, "NOISE_LEVELS", {"none": (0.0, 1.0)})
-    monkeypatch.setattr(examples, "MOST_SDE", 0.0)
+    monkeypatch.setattr(examples, "MAX_SDE", 0.0)
     design = replace(SERIES, n_genes=12, n_regulators=8, hidden=0.2, knocked_out=0.5)
     sets = set()
     for kind in ("mid", "walk"):

@@ -8,7 +8,12 @@ from pytest import approx
 from scipy.integrate import solve_ivp
 
 from grn_tvcs import Network
-from grn_tvcs.simulation.kernels import activations, advance, settle, wander
+from grn_tvcs.simulation.kernels import (
+    activations,
+    integrate_ode,
+    integrate_sde,
+    integrate_to_steady_state,
+)
 from grn_tvcs.simulation.kinetics import MAX_MODULES, Gene, Kinetics, Module, draw_kinetics
 
 
@@ -93,14 +98,16 @@ def test_the_differential_equation_is_solved_as_scipy_does(seed):
     expected = solve_ivp(
         right_side, (0, 130), state.ravel(), method="LSODA", rtol=1e-9, atol=1e-11
     ).y[:, -1]
-    advance(state, kinetics.alphas, transcription, kinetics.arrays(), 130.0, 1.0)
+    integrate_ode(state, kinetics.alphas, transcription, kinetics.arrays(), 130.0, 1.0)
     assert state.ravel() == approx(expected, abs=2e-5)
 
 
 def test_at_rest_nothing_changes():
     kinetics = draw_kinetics(network(5, [(0, 1), (1, 2), (0, 3)], [1, -1, 1]), 0)
     state = np.zeros((2, 5))
-    time = settle(state, kinetics.alphas, np.ones(5), kinetics.arrays(), 10.0, 2000.0, 1e-9, 1e-8)
+    time = integrate_to_steady_state(
+        state, kinetics.alphas, np.ones(5), kinetics.arrays(), 10.0, 2000.0, 1e-9, 1e-8
+    )
     assert 100 < time < 2000
     assert plain_rates(kinetics, np.ones(5))(0, state.ravel()) == approx(0, abs=1e-8)
 
@@ -119,7 +126,7 @@ def test_noise_in_the_dynamics_has_the_mean_and_deviation_of_its_law():
     rng = np.random.default_rng(0)
     for _ in range(8):
         normals = rng.standard_normal((50, 2, 5000))
-        wander(state, kinetics.alphas, np.ones(5000), kinetics.arrays(), strength, normals)
+        integrate_sde(state, kinetics.alphas, np.ones(5000), kinetics.arrays(), strength, normals)
     mean = 0.5 + strength**2 / 4
     sd = np.sqrt(strength**2 * (0.5 + mean) / 2)
     assert state[0].mean() == approx(mean, abs=4 * sd / np.sqrt(5000))
@@ -130,8 +137,8 @@ def test_without_noise_the_noisy_steps_follow_the_equation():
     kinetics = draw_kinetics(dense(6, 1, 0.3), 1)
     calm = np.full((2, 6), 0.3)
     noisy = calm.copy()
-    advance(calm, kinetics.alphas, np.ones(6), kinetics.arrays(), 100.0, 1.0)
-    wander(noisy, kinetics.alphas, np.ones(6), kinetics.arrays(), 0.0, np.ones((100, 2, 6)))
+    integrate_ode(calm, kinetics.alphas, np.ones(6), kinetics.arrays(), 100.0, 1.0)
+    integrate_sde(noisy, kinetics.alphas, np.ones(6), kinetics.arrays(), 0.0, np.ones((100, 2, 6)))
     assert noisy == approx(calm, abs=0.01)
 
 
@@ -139,7 +146,7 @@ def test_levels_under_strong_noise_stay_positive_and_finite():
     kinetics = draw_kinetics(dense(8, 2), 2)
     state = np.zeros((2, 8))
     normals = np.random.default_rng(0).standard_normal((2000, 2, 8))
-    wander(state, kinetics.alphas, np.ones(8), kinetics.arrays(), 1.0, normals)
+    integrate_sde(state, kinetics.alphas, np.ones(8), kinetics.arrays(), 1.0, normals)
     assert np.isfinite(state).all()
     assert (state >= 0).all()
 
@@ -148,7 +155,7 @@ def test_without_transcription_mrna_runs_out_and_does_not_come_back():
     kinetics = alone(1.0, 50)
     state = np.ones((2, 50))
     normals = np.random.default_rng(0).standard_normal((4000, 2, 50))
-    wander(state, kinetics.alphas, np.zeros(50), kinetics.arrays(), 0.05, normals)
+    integrate_sde(state, kinetics.alphas, np.zeros(50), kinetics.arrays(), 0.05, normals)
     assert (state[0] == 0).all()
 
 
@@ -187,5 +194,7 @@ def test_a_gene_with_very_many_regulators_has_a_bounded_number_of_states():
     kinetics = draw_kinetics(network(301, [(i, 0) for i in range(1, 301)]), 0)
     assert len(kinetics.genes[0].modules) == MAX_MODULES
     state = np.zeros((2, 301))
-    settle(state, kinetics.alphas, np.ones(301), kinetics.arrays(), 10.0, 500.0, 1e-5, 1e-3)
+    integrate_to_steady_state(
+        state, kinetics.alphas, np.ones(301), kinetics.arrays(), 10.0, 500.0, 1e-5, 1e-3
+    )
     assert np.isfinite(state).all()

@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from typer.testing import CliRunner
 
-from grn_tvcs import Network, read_expression, read_reference, simulate
+from grn_tvcs import Expression, Network, read_reference, simulate
 from grn_tvcs.cli.main import app
 from grn_tvcs.simulation.simulation import write_simulation
 from grn_tvcs.simulation.topology import read_topology
@@ -139,7 +139,7 @@ def test_noise_has_no_bias_and_the_deviation_of_its_law(noise, level, law):
 
 def test_files_are_read_back(made, tmp_path):
     write_simulation(made, tmp_path)
-    expression = read_expression(tmp_path / "timeseries.tsv")
+    expression = Expression.of(tmp_path / "timeseries.tsv")
     assert expression.values == approx(made.expression.values, abs=1e-6)
     assert expression.times.tolist() == made.expression.times.tolist()
     reference = read_reference(tmp_path / "goldstandard.tsv", expression.genes)

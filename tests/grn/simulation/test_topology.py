@@ -77,7 +77,7 @@ def test_two_columns_have_no_signs(tmp_path):
     [
         ("a\tb\tx\n", r":1: a sign must be one of \+ - \? 1 -1 0, or a word .*, found 'x'"),
         ("a\tb\t+\nb\tb\t+\n", ":2: a gene must not regulate itself, but b does"),
-        ("a\tb\t+\nc\tb\t+\na\tb\t-\n", ":3: the edge a -> b stands in line 1 too"),
+        ("a\tb\t+\nc\tb\t+\na\tb\t-\n", ":3: the edge a -> b is in line 1 too"),
         ("a\tb\t0\n", "a topology must have an edge"),
         ("a\tb\t+\t1\n", "a topology must have 2 or 3 columns, found 4"),
         ("a\t\t+\n", ":1: a gene must have a name"),

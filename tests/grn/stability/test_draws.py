@@ -6,13 +6,20 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from grn_tvcs.evidence.lagged_regression import USUAL, lagged_regression
+from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN, lagged_regression
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.stability import draws
-from grn_tvcs.stability.draws import Half, Pair, Plan, draw_pairs, even_halves, spread
+from grn_tvcs.stability.draws import (
+    ComplementaryPair,
+    Subsample,
+    SubsamplingPlan,
+    draw_pairs,
+    even_halves,
+    spread,
+)
 
-PLAN = Plan(("tvcs", "omp"), 40, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
+PLAN = SubsamplingPlan(("tvcs", "omp"), 40, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
 
 
 def independent_pairs(plan, n_inputs, n_blocks, rng):
@@ -21,11 +28,11 @@ def independent_pairs(plan, n_inputs, n_blocks, rng):
     def half():
         weights = rng.uniform(*plan.column_weights, n_inputs)
         degree = int(rng.integers(plan.in_degrees[0], plan.in_degrees[1] + 1))
-        return Half(weights, degree, rng.uniform(*plan.edges_per_gene))
+        return Subsample(weights, degree, rng.uniform(*plan.edges_per_gene))
 
     def pair():
         in_first = np.isin(range(n_blocks), rng.permutation(n_blocks)[: n_blocks // 2])
-        return Pair(rng.uniform(*plan.memory), in_first, half(), half())
+        return ComplementaryPair(rng.uniform(*plan.memory), in_first, half(), half())
 
     return tuple(pair() for _ in range(plan.pairs))
 
@@ -93,7 +100,7 @@ def test_blocks_are_in_the_first_half_as_often_as_others():
 
 def test_both_ways_to_count_who_is_together_choose_the_same_halves(monkeypatch):
     few = even_halves(9, 40, np.random.default_rng(3))
-    monkeypatch.setattr(draws, "MANY_BLOCKS", 8)
+    monkeypatch.setattr(draws, "MAX_COUNTED_BLOCKS", 8)
     many = even_halves(9, 8, np.random.default_rng(3))
     assert np.array_equal(few[:8], many)  # the last eight are all there are
 
@@ -123,7 +130,7 @@ def test_the_same_stream_draws_the_same_and_another_does_not():
 @pytest.mark.parametrize("resamples", [1, 2, 3, 7])
 def test_any_number_of_halves_can_be_drawn(resamples):
     made = draw_example(Design(5, 5, 3, 9), "mid", 0)
-    plan = replace(USUAL, resamples=resamples)
+    plan = replace(DEFAULT_PLAN, resamples=resamples)
     assert len(draw_pairs(plan, 5, 8, np.random.default_rng(0))) == (resamples + 1) // 2
     found = lagged_regression(made.expression, made.rules, np.random.default_rng(0), plan)
     assert np.isfinite(found.scores).all()

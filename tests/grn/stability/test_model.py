@@ -16,7 +16,7 @@ from tvcs_core import TVCS, Problem, solve
 GENES = np.arange(2)
 
 
-class Found:
+class HalfResult:
     """What a loss explains on a support or by pursuit, as arrays of [input, target]."""
 
     def __init__(self, loss, *, support=None, size=None):
@@ -117,7 +117,7 @@ class TestStepLoss:
 
     def test_dropped_and_added_are_what_leaving_out_and_taking_in_an_edge_change(self, case):
         _, _, loss, support = case
-        found = Found(loss, support=support)
+        found = HalfResult(loss, support=support)
         for i in range(6):
             on = np.flatnonzero(support[:, i])
             now = self.unexplained(case, i, on)
@@ -133,7 +133,7 @@ class TestStepLoss:
 
     def test_t_squared_is_that_of_a_regression_on_rows(self, case):
         steps, weights, loss, support = case
-        t_squared = Found(loss, support=support).t_squared
+        t_squared = HalfResult(loss, support=support).t_squared
         fitted = np.unique(steps.intercepts).size + 1
         for i in range(6):
             X, y = self.rows_of(steps, weights, i)
@@ -147,10 +147,10 @@ class TestStepLoss:
 
     def test_t_squared_of_an_edge_alone(self, case):
         loss, support = case[2], np.zeros((6, 6), dtype=bool)
-        assert not Found(loss, support=support).t_squared.any()
+        assert not HalfResult(loss, support=support).t_squared.any()
         for j, i in ((0, 1), (4, 2)):
             support[j, i] = True
-            found = Found(loss, support=support).t_squared[j, i]
+            found = HalfResult(loss, support=support).t_squared[j, i]
             weight = case[1][j] ** 2  # `alone` is of a loss whose inputs have equal weights
             assert weight > 0
             steps = case[0]
@@ -164,7 +164,7 @@ class TestStepLoss:
         past = steps.past(np.arange(6), 0.5)
         loss = StepLoss(past, steps.own, steps.following, steps.intercepts, weights, allowed)
         for size in (0, 1, 3):
-            found = Found(loss, size=size).weights != 0
+            found = HalfResult(loss, size=size).weights != 0
             for i in range(6):
                 X, y = self.rows_of(steps, weights, i)
                 slow = []
@@ -199,7 +199,7 @@ class TestStepLoss:
         steps = case[0]
         past = np.repeat(steps.past(np.arange(6), 0.5)[:, :1], 2, axis=1)
         loss = StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(2))
-        found = Found(loss, support=np.ones((2, 6), dtype=bool))
+        found = HalfResult(loss, support=np.ones((2, 6), dtype=bool))
         assert np.isfinite(found.weights).all()
         assert ((found.weights != 0).sum(axis=0) <= 1).all()
 
@@ -217,7 +217,7 @@ class TestStepLoss:
 
     def test_what_edges_would_add_is_that_of_the_dense_normal_equations(self, case):
         _, _, loss, support = case
-        found = Found(loss, support=support)
+        found = HalfResult(loss, support=support)
         for i in range(6):
             c, d, b = (part[i] for part in (loss._inputs.c, loss._inputs.d, loss._inputs.b))
             H = np.outer(d, d) * (loss._inputs.S - np.outer(c, c)) + RIDGE * np.eye(6)
@@ -248,18 +248,21 @@ class TestStepLoss:
         past = steps.past(np.arange(6), 0.5)
         loss = StepLoss(past, steps.own, steps.following, steps.intercepts, weights, allowed)
         everything = np.ones((6, 6), dtype=bool)
-        found = Found(loss, support=everything)
+        found = HalfResult(loss, support=everything)
         assert np.array_equal(found.weights != 0, allowed)
         assert np.array_equal(found.weights, loss.minimize_on(allowed))
         assert np.array_equal(found.weights, whole.minimize_on(allowed))
-        assert not Found(loss, support=~everything).added[~allowed].any()
+        assert not HalfResult(loss, support=~everything).added[~allowed].any()
         assert not loss.gradient(found.weights)[~allowed].any()
 
     def test_levels_that_cannot_be_squared_are_refused(self, case):
         steps = case[0]
         past = steps.past(np.arange(6), 0.5)
         past[0, 0] = 1e200
-        with np.errstate(all="ignore"), pytest.raises(ValueError, match="to be squared"):
+        with (
+            np.errstate(all="ignore"),
+            pytest.raises(ValueError, match="sum of squares is not finite"),
+        ):
             StepLoss(past, steps.own, steps.following, steps.intercepts, np.ones(6))
 
 

@@ -19,10 +19,10 @@ from grn_tvcs import (
     write_expression,
 )
 from grn_tvcs.cli.main import app
-from grn_tvcs.stability.draws import Plan
+from grn_tvcs.stability.draws import SubsamplingPlan
 from grn_tvcs.stability.model import StepLoss, transitions
 from grn_tvcs.stability.significance import ALPHA, noise_limit
-from grn_tvcs.stability.stability import LEAST_STEPS, SURE, Draws, untold
+from grn_tvcs.stability.stability import MIN_STEPS, STABLE, Draws, why_no_stability
 
 
 def noise(kind, n_genes, n_series, n_points, seed=0):
@@ -54,14 +54,14 @@ def test_noise_has_no_sure_edge(kind, n_series, n_points):
     for n_genes in (10, 30):
         data = noise(kind, n_genes, n_series, n_points)
         found = infer(data, rng=0, **FEW).stability
-        few = n_series * (n_points - 1) < LEAST_STEPS
-        assert np.isnan(found).all() if few else found.max() < SURE
-        assert (untold(data) is not None) == few
+        few = n_series * (n_points - 1) < MIN_STEPS
+        assert np.isnan(found).all() if few else found.max() < STABLE
+        assert (why_no_stability(data) is not None) == few
 
 
 def test_many_cells_of_noise_in_one_series_have_no_sure_edge():
     for kind in ("white", "walk"):
-        assert infer(noise(kind, 10, 1, 300), rng=0, **FEW).stability.max() < SURE
+        assert infer(noise(kind, 10, 1, 300), rng=0, **FEW).stability.max() < STABLE
 
 
 def test_strong_effects_are_sure_and_sure_edges_are_true():
@@ -70,7 +70,7 @@ def test_strong_effects_are_sure_and_sure_edges_are_true():
         made = simulate(20, 10, 21, noise_level=0.03, rng=seed)
         network = infer(made.expression, rng=0, **FEW)
         order = [made.network.genes.index(gene) for gene in network.genes]
-        is_sure = network.stability >= SURE
+        is_sure = network.stability >= STABLE
         n_sure += int(is_sure.sum())
         n_true += int((is_sure & made.network.selected[np.ix_(order, order)]).sum())
     assert n_sure >= 5
@@ -80,13 +80,13 @@ def test_strong_effects_are_sure_and_sure_edges_are_true():
 def test_what_stands_out_does_so_in_both_halves_which_share_no_step(monkeypatch):
     data = simulate(8, 6, 9, n_edges=9, rng=2).expression
     steps = transitions(data, 0.2)
-    plan = Plan(("tvcs", "omp"), 2, (0.5, 0.5), (0.6, 1.0), (2, 2), (2.0, 2.0), 5)
+    plan = SubsamplingPlan(("tvcs", "omp"), 2, (0.5, 0.5), (0.6, 1.0), (2, 2), (2.0, 2.0), 5)
     pairs = ~np.eye(8, dtype=bool)
     draws = Draws(steps, np.arange(8), pairs, Rules(), data.genes, plan)
     monkeypatch.setattr("grn_tvcs.stability.stability.noise_limit", lambda *_: 6.0)
     seen = 0
     for seed in range(5):
-        added = [np.zeros((8, 8), np.int64) for _ in plan.parts]
+        added = [np.zeros((8, 8), np.int64) for _ in plan.solvers]
         (pair,) = draws.with_pairs(np.random.default_rng(seed)).pairs
         for (one, in_one), (two, in_two) in draws.pair(pair, added):
             # Half of the steps, half of 6.
@@ -126,7 +126,7 @@ def test_halves_that_may_share_samples_are_no_halves():
     series = ["a", "a", "b", "b", "c", "c", *["d"] * 30]
     values = np.random.default_rng(0).uniform(size=(36, 5))
     data = Expression(values, times, tuple(series), tuple("ABCDE"))
-    assert "half of the series may have only 2 steps of 32" in untold(data)
+    assert "half of the series may have only 2 of 32 steps" in why_no_stability(data)
     assert np.isnan(infer(data, resamples=4, rng=0).stability).all()
 
 
@@ -143,7 +143,7 @@ def test_where_data_are_too_few_there_is_no_stability_and_it_is_said(short, tmp_
     words = ["infer", str(short), "--out", str(out), "--method", "tvcs", "--option", "resamples=6"]
     done = CliRunner().invoke(app, [*words, "--max-edges", "auto"])
     assert done.exit_code == 0, done.stderr
-    why = "11 steps from sample to sample are too few to be halved, 24 are needed; 13 more"
+    why = "11 steps from sample to sample are too few to be halved; 24 are needed (13 more"
     assert f"no edge gets a stability: {why}" in done.stderr
     with (out / "edges.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -169,9 +169,9 @@ def test_the_report_says_how_many_selected_edges_are_sure(tmp_path):
     assert CliRunner().invoke(app, [*words, "--option", "resamples=20"]).exit_code == 0
     genes = json.loads((tmp_path / "out" / "run.json").read_text())["genes"]
     network = read_network(tmp_path / "out" / "edges.tsv", genes)
-    n_sure = int(((network.stability >= SURE) & network.selected).sum())
+    n_sure = int(((network.stability >= STABLE) & network.selected).sum())
     page = (tmp_path / "out" / "report.html").read_text()
-    assert f"from {SURE} on an edge is called sure ({n_sure} of the selected are)" in page
+    assert f"edges from {STABLE} are called stable ({n_sure} of the selected edges)" in page
 
 
 def test_halves_need_no_scipy_stats():

@@ -9,14 +9,14 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from grn_tvcs import Rules, infer, simulate
-from grn_tvcs.stability.draws import Plan, draw_pairs
+from grn_tvcs.stability.draws import SubsamplingPlan, draw_pairs
 from grn_tvcs.stability.kernels.pursuit import SHARE_STEPS
 from grn_tvcs.stability.model import transitions
 from grn_tvcs.stability.stability import Draws
 from grn_tvcs.stability.sums import (
-    LARGEST_SHARE,
-    LARGEST_WEIGHT,
-    MOST_HALVES,
+    MAX_HALVES,
+    MAX_SHARE,
+    MAX_WEIGHT,
     WEIGHT_STEPS,
     Packed,
     on_grid,
@@ -24,7 +24,7 @@ from grn_tvcs.stability.sums import (
 from grn_tvcs.stability.units import gather
 
 NAMES = ("dropped", "added", "weights", "chosen")
-PLAN = Plan(("tvcs", "omp"), 16, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
+PLAN = SubsamplingPlan(("tvcs", "omp"), 16, (0.3, 0.7), (0.6, 1.0), (1, 3), (1.0, 3.0), 5)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def one_thread_of_blas():
 
 
 def digest(evidence):
-    arrays = [getattr(part, name) for part in evidence for name in NAMES]
+    arrays = [getattr(solver, name) for solver in evidence for name in NAMES]
     return sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
 
 
@@ -117,7 +117,7 @@ def test_exact_sums_are_the_plain_ones(draws):
     shape = ready.allowed.shape[::-1]
     slow = np.zeros((2, 4, *shape))
     for pair in ready.pairs:
-        added = [np.zeros(shape, np.int64) for _ in PLAN.parts]
+        added = [np.zeros(shape, np.int64) for _ in PLAN.solvers]
         for k, halves in enumerate(ready.pair(pair, added)):
             slow[k, 1] += added[k] / SHARE_STEPS
             for found, is_sure in halves:
@@ -125,12 +125,12 @@ def test_exact_sums_are_the_plain_ones(draws):
                 slow[k, 0].ravel()[places] += found.dropped
                 slow[k, 2].ravel()[places] += found.edges.weights
                 slow[k, 3].ravel()[places] += is_sure
-    for part, evidence in zip(slow, gather(draws, np.random.default_rng(5)), strict=True):
-        assert np.abs(evidence.dropped.T - part[0]).max() < 1e-10
-        assert np.abs(evidence.added.T - part[1]).max() < 1e-10
-        assert np.abs(evidence.weights.T - part[2]).max() < 1e-7  # signs alone are made of it
-        assert np.array_equal(evidence.chosen.T, part[3])
-        assert all(total.any() for total in part)
+    for solver, evidence in zip(slow, gather(draws, np.random.default_rng(5)), strict=True):
+        assert np.abs(evidence.dropped.T - solver[0]).max() < 1e-10
+        assert np.abs(evidence.added.T - solver[1]).max() < 1e-10
+        assert np.abs(evidence.weights.T - solver[2]).max() < 1e-7  # signs alone are made of it
+        assert np.array_equal(evidence.chosen.T, solver[3])
+        assert all(total.any() for total in solver)
 
 
 def test_a_unit_counts_once(draws):
@@ -161,11 +161,11 @@ def test_a_unit_is_small(draws):
 
 
 def test_no_sum_can_leave_64_bits_and_no_term_the_grid():
-    assert MOST_HALVES * LARGEST_SHARE * SHARE_STEPS < 2.0**63
-    assert MOST_HALVES * LARGEST_WEIGHT * WEIGHT_STEPS < 2.0**63
+    assert MAX_HALVES * MAX_SHARE * SHARE_STEPS < 2.0**63
+    assert MAX_HALVES * MAX_WEIGHT * WEIGHT_STEPS < 2.0**63
     assert on_grid(np.array([0.5, 2.0**-40, 1.0]), SHARE_STEPS, 2.0).tolist() == [2**39, 1, 2**40]
     for wrong in (2.1, -2.1, np.nan, np.inf):
-        with pytest.raises(ValueError, match="small enough"):
-            on_grid(np.array([0.5, wrong]), SHARE_STEPS, LARGEST_SHARE)
+        with pytest.raises(ValueError, match="is not finite"):
+            on_grid(np.array([0.5, wrong]), SHARE_STEPS, MAX_SHARE)
     with pytest.raises(ValueError, match="resamples must be <= 1048576, found 1048577"):
-        infer(simulate(4, 2, 9, n_edges=3, rng=0).expression, "tvcs", resamples=MOST_HALVES + 1)
+        infer(simulate(4, 2, 9, n_edges=3, rng=0).expression, "tvcs", resamples=MAX_HALVES + 1)

@@ -136,7 +136,7 @@ def try_all(
 
 def skipped() -> Callable[[Any, list[str]], set[str]]:
     """Return what says which files a copy of the tree does without."""
-    return shutil.ignore_patterns(".git", ".venv", "out", "*_cache", "__pycache__", "wheels")
+    return shutil.ignore_patterns(".git", ".venv", "out", "*_cache", "__pycache__")
 
 
 def answers(asked: dict[str, Any], copy: Path, target: Target) -> Any:

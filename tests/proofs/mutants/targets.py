@@ -136,7 +136,7 @@ TARGETS = {
         sample=250,
         imports=CROWD,
     ),
-    # What is PostgreSQL's own (`by_function`, `functions`) and the tables (`schema`) are left out.
+    # What is PostgreSQL's own (`pipeline`) and the tables (`schema`) are left out.
     "campaign": Target(
         (
             *(f"crowd_tvcs/campaign/{name}.py" for name in CAMPAIGN),

@@ -1,4 +1,4 @@
-"""The projection of a V that lies in blocks of rows: questions to blocks, the answer put together.
+"""Projection of a V that is stored in blocks of rows, by questions to the blocks.
 
-How a core is settled is not here: that is `tvcs_core.projection.exact`, which this room drives.
+Solving the core does not belong here; `tvcs_core.projection.exact` does it.
 """

@@ -1,4 +1,4 @@
-"""A block of rows of V: a `.npy` file or an array, read in pieces of bounded size."""
+"""A block of rows of V: a `.npy` file or an array, read in chunks of bounded size."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import found
+from tvcs_core.arguments import describe_value
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.matrices import refuse_masked
 
-PIECE = 1 << 20  # entries that are read together, or one row
+CHUNK_ENTRIES = 1 << 20  # entries read together (8 MB of float64), or one row if that is longer
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What tells a block from another: its shape, its type, when its file changed and its size."""
+class BlockFacts:
+    """Shape, dtype, and modification time and size of the file, to detect changes."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -35,21 +35,21 @@ class Block:
     source
         Path of a `.npy` file that holds a matrix of real numbers, or such an array.
     name
-        What errors call it; None for the path.
+        Name in error messages; None for the path.
 
     Raises
     ------
     DataError
-        If there is no such file or it holds anything else.
+        If the file is missing or holds anything else.
     TypeError
-        If the source is neither.
+        If the source is neither a path nor an array.
     """
 
     def __init__(self, source: Any, name: str | None = None) -> None:
         self.path = Path(source) if isinstance(source, str | os.PathLike) else None
         self.name = str(self.path) if name is None and self.path is not None else name
         if self.path is None and not (hasattr(source, "ndim") and hasattr(source, "dtype")):
-            raise TypeError(f"source must be a .npy file or an array, found {found(source)}")
+            raise TypeError(f"source must be an array or .npy file, found {describe_value(source)}")
         array = source if self.path is None else self._mapped()
         if array.ndim != 2 or 0 in array.shape:
             raise self.error(f"must be a matrix with entries, found shape {array.shape}")
@@ -59,7 +59,7 @@ class Block:
         self.shape: tuple[int, int] = array.shape
         self.dtype: np.dtype[Any] = array.dtype
         self._offset = int(getattr(array, "offset", 0))
-        # Pieces of a file in C order are read, not mapped: what is read once is no part of us.
+        # Chunks of a file in C order are read, not mapped, so that they do not stay in memory.
         is_read = self.path is not None and array.flags.c_contiguous
         self._array = None if is_read else array
 
@@ -71,7 +71,7 @@ class Block:
             raise self.error("does not exist") from None
         except MemoryError:
             raise
-        except Exception as error:  # NumPy reads headers with Python's tokenizer and what it raises
+        except Exception as error:  # NumPy parses headers with Python's tokenizer
             raise self.error(f"is not a whole .npy file of numbers ({error})") from None
         if not isinstance(array, np.ndarray):
             array.close()
@@ -79,35 +79,35 @@ class Block:
         return array
 
     @property
-    def facts(self) -> Facts:
-        """Shape and type, and how its file stands now."""
+    def facts(self) -> BlockFacts:
+        """Shape, dtype and present state of the file."""
         path = self.path or getattr(self._array, "filename", None)
         if path is None:
-            return Facts(self.shape, str(self.dtype), None)
+            return BlockFacts(self.shape, str(self.dtype), None)
         try:
             now = os.stat(path)
         except OSError as error:
             raise self.error(f"cannot be read any more ({error.strerror})") from None
-        return Facts(self.shape, str(self.dtype), (now.st_mtime_ns, now.st_size))
+        return BlockFacts(self.shape, str(self.dtype), (now.st_mtime_ns, now.st_size))
 
-    def error(self, what: str) -> DataError:
-        """An error that names the block."""
-        return DataError(what, path=self.name)
+    def error(self, message: str) -> DataError:
+        """Return an error that names the block."""
+        return DataError(message, path=self.name)
 
-    def raw_pieces(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """First row and values of each piece, in the block's own type."""
+    def raw_chunks(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield first row and values of each chunk, in the block's own dtype."""
         n, m = self.shape
-        rows = max(1, PIECE // m)
+        rows = max(1, CHUNK_ENTRIES // m)
         for first in range(0, n, rows):
             yield first, self._rows(first, min(rows, n - first))
 
-    def pieces(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """First row and float64 values of each piece, which are the reader's to keep."""
-        for first, raw in self.raw_pieces():
+    def chunks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield first row and float64 values of each chunk, which the reader may modify."""
+        for first, raw in self.raw_chunks():
             yield first, self._as_float(raw)
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The values of some rows."""
+        """Return the values of the given rows."""
         out = np.empty((rows.size, self.shape[1]))
         for i, row in enumerate(rows.tolist()):
             out[i] = self._rows(row, 1)[0]

@@ -1,4 +1,4 @@
-"""The core of a V in blocks: listed by the blocks, settled by the simplex of `project`, proved."""
+"""The core of a V in blocks: listed by the blocks, solved by the simplex of `project`."""
 
 from __future__ import annotations
 
@@ -6,81 +6,90 @@ import numpy as np
 
 from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.blocks import kernels
+from tvcs_core.projection.blocks.blocked_problem import BlockedProblem
 from tvcs_core.projection.blocks.questions import AllBits
-from tvcs_core.projection.blocks.support import FindViolators, Kept, ListNear, NearBlock, Wrong
-from tvcs_core.projection.blocks.whole import Whole
-from tvcs_core.projection.exact import Near
+from tvcs_core.projection.blocks.support import (
+    BlockSupport,
+    CoreBlock,
+    FindViolators,
+    ListCore,
+    Violators,
+)
+from tvcs_core.projection.exact import CoreBand
 from tvcs_core.projection.exact.core import Core
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import by_col, by_row, sweep
+from tvcs_core.projection.exact.prices import col_lines, row_lines, sweep_list
 from tvcs_core.projection.kernels import start
 from tvcs_core.projection.kernels.records import (
     Candidates,
     Counts,
+    EntryList,
     Floats,
     Grid,
     Ints,
-    Listed,
     Prices,
 )
 
-PER_ENTRY = 200  # bytes that an entry of the core takes at most, the simplex included
-WIDENED = 6  # times the band grows before all entries are taken for the core
+BYTES_PER_CORE_ENTRY = 200  # bytes of a core entry at most, arcs of the simplex included
+MAX_WIDENINGS = 6  # of the band before all entries are taken into the core
 
 
 class BlockNetwork(CoreNetwork):
     """The network of a core whose other entries are in blocks.
 
-    The core's entries stand in the order of their arrival: those listed first, then violators.
+    Core entries are in the order of their arrival: first the listed ones, then violators.
     """
 
-    def __init__(self, blocks: Whole, near: Near, core: Core, values: Floats) -> None:
-        self.blocks, self.near = blocks, near
-        blocks.instance.candidates = _candidates(values)
-        super().__init__(blocks.instance, core, core.kept.copy())
+    def __init__(
+        self, problem: BlockedProblem, core_band: CoreBand, core: Core, values: Floats
+    ) -> None:
+        self.problem, self.core_band = problem, core_band
+        problem.instance.candidates = _candidates(values)
+        super().__init__(problem.instance, core, core.kept.copy())
 
-    def violators(self, grid: Grid) -> Listed:
-        """The worst entries of all blocks that are on the wrong side; they become candidates.
+    def violators(self, grid: Grid) -> EntryList:
+        """Return the worst violating entries of all blocks and add them to the candidates.
 
-        Nudged gains are not worth a pass over the blocks: they only prepare the tree.
+        Nudged gains only prepare the tree and are not worth a pass over the blocks.
         """
         if grid.nudged:
             none = np.empty(0, np.int32)
-            return Listed(none, none, np.empty(0, np.int64), np.empty(0))
-        (n, m), pi, crew = self.i.shape, self.tree.pi, self.blocks.crew
+            return EntryList(none, none, np.empty(0, np.int64), np.empty(0))
+        (n, m), pi, readers = self.instance.shape, self.tree.pi, self.problem.readers
         cols = pi[n : n + m].copy()
-        found: list[Wrong] = crew.ask(
-            lambda b: FindViolators(self.kept(b), pi[crew.rows(b)].copy(), cols)
+        found: list[Violators] = readers.ask(
+            lambda b: FindViolators(self.support_of(b), pi[readers.rows(b)].copy(), cols)
         )
-        rows = [x.row + crew.rows(b).start for b, x in enumerate(found)]
+        rows = [x.row + readers.rows(b).start for b, x in enumerate(found)]
         row, col = np.concatenate(rows).astype(np.int32), np.concatenate([x.col for x in found])
-        values = np.concatenate([self.i.candidates.values, *(x.values for x in found)])
-        self.i.candidates = _candidates(values.astype(np.float64))
-        self.keep = np.concatenate([self.keep, *(x.keep for x in found)])
-        return Listed(row, col, np.arange(self.size, values.size, dtype=np.int64), np.empty(0))
+        values = np.concatenate([self.instance.candidates.values, *(x.values for x in found)])
+        self.instance.candidates = _candidates(values.astype(np.float64))
+        self.mask = np.concatenate([self.mask, *(x.mask for x in found)])
+        return EntryList(row, col, np.arange(self.size, values.size, dtype=np.int64), np.empty(0))
 
-    def kept(self, block: int) -> Kept:
-        """Which entries a block keeps."""
-        rows, row = self.blocks.crew.rows(block), self.listed.row
+    def support_of(self, block: int) -> BlockSupport:
+        """Return the support of one block."""
+        rows, row = self.problem.readers.rows(block), self.listed.row
         mine = np.flatnonzero((row >= rows.start) & (row < rows.stop))
-        place = (row[mine].astype(np.int64) - rows.start) * self.i.shape[1] + self.listed.col[mine]
-        order = np.argsort(place)
-        near = list_near(self.blocks, self.near, block, 0)
-        return Kept(near, place[order], self.keep[mine[order]])
+        m = self.instance.shape[1]
+        position = (row[mine].astype(np.int64) - rows.start) * m + self.listed.col[mine]
+        order = np.argsort(position)
+        question = core_question(self.problem, self.core_band, block, 0)
+        return BlockSupport(question, position[order], self.mask[mine[order]])
 
-    def whole(self, pi: Ints) -> Ints:
-        """Round potentials down to a common unit of all gains, those of the blocks too."""
+    def round_to_unit(self, pi: Ints) -> Ints:
+        """Round potentials down to the common unit of all gains, including those in blocks."""
         costs = self.arcs.cost[self.fixed : self.fixed + self.size, 0]
         bits = int(np.bitwise_or.reduce(costs))
         if bits & 1:
             return pi
-        asked = self.blocks.ask(lambda ground, _: AllBits(ground))
+        asked = self.problem.ask(lambda context, _: AllBits(context))
         bits |= int(np.bitwise_or.reduce(np.array(asked, np.int64)))
         return pi & -(bits & -bits) if bits else pi
 
 
-def lay(blocks: Whole, near: Near) -> BlockNetwork:
-    """The network of a core near the prices; these are widened until what is above it fits.
+def feasible_network(problem: BlockedProblem, core_band: CoreBand) -> BlockNetwork:
+    """Return the network of a core near the prices, with the band widened until it is feasible.
 
     Raises
     ------
@@ -88,66 +97,68 @@ def lay(blocks: Whole, near: Near) -> BlockNetwork:
         If the core does not fit into memory.
     """
     have = available_memory()
-    most = 2**31 if have is None else have // PER_ENTRY
-    for widened in range(1, WIDENED + 2):
-        found = _listed(blocks, near, most)
+    most = 2**31 if have is None else have // BYTES_PER_CORE_ENTRY
+    for widened in range(1, MAX_WIDENINGS + 2):
+        found = _listed(problem, core_band, most)
         size = sum(x.col.size for x in found)
         if size > most or not all(x.is_whole for x in found):
             raise MemoryError(
-                f"the entries near their prices are more than {most:,}, which is what "
-                f"{most * PER_ENTRY / 1e6:,.0f} MB of memory hold"
+                f"more than {most:,} entries are near their prices, and memory of "
+                f"{most * BYTES_PER_CORE_ENTRY / 1e6:,.0f} MB holds no more"
             )
-        network, room = _settled(blocks, near, found)
+        network, room = _first_network(problem, core_band, found)
         if network is not None:
             network.stats |= {"path": "blocks"} | ({"widened": widened - 1} if widened > 1 else {})
             return network
         full_rows, full_cols = np.flatnonzero(room.rows < 0), np.flatnonzero(room.cols < 0)
-        near = near.wider(float(widened), full_rows, full_cols)
-        if widened == WIDENED:
-            near = near.everything()
+        core_band = core_band.widened(float(widened), full_rows, full_cols)
+        if widened == MAX_WIDENINGS:
+            core_band = core_band.unbounded()
     raise AssertionError("every entry is in the core")
 
 
-def _settled(
-    blocks: Whole, near: Near, found: list[NearBlock]
+def _first_network(
+    problem: BlockedProblem, core_band: CoreBand, found: list[CoreBlock]
 ) -> tuple[BlockNetwork | None, Counts]:
-    """The network of what was found, None if it overfills a group; the room that is left."""
-    i, (n, m) = blocks.instance, blocks.shape
+    """Return the network of the listed core, None if a group is overfull, and the room left."""
+    instance, (n, m) = problem.instance, problem.shape
     per_row = np.concatenate([x.per_row for x in found])
     row = np.repeat(np.arange(n, dtype=np.int32), per_row)
     col = np.concatenate([x.col for x in found])
     values = np.concatenate([x.values for x in found]).astype(np.float64)
     gains = np.empty(values.size)
-    kernels.gains_of_list(row, col, _candidates(values), i.grid, gains)
-    listed = Listed(row, col, np.arange(values.size, dtype=np.int64), gains)
+    kernels.gains_of_list(row, col, _candidates(values), instance.grid, gains)
+    listed = EntryList(row, col, np.arange(values.size, dtype=np.int64), gains)
     row_load = np.concatenate([x.row_load for x in found]).astype(np.int64)
     col_load = np.sum([x.col_load for x in found], axis=0, dtype=np.int64)
     above = int(row_load.sum())
-    room = Counts(i.caps.rows - row_load, i.caps.cols - col_load, i.caps.total - above)
-    rows, cols, kept = by_row(listed, n), by_col(listed, m), np.empty(values.size, np.bool_)
-    swept = sweep(listed, rows, cols, near.prices, room._replace(total=i.fits - above))
+    row_caps, col_caps, total = instance.caps
+    room = Counts(row_caps - row_load, col_caps - col_load, total - above)
+    wanted = room._replace(total=instance.capacity - above)
+    rows, cols, kept = row_lines(listed, n), col_lines(listed, m), np.empty(values.size, np.bool_)
+    swept = sweep_list(listed, rows, cols, core_band.prices, wanted)
     if not start.settle(listed, rows, cols, swept.prices, room, kept):
         return None, room
     row_load += np.bincount(row[kept], minlength=n)
     col_load += np.bincount(col[kept], minlength=m)
     core = Core(listed, kept, Counts(row_load, col_load, int(row_load.sum())), swept)
-    return BlockNetwork(blocks, near, core, values), room
+    return BlockNetwork(problem, core_band, core, values), room
 
 
-def _listed(blocks: Whole, near: Near, most: int) -> list[NearBlock]:
-    return blocks.crew.ask(lambda b: list_near(blocks, near, b, most))
+def _listed(problem: BlockedProblem, core_band: CoreBand, most: int) -> list[CoreBlock]:
+    return problem.readers.ask(lambda b: core_question(problem, core_band, b, most))
 
 
-def list_near(blocks: Whole, near: Near, block: int, most: int) -> ListNear:
-    """The question that lists what is near the prices."""
-    rows, i = blocks.crew.rows(block), blocks.instance
-    (u, w, price), band = near.prices, near.band
-    prices = Prices(u[rows], np.where(i.closed_col, np.inf, w), price)
+def core_question(problem: BlockedProblem, core_band: CoreBand, block: int, most: int) -> ListCore:
+    """Return the question that lists the entries of a block near the prices."""
+    rows, instance = problem.readers.rows(block), problem.instance
+    (u, w, price), band = core_band.prices, core_band.band
+    prices = Prices(u[rows], np.where(instance.closed_col, np.inf, w), price)
     of_block = band._replace(below_rows=band.below_rows[rows], above_rows=band.above_rows[rows])
-    return ListNear(blocks.ground(block), prices, of_block, most)
+    return ListCore(problem.context(block), prices, of_block, most)
 
 
 def _candidates(values: Floats) -> Candidates:
-    """The core's entries as a list, of which the network asks for values and keys alone."""
+    """Return the core entries as a list; the network uses only its values and keys."""
     none, keys = np.zeros(1, np.int64), np.zeros(values.size, np.int64)
     return Candidates(values, none, np.empty(0, np.int32), keys, False, True)

@@ -1,27 +1,27 @@
-"""Projections of blocks on disk: an `.npz` file of support, caps and prices, without V."""
+"""Files of block projections: an `.npz` with support, caps and prices, without V."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.projection.blocks.projection import BlockProjection
 from tvcs_core.projection.file import format_of, read_saved
 
-FORMAT = "tvcs-block-projection-1"
+FORMAT = "tvcs-block-projection-2"
+T = TypeVar("T")
 ARRAYS = (
-    "rows", "cols", "values", "row_duals", "col_duals", "total_dual", "kept", "gap",
+    "rows", "cols", "values", "row_duals", "col_duals", "total_dual", "objective", "gap",
 )  # fmt: skip
 
 
-def save(projection: BlockProjection, path: str | Path) -> None:
-    """Write `projection`; see `BlockProjection.save`."""
-    constraint = projection.constraint
+def save(path: str | Path, constraint: TVCS, found: Mapping[str, Any]) -> None:
+    """Write a projection of blocks: its caps and, of `found`, the `ARRAYS`."""
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
         "shape": np.array(constraint.shape),
@@ -29,13 +29,13 @@ def save(projection: BlockProjection, path: str | Path) -> None:
         "col_caps": constraint.col_caps,
         "total": np.array(constraint.total),
     }
-    arrays |= {name: np.asarray(getattr(projection, name)) for name in ARRAYS}
+    arrays |= {name: np.asarray(found[name]) for name in ARRAYS}
     with Path(path).open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 
 def is_saved(path: str | Path) -> bool:
-    """Whether this is such a file; False of any other, damaged ones included.
+    """Return whether `path` is such a file; False for all others, including damaged ones.
 
     Raises
     ------
@@ -53,25 +53,32 @@ def is_saved(path: str | Path) -> bool:
         return False
 
 
-def load(path: str | Path) -> BlockProjection:
-    """Read a projection; see `BlockProjection.load`."""
-    return read_saved(path, FORMAT, "no saved projection of blocks", _assembled)
+def load(path: str | Path, make: Callable[..., T]) -> T:
+    """Read what `save` wrote and return what `make` makes of the arrays and the constraint.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or is something else.
+    """
+    wrong = "no saved projection of blocks"
+    return read_saved(path, FORMAT, wrong, lambda arrays: make(**_assembled(arrays)))
 
 
-def _assembled(arrays: dict[str, Any]) -> BlockProjection:
+def _assembled(arrays: dict[str, Any]) -> dict[str, Any]:
     n, m = (int(side) for side in arrays["shape"])
     caps = {name: arrays[name] for name in ("row_caps", "col_caps")}
     constraint = TVCS.matrix((n, m), total=int(arrays["total"]), **caps)
     size = arrays["rows"].size
     shapes = {"rows": (size,), "cols": (size,), "values": (size,)}
     shapes |= {"row_duals": (n,), "col_duals": (m,)}
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for name in ARRAYS:
         shape, kind = shapes.get(name, ()), "i" if name in ("rows", "cols") else "f"
         array = arrays[name]
         if array.shape != shape or array.dtype.kind != kind:
             raise ValueError(f"its {name} must have shape {shape}, found {array.shape}")
-        found[name] = (
+        content[name] = (
             array.astype(np.int64 if kind == "i" else np.float64) if shape else float(array)
         )
-    return BlockProjection(**found, constraint=constraint, facts={})
+    return content | {"constraint": constraint}

@@ -1,7 +1,7 @@
-"""First prices of a V in blocks: from a sample of rows, then by blocks of rows and of columns.
+"""First prices of a V in blocks: from a sample of rows, then by sweeps over rows and columns.
 
-Rows are whole in their block, so their thresholds are exact. Those of columns are found by
-counting: every block says how many values lie between some levels, and sends a few of them.
+A row lies within one block, so row thresholds are exact. Column thresholds are found by counting:
+every block counts its values between given levels and sends a few of them.
 """
 
 from __future__ import annotations
@@ -11,88 +11,94 @@ from typing import NamedTuple
 import numpy as np
 
 from tvcs_core.projection.blocks import kernels
-from tvcs_core.projection.blocks.questions import CountColumns, Counted, PriceRows, RowBlock
-from tvcs_core.projection.blocks.whole import Whole
-from tvcs_core.projection.exact import Near, solve_dense
-from tvcs_core.projection.exact.prices import band_about, width
-from tvcs_core.projection.exact.sample import fewer
+from tvcs_core.projection.blocks.blocked_problem import BlockedProblem
+from tvcs_core.projection.blocks.questions import (
+    ColumnCounts,
+    CountColumns,
+    PriceRows,
+    RowThresholds,
+)
+from tvcs_core.projection.exact import CoreBand, solve_dense
+from tvcs_core.projection.exact.prices import band_around, width
+from tvcs_core.projection.exact.sample import scale_caps
 from tvcs_core.projection.kernels import prices
 from tvcs_core.projection.kernels.records import Band, Floats, Ints, Prices, Thresholds, TotalPrice
 
-DRAWS = 6  # values that each block sends of a column beside its counts
-POOL = 8_192  # wanted values by which the price of the total is found
-PASSES = 6  # at most, for the thresholds of columns
-ROUNDS = 2  # of blocks of columns and of rows
-FIRST = (2.5, 1.25, 0.8, 0.4)  # multiples of the cap between which a threshold is sought first
+DRAWS_PER_COLUMN = 6  # values that each block sends per column with its counts
+POOL_SIZE = 8_192  # sampled values from which the price of the total is computed
+MAX_PASSES = 6  # most passes for the thresholds of columns
+N_ROUNDS = 2  # sweeps over columns and rows
+FIRST_MULTIPLES = (2.5, 1.25, 0.8, 0.4)  # of the cap: ranks of the first levels of a column
 
 
-class Rows(NamedTuple):
-    """What a block of rows finds: thresholds of rows, and the price of the total."""
+class PricedRows(NamedTuple):
+    """Result of a sweep over rows: their thresholds, and the price of the total."""
 
     found: Thresholds
     total: TotalPrice
 
 
-def first_prices(whole: Whole) -> Near:
-    """Prices of all groups, and how far from its threshold an entry is near it."""
-    col_price = sampled_prices(whole)
-    rows, cols = price_rows(whole, col_price), None
-    for _ in range(ROUNDS):
+def first_prices(problem: BlockedProblem) -> CoreBand:
+    """Return prices of all groups and the band around them."""
+    col_price = sampled_prices(problem)
+    rows, cols = price_rows(problem, col_price), None
+    for _ in range(N_ROUNDS):
         at = rows.total
         row_price = np.maximum(rows.found.at - at.price, 0.0)
         if cols is None:
             guess = col_price + at.price
-            about = levels_by_sample(whole, row_price, guess)
+            about = levels_from_sample(problem, row_price, guess)
         else:
             guess, about = cols.at, levels_about(cols)
-        cols = price_columns(whole, row_price, guess, about)
+        cols = price_columns(problem, row_price, guess, about)
         col_price = np.maximum(cols.at - at.price, 0.0)
-        rows = price_rows(whole, col_price)
+        rows = price_rows(problem, col_price)
     assert cols is not None
     total, low, high = rows.total
     row_price = np.maximum(rows.found.at - total, 0.0)
-    near_rows = band_about(row_price, total, low, high, rows.found.low, rows.found.high)
-    near_cols = band_about(col_price, *at, cols.low, cols.high)
+    row_band = band_around(row_price, total, low, high, rows.found.low, rows.found.high)
+    col_band = band_around(col_price, *at, cols.low, cols.high)
     above_total = high - total if total > 0.0 else 0.0
-    band = Band(*near_rows, *near_cols, total - low, above_total)
-    return Near(Prices(row_price, col_price, total), band)
+    band = Band(*row_band, *col_band, total - low, above_total)
+    return CoreBand(Prices(row_price, col_price, total), band)
 
 
-def sampled_prices(whole: Whole) -> Floats:
-    """Prices of the columns from an exact solution for the sample."""
-    i, share = whole.instance, whole.rows.size / whole.shape[0]
-    with np.errstate(all="ignore"):  # numbers beyond all floats, of columns that may keep nothing
-        alike = np.argsort(np.einsum("ij,ij->j", whole.sample, whole.sample), kind="stable")
-    row_caps, col_caps = i.caps.rows[whole.rows], fewer(i.caps.cols, share, alike)
-    total = max(1, round(i.fits * share))
-    found = solve_dense(whole.sample, row_caps, col_caps, total, squared=True)
+def sampled_prices(problem: BlockedProblem) -> Floats:
+    """Return prices of the columns from an exact solution of the sample."""
+    instance, share = problem.instance, problem.rows.size / problem.shape[0]
+    with np.errstate(all="ignore"):  # values in columns with cap 0 may overflow
+        alike = np.argsort(np.einsum("ij,ij->j", problem.sample, problem.sample), kind="stable")
+    row_caps, col_caps, _ = instance.caps
+    row_caps, col_caps = row_caps[problem.rows], scale_caps(col_caps, share, alike)
+    total = max(1, round(instance.capacity * share))
+    found = solve_dense(problem.sample, row_caps, col_caps, total, squared=True)
     return found.col_duals
 
 
-def price_rows(whole: Whole, col_price: Floats) -> Rows:
-    """Thresholds of all rows under the column prices, and the price of the total."""
-    i = whole.instance
-    off = np.where(i.closed_col, np.inf, col_price)
-    step = max(1, i.fits // POOL)
-    wide = width(whole.shape[1])
-    answers: list[RowBlock] = whole.ask(lambda ground, _: PriceRows(ground, off, wide, step))
+def price_rows(problem: BlockedProblem, col_price: Floats) -> PricedRows:
+    """Return thresholds of all rows under the column prices, and the price of the total."""
+    capacity, off = problem.instance.capacity, problem.instance.closed_col
+    step, ranks = max(1, capacity // POOL_SIZE), width(problem.shape[1])
+    price = np.where(off, np.inf, col_price)
+    answers: list[RowThresholds] = problem.ask(lambda c, _: PriceRows(c, price, ranks, step))
     found = Thresholds(*(np.concatenate(x) for x in list(zip(*answers, strict=True))[:3]))
     pool = np.concatenate([x.wanted for x in answers])
-    ranks = 2 + 3 * int(np.sqrt(i.fits // step))
-    return Rows(found, TotalPrice(*prices.bracket(pool, pool.size, i.fits // step, ranks)))
+    ranks = 2 + 3 * int(np.sqrt(capacity // step))
+    total = prices.bracket(pool, pool.size, capacity // step, ranks)
+    return PricedRows(found, TotalPrice(*total))
 
 
-class Levels:
-    """Between which levels the threshold of every column lies, and where to look next.
+class ThresholdBrackets:
+    """Brackets of the column thresholds, and the levels to count next.
 
     Attributes
     ----------
     low, high, above_low, above_high
-        The levels (m,), and how many values are above each, at most and at least.
+        Bracketing levels (m,), and the numbers of values above each of them.
     at
-        Guesses of the thresholds.
+        Estimates of the thresholds.
     open
-        The columns between whose levels lies much more than is wanted.
+        Columns whose bracket still contains many more values than wanted.
     """
 
     def __init__(self, caps: Ints, most: int, at: Floats) -> None:
@@ -103,8 +109,8 @@ class Levels:
         self.above_low, self.above_high = np.full(m, float(most)), np.zeros(m)
         self.open = np.flatnonzero(caps > 0)
 
-    def take(self, levels: Floats, answers: list[Counted]) -> Floats:
-        """Narrow the range of the columns that were asked; return the next levels of those left."""
+    def narrow(self, levels: Floats, answers: list[ColumnCounts]) -> Floats:
+        """Narrow the brackets of the counted columns; return the next levels of the open ones."""
         which = self.open
         counts: Ints = np.sum([x.counts for x in answers], axis=0, dtype=np.int64)
         above = counts[:, ::-1].cumsum(axis=1)[:, ::-1].astype(np.float64)
@@ -127,54 +133,60 @@ class Levels:
         self.at[which] = found[:, 2]
         is_open = inside > 1.5 * (most - least)
         self.open = which[is_open]
-        asked = np.column_stack([self.low[which], np.sort(found[:, [0, 1, 3, 4]], axis=1)])
-        return asked[is_open]
+        levels = np.column_stack([self.low[which], np.sort(found[:, [0, 1, 3, 4]], axis=1)])
+        return levels[is_open]
 
 
-def price_columns(whole: Whole, row_price: Floats, guess: Floats, about: Floats) -> Thresholds:
-    """Thresholds of all columns under the row prices, found from guesses.
+def price_columns(
+    problem: BlockedProblem, row_price: Floats, guess: Floats, about: Floats
+) -> Thresholds:
+    """Return thresholds of all columns under the row prices, starting from guesses.
 
-    `about` (m, 4) are levels about the guesses.
+    `about` (m, 4) holds levels about the guesses.
     """
-    levels = Levels(whole.caps.cols, whole.shape[0], guess)
-    asked = np.column_stack([np.zeros(guess.size), np.sort(np.maximum(about, 0.0), axis=1)])
-    asked = asked[levels.open]
-    for _ in range(PASSES):
-        if levels.open.size == 0:
+    brackets = ThresholdBrackets(problem.caps.cols, problem.shape[0], guess)
+    levels = np.column_stack([np.zeros(guess.size), np.sort(np.maximum(about, 0.0), axis=1)])
+    levels = levels[brackets.open]
+    for _ in range(MAX_PASSES):
+        if brackets.open.size == 0:
             break
-        answers = _count(whole, row_price, levels.open, asked)
-        asked = levels.take(asked, answers)
-    return Thresholds(levels.at, levels.low, levels.high)
+        counts = _count(problem, row_price, brackets.open, levels)
+        levels = brackets.narrow(levels, counts)
+    return Thresholds(brackets.at, brackets.low, brackets.high)
 
 
-def _count(whole: Whole, row_price: Floats, columns: Ints, levels: Floats) -> list[Counted]:
-    return whole.ask(lambda g, rows: CountColumns(g, row_price[rows], columns, levels, DRAWS))
+def _count(
+    problem: BlockedProblem, row_price: Floats, columns: Ints, levels: Floats
+) -> list[ColumnCounts]:
+    draws = DRAWS_PER_COLUMN
+    return problem.ask(lambda c, rows: CountColumns(c, row_price[rows], columns, levels, draws))
 
 
-def levels_by_sample(whole: Whole, row_price: Floats, guess: Floats) -> Floats:
-    """Levels about guesses of the thresholds of columns, as far off as the sample's values say."""
-    i = whole.instance
-    gains = np.square(whole.sample)
-    beyond = (gains - row_price[whole.rows][:, None] - guess)[:, ~i.closed_col].ravel()
+def levels_from_sample(problem: BlockedProblem, row_price: Floats, guess: Floats) -> Floats:
+    """Return levels about guessed column thresholds, at distances given by the sample."""
+    instance = problem.instance
+    gains = np.square(problem.sample)
+    beyond = (gains - row_price[problem.rows][:, None] - guess)[:, ~instance.closed_col].ravel()
     beyond[::-1].sort()
-    ranks = float(i.caps.cols.sum()) * whole.rows.size / whole.shape[0] * np.array(FIRST)
+    share = problem.rows.size / problem.shape[0]
+    ranks = float(instance.caps.cols.sum()) * share * np.array(FIRST_MULTIPLES)
     at = np.minimum(ranks.astype(np.int64), beyond.size - 1)
     return guess[:, None] + np.where(ranks < beyond.size, beyond[at], -np.inf)
 
 
 def levels_about(found: Thresholds) -> Floats:
-    """Levels about thresholds that were found under other prices of the rows."""
+    """Return levels about thresholds that were found under other row prices."""
     down = found.at - found.low
     up = np.where(found.high < 2.0, found.high - found.at, down)
     return np.column_stack([found.at + x for x in (-2 * down, -0.7 * down, 0.7 * up, 2 * up)])
 
 
-def _drawn(answers: list[Counted]) -> tuple[Floats, Ints]:
-    """The values drawn from all blocks, from each by how many it has; (m, draws), inf for none."""
+def _drawn(answers: list[ColumnCounts]) -> tuple[Floats, Ints]:
+    """Return the draws of all blocks in proportion to their counts; (m, draws), inf for none."""
     most = np.maximum(np.max([x.seen for x in answers], axis=0), 1)
-    slots, parts = np.arange(DRAWS), []
+    slots, parts = np.arange(DRAWS_PER_COLUMN), []
     for x in answers:
-        share = np.ceil(np.minimum(x.seen, DRAWS) * (x.seen / most))
+        share = np.ceil(np.minimum(x.seen, DRAWS_PER_COLUMN) * (x.seen / most))
         parts.append(np.where(slots < share[:, None], x.drawn, np.inf).astype(np.float64))
     drawn = np.concatenate(parts, axis=1)
     return drawn, np.count_nonzero(np.isfinite(drawn), axis=1)

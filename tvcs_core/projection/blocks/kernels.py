@@ -1,7 +1,7 @@
-"""Passes over a piece of a block: counts above levels, samples, the gains of a list.
+"""Kernels over a chunk of a block: counts between levels, samples, gains of a list.
 
-A piece is a dense table whose first rows are missing: `first_row` says which is the first one that
-is there, so that the hash that breaks ties sees the row's number in the whole of V.
+A chunk is a dense table without its first rows. `first_row` is the number of its first row in V, so
+that the tie hash sees the row numbers of V.
 """
 
 import math
@@ -10,20 +10,27 @@ from typing import NamedTuple
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import LANE, NUDGE, coarse_tie, gain, mix, tie_of_row
+from tvcs_core.projection.kernels.gains import (
+    HASH_MASK,
+    HASH_WEIGHT,
+    coarse_tie,
+    gain,
+    mix,
+    tie_of_row,
+)
 from tvcs_core.projection.kernels.records import Floats, Ints
 from tvcs_core.projection.kernels.table import nudged_gains
 
 
-class Drawn(NamedTuple):
-    """A uniform sample (a reservoir) of the values of some columns that are above a level.
+class Reservoir(NamedTuple):
+    """A uniform sample (a reservoir) of the values of some columns above a level.
 
     Attributes
     ----------
     seen
-        How many there were (columns,).
+        Number of values offered so far (columns,).
     drawn
-        Those drawn (columns, s), the first seen[c] at most.
+        The sampled values (columns, s); the first seen[c] at most are set.
     """
 
     seen: Ints
@@ -32,20 +39,20 @@ class Drawn(NamedTuple):
 
 @kernel
 def sample_wanted(candidates, caps, grid, col_price, thresholds, step, first_row, pool):
-    """Fill `pool` with what rows want, of about every step-th entry; return how many.
+    """Fill `pool` with values above the row threshold, of every step-th entry; return the count.
 
-    A row wants what is above its threshold once the column prices are off.
+    Values are gains less column prices.
     """
     values, n_cols, n = candidates.values, candidates.columns.size, np.int64(0)
     for r in range(first_row, candidates.start.size - 1):
         if caps.rows[r] == 0:
             continue
         of_row, first = tie_of_row(r), candidates.start[r]
-        # Elsewhere in every row, so that no column is left out.
+        # The first column differs from row to row, so that every column is sampled.
         for c in range(r * 7919 % step, n_cols, step):
             s = gain(values[first + c], grid.factor, candidates.squared)
             if grid.nudged and s > 0.0:
-                s += coarse_tie(of_row, c, np.int64(0)) * NUDGE
+                s += coarse_tie(of_row, c, np.int64(0)) * HASH_WEIGHT
             s -= col_price[c]
             if s > thresholds[r]:
                 pool[n] = s
@@ -55,10 +62,11 @@ def sample_wanted(candidates, caps, grid, col_price, thresholds, step, first_row
 
 @kernel
 def count_between(candidates, caps, grid, row_price, columns, levels, first_row, counts, sample):
-    """Count the gains of some columns, less row prices, between levels, and draw some of them.
+    """Count the gains of some columns, less row prices, between levels, and sample some of them.
 
-    `levels` (columns, L) grow; counts[c, i] is raised by what lies above level i of columns[c] and
-    not above the next. `sample` is a `Drawn`.
+    `levels` (columns, L) are increasing. counts[c, i] grows by the number of values of columns[c]
+    above level i and not above level i + 1. `sample` is a `Reservoir`, filled above level 1 by
+    Vitter's Algorithm R with a hash in place of random numbers.
     """
     n_levels, seen, drawn, n_drawn = (
         levels.shape[1],
@@ -82,21 +90,21 @@ def count_between(candidates, caps, grid, row_price, columns, levels, first_row,
             counts[c, at - 1] += 1
             if at == 1:
                 continue
-            place = seen[c]
+            position = seen[c]
             seen[c] += 1
-            if place >= n_drawn:
-                place = mix((r * 0x9E3779B + c * 0x2545F49) & LANE) % seen[c]
-            if place < n_drawn:
-                drawn[c, place] = s
+            if position >= n_drawn:
+                position = mix((r * 0x9E3779B + c * 0x2545F49) & HASH_MASK) % seen[c]
+            if position < n_drawn:
+                drawn[c, position] = s
 
 
 @kernel
 def value_of_rank(levels, above, drawn, n_drawn, rank):
-    """Estimate the value that `rank` values of a column are above.
+    """Estimate the value of a column that `rank` values exceed.
 
-    `above` says how many are above each of the growing levels. Between two of them stand evenly
-    those of the first `n_drawn` values (sorted) that were drawn there; where none was, numbers
-    are taken to fall by a constant factor.
+    `above` counts the values above each of the increasing levels. Within the right interval the
+    sampled values (the first `n_drawn`, sorted) are assumed evenly ranked; without samples, counts
+    are interpolated geometrically.
     """
     at, rank = 0, max(rank, 0.0)
     while at < levels.size - 2 and above[at + 1] >= rank:
@@ -111,18 +119,18 @@ def value_of_rank(levels, above, drawn, n_drawn, rank):
         share = math.log((above[at] + 1.0) / (rank + 1.0))
         share /= math.log((above[at] + 1.0) / (above[at + 1] + 1.0))
         return left + share * (right - left)
-    place = (above[at] - rank) / (above[at] - above[at + 1]) * (inside + 1)
-    below = min(int(place), inside)
+    position = (above[at] - rank) / (above[at] - above[at + 1]) * (inside + 1)
+    below = min(int(position), inside)
     if below < inside:
         right = drawn[before + below]
     if below > 0:
         left = drawn[before + below - 1]
-    return left + (place - below) * (right - left)
+    return left + (position - below) * (right - left)
 
 
 @kernel
 def values_of_ranks(levels, above, drawn, n_drawn, ranks, out):
-    """Estimate the values of several ranks of every column; `drawn` is sorted here."""
+    """Estimate the values of several ranks of every column; sorts `drawn`."""
     for c in range(levels.shape[0]):
         drawn[c].sort()
         for i in range(ranks.shape[1]):
@@ -131,9 +139,9 @@ def values_of_ranks(levels, above, drawn, n_drawn, ranks, out):
 
 @kernel
 def gains_of_list(row, col, candidates, grid, out):
-    """Fill `out` with the gains of listed entries, nudged where asked."""
+    """Fill `out` with the gains of listed entries, nudged if the grid is."""
     for e in range(row.size):
         out[e] = gain(candidates.values[e], grid.factor, candidates.squared)
         if grid.nudged and out[e] > 0.0:
             of_row = tie_of_row(np.int64(row[e]))
-            out[e] += coarse_tie(of_row, np.int64(col[e]), np.int64(0)) * NUDGE
+            out[e] += coarse_tie(of_row, np.int64(col[e]), np.int64(0)) * HASH_WEIGHT

@@ -1,7 +1,7 @@
-"""How far a support and prices are from proving each other optimal: NumPy and the definition alone.
+"""Measurement of objective and gap of a block, using NumPy and the definition only.
 
-This shares no kernel with what found them, and takes the support as rows and columns. A block reads
-its entries again and sends three sums and two facts.
+It shares no kernel with the search, and takes the support as rows and columns. A block reads its
+entries again and sends three sums and a count.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from numpy.typing import NDArray
 from tvcs_core.projection.blocks.block import Block
 
 
-class Proof(NamedTuple):
-    """What a block's part of the support is worth, and the slack of its entries.
+class BlockProof(NamedTuple):
+    """Objective and slack of a block's part of the support.
 
     Attributes
     ----------
-    kept
-        Sum of the squares of what is kept.
+    objective
+        Sum of the squares in the support.
     slack
-        What is worth more than its prices and left out, and what falls short and is kept.
+        Positive surplus of entries outside the support, plus negative surplus of those in it.
     surplus
-        What all entries are worth beyond their prices.
+        Positive surplus of all entries: gains above their prices.
     wrong
-        How many kept entries have another value in the block than in the support.
+        Number of support entries whose value differs from the block.
     """
 
-    kept: float
+    objective: float
     slack: float
     surplus: float
     wrong: int
 
 
 @dataclass(frozen=True)
-class Prove:
-    """Hold every entry of a block against the prices of its groups.
+class ProveBlock:
+    """Compare every entry of a block with the prices of its groups.
 
     Attributes
     ----------
     row_duals, col_duals, total_dual
-        The prices of the block's rows, of all columns and of the total.
+        Prices of the block's rows, of all columns and of the total.
     rows, cols, values
-        What is kept: row in the block, which grow, column and value.
+        The support: row in the block (sorted), column and value.
     """
 
     row_duals: NDArray[np.float64]
@@ -56,17 +56,17 @@ class Prove:
     cols: NDArray[np.int64]
     values: NDArray[np.float64]
 
-    def answer(self, block: Block) -> Proof:
-        """Go through the block once."""
-        kept, slack, surplus, wrong = [], [], [], 0
+    def answer(self, block: Block) -> BlockProof:
+        """Read the block once and return its sums."""
+        objective, slack, surplus, wrong = [], [], [], 0
         charged = self.row_duals + self.total_dual
-        for first, values in block.pieces():
+        for first, values in block.chunks():
             last = first + len(values)
             part = slice(*np.searchsorted(self.rows, [first, last]))
             at = self.rows[part] - first, self.cols[part]
             wrong += int(np.count_nonzero(values[at] != self.values[part]))
             gains = np.square(values, out=values)
-            kept.append(math.fsum(gains[at].tolist()))
+            objective.append(math.fsum(gains[at].tolist()))
             gains -= charged[first:last, None]
             gains -= self.col_duals
             of_kept = gains[at]
@@ -74,4 +74,4 @@ class Prove:
             surplus.append(float(beyond.sum()))
             beyond[at] = np.maximum(-of_kept, 0.0)
             slack.append(float(beyond.sum()))
-        return Proof(math.fsum(kept), math.fsum(slack), math.fsum(surplus), wrong)
+        return BlockProof(math.fsum(objective), math.fsum(slack), math.fsum(surplus), wrong)

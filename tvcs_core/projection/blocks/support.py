@@ -1,4 +1,4 @@
-"""What blocks are asked about the support: what is near prices, on their wrong side, kept."""
+"""Questions to blocks about the support: entries near prices, violators, and the support itself."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.projection.blocks.block import Block
-from tvcs_core.projection.blocks.ground import Ground, Piece
+from tvcs_core.projection.blocks.context import BlockContext, RowChunk
 from tvcs_core.projection.kernels import table
-from tvcs_core.projection.kernels.records import Band, Int32s, Ints, Listed, Prices, Support
+from tvcs_core.projection.kernels.records import Band, EntryList, Int32s, Ints, Prices, Support
 
-WORST = 32  # violators of a row that join the core in one pass
+MAX_VIOLATORS_PER_ROW = 32  # that join the core in one pass, as in exact/network.py
 
 
-class NearBlock(NamedTuple):
-    """The entries near the prices, row by row; what is kept above them; whether these are all."""
+class CoreBlock(NamedTuple):
+    """Core entries of a block, loads of entries above, and whether the list is complete."""
 
     per_row: Int32s
     col: Int32s
@@ -29,131 +29,135 @@ class NearBlock(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ListNear:
-    """List the entries near the prices; those above them are kept, those below are not.
+class ListCore:
+    """List the entries near the prices; those above are kept, those below are not.
 
-    `most` entries at most are listed: a block that has more says so.
+    A block with more than `most` such entries reports only that.
     """
 
-    ground: Ground
+    context: BlockContext
     prices: Prices
     band: Band
     most: int
 
-    def sorted_pieces(self, block: Block) -> Iterator[tuple[Piece, Listed, Support]]:
-        """Each piece with what is near of it, by place in the piece, and what is above."""
-        ground, size = self.ground, 0
-        # Copies: what comes from another process may be read-only, and kernels take no such arrays.
+    def classified_chunks(self, block: Block) -> Iterator[tuple[RowChunk, EntryList, Support]]:
+        """Yield each chunk with its core entries, by position in it, and the entries above."""
+        context, size = self.context, 0
+        # Copies, since arrays from other processes may be read-only, which kernels do not accept.
         rows, cols, price = self.prices
-        prices = Prices(ground.placed(rows), np.array(cols), price)
-        below, above = (ground.placed(x) for x in self.band[:2])
+        prices = Prices(context.placed(rows), np.array(cols), price)
+        below, above = (context.placed(x) for x in self.band[:2])
         below_cols, above_cols = (np.array(x) for x in self.band[2:4])
         band = Band(below, above, below_cols, above_cols, *self.band[4:])
         loads = (
-            ground.placed(np.zeros(block.shape[0], np.int64)),
+            context.placed(np.zeros(block.shape[0], np.int64)),
             np.zeros(block.shape[1], np.int64),
         )
-        for piece in ground.pieces(block):
-            size = max(size, piece.candidates.values.size)
+        for chunk in context.chunks(block):
+            size = max(size, chunk.candidates.values.size)
             row, col = np.empty(size, np.int32), np.empty(size, np.int32)
-            listed = Listed(row, col, np.empty(size, np.int64), np.empty(size))
-            keep = np.zeros(size, np.bool_)
-            taken = Support(keep[: piece.candidates.values.size], *loads)
+            listed = EntryList(row, col, np.empty(size, np.int64), np.empty(size))
+            mask = np.zeros(size, np.bool_)
+            taken = Support(mask[: chunk.candidates.values.size], *loads)
             _, n = table.list_band(
-                piece.candidates,
-                piece.caps,
-                ground.grid,
+                chunk.candidates,
+                chunk.caps,
+                context.grid,
                 prices,
                 band,
-                piece.first,
+                chunk.first,
                 taken,
                 listed,
                 0,
             )
-            yield piece, Listed._make(x[:n] for x in listed), taken
+            yield chunk, EntryList._make(x[:n] for x in listed), taken
 
-    def answer(self, block: Block) -> NearBlock:
-        """Go through the block once."""
+    def answer(self, block: Block) -> CoreBlock:
+        """Read the block once."""
         per_row, found, values = np.zeros(block.shape[0], np.int64), [], []
         n, is_whole, none = 0, True, np.empty(0, np.int64)
         loads = none, none
-        for piece, listed, taken in self.sorted_pieces(block):
-            loads = taken.row_load[self.ground.first :], taken.col_load
+        for chunk, listed, taken in self.classified_chunks(block):
+            loads = taken.row_load[self.context.first :], taken.col_load
             n += listed.row.size
             is_whole = is_whole and n <= self.most
             if is_whole:
-                per_row += np.bincount(listed.row - self.ground.first, minlength=per_row.size)
+                per_row += np.bincount(listed.row - self.context.first, minlength=per_row.size)
                 found.append(listed.col.copy())
-                values.append(piece.candidates.values[listed.place].astype(_sent(block)))
+                values.append(chunk.candidates.values[listed.position].astype(_sent(block)))
         if not is_whole:
             found, values = [np.empty(0, np.int32)], [np.empty(0)]
         lists = np.concatenate(found), np.concatenate(values)
         row_load, col_load = (x.astype(np.int32) for x in loads)
-        return NearBlock(per_row.astype(np.int32), *lists, row_load, col_load, is_whole)
+        return CoreBlock(per_row.astype(np.int32), *lists, row_load, col_load, is_whole)
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Which entries a block keeps: those above `near`, but of the core, by place, what `keep` says.
+class BlockSupport:
+    """The support of a block: entries above the core band, and a mask over the core entries.
 
-    A place counts the block's entries row by row; they grow.
+    Positions count the block's entries row by row, and are sorted.
     """
 
-    near: ListNear
+    near: ListCore
     core: Ints
-    keep: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
 
-    def pieces(self, block: Block) -> Iterator[tuple[Piece, NDArray[np.bool_]]]:
-        """Each piece with which of its entries are kept."""
+    def chunks(self, block: Block) -> Iterator[tuple[RowChunk, NDArray[np.bool_]]]:
+        """Yield each chunk with the mask of its support."""
         m = block.shape[1]
-        for piece, _, taken in self.near.sorted_pieces(block):
-            first, last = ((r - self.near.ground.first) * m for r in piece[:2])
-            of_piece = slice(*np.searchsorted(self.core, [first, last]))
-            taken.keep[self.core[of_piece] - first] = self.keep[of_piece]
-            yield piece, taken.keep
+        for chunk, _, taken in self.near.classified_chunks(block):
+            first, last = ((r - self.near.context.first) * m for r in chunk[:2])
+            of_chunk = slice(*np.searchsorted(self.core, [first, last]))
+            taken.mask[self.core[of_chunk] - first] = self.mask[of_chunk]
+            yield chunk, taken.mask
 
 
-class Wrong(NamedTuple):
-    """Entries on the wrong side of the prices: row in the block, column, value, whether kept."""
+class Violators(NamedTuple):
+    """Violating entries: row in the block, column, value, and whether kept."""
 
     row: Int32s
     col: Int32s
     values: NDArray[Any]
-    keep: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class FindViolators:
-    """Send the worst entries of every row that are kept though their reduced cost says no.
+    """Send the worst entries of every row whose reduced cost contradicts the support.
 
-    Or the other way round. `rows` and `cols` are potentials, as pairs of grid steps and tie hash.
+    `rows` and `cols` are potentials, as pairs of grid steps and tie hash.
     """
 
-    kept: Kept
+    kept: BlockSupport
     rows: Ints
     cols: Ints
 
-    def answer(self, block: Block) -> Wrong:
-        """Go through the block once."""
-        ground, parts = self.kept.near.ground, []
-        rows, grid = ground.placed(self.rows), ground.grid._replace(nudged=False)
-        for piece, keep in self.kept.pieces(block):
-            pi = np.concatenate([rows[: piece.last], self.cols])
-            room = min((piece.last - piece.first) * WORST, keep.size) + WORST
+    def answer(self, block: Block) -> Violators:
+        """Read the block once."""
+        context, parts = self.kept.near.context, []
+        rows, grid = context.placed(self.rows), context.grid._replace(nudged=False)
+        for chunk, mask in self.kept.chunks(block):
+            pi = np.concatenate([rows[: chunk.last], self.cols])
+            room = (
+                min((chunk.last - chunk.first) * MAX_VIOLATORS_PER_ROW, mask.size)
+                + MAX_VIOLATORS_PER_ROW
+            )
             row, col = np.empty(room, np.int32), np.empty(room, np.int32)
-            place = np.empty(room, np.int64)
-            listed = Listed(row, col, place, np.empty(0))
+            position = np.empty(room, np.int64)
+            listed = EntryList(row, col, position, np.empty(0))
             _, n = table.violators(
-                piece.candidates, piece.caps, grid, pi, keep, WORST, piece.first, listed, 0,
+                chunk.candidates, chunk.caps, grid, pi, mask, MAX_VIOLATORS_PER_ROW, chunk.first,
+                listed, 0,
             )  # fmt: skip
-            in_block, place = row[:n] - ground.first, place[:n]
-            values = piece.candidates.values[place].astype(_sent(block))
-            parts.append((in_block.astype(np.int32), col[:n].copy(), values, keep[place]))
-        return Wrong(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+            in_block, position = row[:n] - context.first, position[:n]
+            values = chunk.candidates.values[position].astype(_sent(block))
+            parts.append((in_block.astype(np.int32), col[:n].copy(), values, mask[position]))
+        return Violators(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
 class SupportPart(NamedTuple):
-    """What is kept of a block, row by row."""
+    """The support of a block, row by row."""
 
     per_row: Int32s
     col: Int32s
@@ -161,33 +165,33 @@ class SupportPart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SendKept:
-    """Send what is kept; without `kept` that is every entry of open groups that is not 0."""
+class SendSupport:
+    """Send the support of a block; without `support`, every nonzero entry of open groups."""
 
-    ground: Ground
-    kept: Kept | None
+    context: BlockContext
+    kept: BlockSupport | None
 
     def answer(self, block: Block) -> SupportPart:
-        """Go through the block once."""
+        """Read the block once."""
         per_row, cols, kept_values = np.zeros(block.shape[0], np.int32), [], []
-        for piece, keep in self._pieces(block):
-            table_ = keep.reshape(-1, block.shape[1])
-            at = slice(piece.first - self.ground.first, piece.last - self.ground.first)
+        for chunk, mask in self._chunks(block):
+            table_ = mask.reshape(-1, block.shape[1])
+            at = slice(chunk.first - self.context.first, chunk.last - self.context.first)
             per_row[at] = np.count_nonzero(table_, axis=1)
             cols.append(np.nonzero(table_)[1].astype(np.int32))
-            kept_values.append(piece.candidates.values[keep].astype(_sent(block)))
+            kept_values.append(chunk.candidates.values[mask].astype(_sent(block)))
         return SupportPart(per_row, np.concatenate(cols), np.concatenate(kept_values))
 
-    def _pieces(self, block: Block) -> Iterator[tuple[Piece, NDArray[np.bool_]]]:
+    def _chunks(self, block: Block) -> Iterator[tuple[RowChunk, NDArray[np.bool_]]]:
         if self.kept is not None:
-            yield from self.kept.pieces(block)
+            yield from self.kept.chunks(block)
             return
-        open_cols = self.ground.col_caps > 0
-        for piece in self.ground.pieces(block):
-            is_open = (piece.caps.rows[piece.first :] > 0)[:, None] & open_cols
-            yield piece, (piece.candidates.values != 0.0) & is_open.reshape(-1)
+        open_cols = self.context.col_caps > 0
+        for chunk in self.context.chunks(block):
+            is_open = (chunk.caps.rows[chunk.first :] > 0)[:, None] & open_cols
+            yield chunk, (chunk.candidates.values != 0.0) & is_open.reshape(-1)
 
 
 def _sent(block: Block) -> Any:
-    """The type in which values are sent: the block's own where it is shorter than float64."""
+    """Return the dtype in which values are sent: float32 if the block has it, else float64."""
     return np.float32 if block.dtype == np.float32 else np.float64

@@ -1,25 +1,18 @@
-"""The exact projection: drivers over the kernels, in the order of docs/method.md.
+"""The exact projection: drivers of the kernels, in the order of docs/method.md.
 
-Maximises sum(gain * x) over x in {0, 1} with caps on rows, columns and the total, and proves it by
-prices. `candidates` says what is solved, `shortcuts` what needs no search, `prices` where the
-search begins, `core` which entries it looks at, `network` how they are settled and the rest is
-checked, and `search` puts these together.
+Maximises sum(gain * x) over x in {0, 1} with caps on rows, columns and the total, and proves the
+result by prices. `candidates` defines the instance, and `shortcuts` handles instances that need no
+search. `prices` computes first prices, and `core` lists the entries near them. `network` runs the
+simplex on these and checks the rest. `search` combines all steps.
 """
 
-from tvcs_core.projection.exact.assigned import are_ones
-from tvcs_core.projection.exact.candidates import Exact, steps_for, writeable
-from tvcs_core.projection.exact.prices import Near
+from tvcs_core.projection.exact.assigned import are_all_ones
+from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps_for, writeable
+from tvcs_core.projection.exact.prices import CoreBand
 from tvcs_core.projection.exact.search import solve_dense, solve_edges
-from tvcs_core.projection.exact.shortcuts import SMALL, SMALL_ONES
+from tvcs_core.projection.exact.shortcuts import MAX_SMALL, MAX_SMALL_UNIT_CAPS
 
 __all__ = [
-    "SMALL",
-    "SMALL_ONES",
-    "Exact",
-    "Near",
-    "are_ones",
-    "solve_dense",
-    "solve_edges",
-    "steps_for",
-    "writeable",
-]
+    "MAX_SMALL", "MAX_SMALL_UNIT_CAPS", "CoreBand", "ExactSolution", "are_all_ones",
+    "grid_steps_for", "solve_dense", "solve_edges", "writeable",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is solved: candidates with their caps, and the numbers in which that is done."""
+"""The instance of an exact projection: candidates, caps, and the grid of the gains."""
 
 import math
 from typing import Any, NamedTuple
@@ -10,22 +10,24 @@ from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Grid, Ints, Prices
 
-WORTH_ASKING = 100_000_000  # bytes
-OF_TABLE, OF_LIST = 4, 100  # bytes of a candidate: its share of the core, and of lists
-SCANNED = 100_000  # entries of a table up to which the scan comes first
-FILLED = 0.6  # share of nonzero entries below which lists of them are shorter
-LONG = 8  # times the shorter side, beyond which lines are looked at by the scan only if need be
-TIED = 0.02  # share of a draw that is equal to another, or of entries to their neighbour: ties
-ALIKE = 0.9  # of the latter: nearly all lines of one side are of one value
-FINE = 2.0**-30  # of the largest, by less than which all values differ: the hash would drown that
-NEVER = np.finfo(float).max  # a price; from a gain beyond all floats inf would leave no number
-HEAVY = 100.0  # times the typical one, more than which the mean square of values tells of tails
+MIN_CHECKED_BYTES = 100_000_000  # smaller needs are not compared with the available memory
+# Bytes per candidate: share of the core for a table, arrays of a list (docs/method.md, costs).
+BYTES_PER_TABLE_ENTRY, BYTES_PER_LIST_ENTRY = 4, 100
+# The other thresholds were measured by `python -m benchmarks.speed.families` (docs/method.md).
+SCALING_FIRST_ENTRIES = 100_000  # entries of a table up to which cost scaling comes first
+MIN_FILLED_SHARE = 0.6  # share of nonzero entries below which a list is shorter than the table
+LONG_LINE_RATIO = 8  # lines this many times as long as their number are too costly to scan first
+MIN_TIED_SHARE = 0.02  # share of equal values in a draw, or of equal neighbours: there are ties
+MIN_EQUAL_SHARE = 0.9  # share of equal neighbours: nearly all lines of one side are constant
+HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash would outweigh them
+PROHIBITIVE_PRICE = np.finfo(float).max  # infinity would give NaN with an infinite gain
+HEAVY_TAIL_RATIO = 100.0  # of mean square to squared median: heavy tails
 
 
-class Exact(NamedTuple):
-    """An optimal support with the prices that prove it, in the unit of the gains."""
+class ExactSolution(NamedTuple):
+    """An optimal support with the prices that prove it, in units of the gains."""
 
-    keep: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
     row_duals: Floats
     col_duals: Floats
     total_dual: float
@@ -34,30 +36,30 @@ class Exact(NamedTuple):
 
 
 class Instance:
-    """Candidates whose caps bind, the grid of their gains, and what is known before the search.
+    """Candidates under binding caps, the grid of their gains, and statistics of both.
 
     Attributes
     ----------
     candidates, caps, grid
-        As the kernels take them.
+        Arguments of the kernels.
     scale
-        What gains are multiplied by, so that the largest is in .25 .. 1.
+        Factor that brings the largest gain into .25 .. 1.
     closed_row, closed_col
-        Groups that may keep nothing.
-    open_size, fits
-        How many candidates are nonzero in open groups; at most so many can be kept.
-    fit_rows, fit_cols
-        The same if only the caps of rows counted, or only those of columns.
+        Masks of the groups with cap 0.
+    open_size, capacity
+        Number of nonzero candidates in open groups; upper bound on the size of a support.
+    row_capacity, col_capacity
+        The same bound from the caps of rows alone, and of columns alone.
     level
-        A typical gain, by which a warm start is brought to this instance's scale.
+        A typical gain, which rescales a warm start.
     spread
-        By how much gains differ, by a draw; 0 says no more than that most are equal.
+        Range of the gains in a draw; 0 only means that most are equal.
     has_ties, has_equal_lines
-        Whether many values are equal; whether nearly all of the lines of one side are.
+        Whether many values are equal; whether nearly all lines of one side are constant.
     has_tails
-        Whether a few values are so large that a typical one says nothing of them.
-    is_scanned
-        Whether the scan is likely to be faster than the simplex.
+        Whether a few values are so large that the typical one is not representative.
+    prefers_scaling
+        Whether cost scaling is likely to be faster than the simplex.
     """
 
     def __init__(
@@ -65,48 +67,51 @@ class Instance:
     ) -> None:
         self.candidates, self.caps = candidates, caps
         factor = scale_of(largest)
-        drawn = draw(candidates.values)
+        drawn = draw_sizes(candidates.values)
         self.scale = factor * factor if candidates.squared else factor
         self.closed_row, self.closed_col = caps.rows == 0, caps.cols == 0
         self.open_size = int(per_row.sum())
-        self.fit_rows = int(np.minimum(per_row, caps.rows).sum())
-        self.fit_cols = int(np.minimum(per_col, caps.cols).sum())
-        self.fits = min(caps.total, self.fit_rows, self.fit_cols)
-        with np.errstate(over="ignore"):  # in groups that may keep nothing
+        self.row_capacity = int(np.minimum(per_row, caps.rows).sum())
+        self.col_capacity = int(np.minimum(per_col, caps.cols).sum())
+        self.capacity = min(caps.total, self.row_capacity, self.col_capacity)
+        with np.errstate(over="ignore"):  # values in groups with cap 0 may overflow
             mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
             ends = drawn[[0, -1]] * factor if drawn.size else np.zeros(2)
             self.spread = float(np.ptp(np.square(ends) if candidates.squared else ends))
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
-        self.has_tails = mean_square > HEAVY * typical * typical
-        is_small = candidates.values.size <= SCANNED
-        self.is_scanned = (
+        self.has_tails = mean_square > HEAVY_TAIL_RATIO * typical * typical
+        is_small = candidates.values.size <= SCALING_FIRST_ENTRIES
+        self.prefers_scaling = (
             is_small and self.is_filled and not self.has_tails and not self.has_long_lines
         )
-        beside = share_of_equal(candidates)
-        self.has_ties = beside > TIED or share_of_drawn(drawn) > TIED
-        self.has_equal_lines = beside > ALIKE
-        nudged = self.has_ties and not is_drowned(drawn)
+        beside = equal_neighbour_share(candidates)
+        self.has_ties = beside > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
+        self.has_equal_lines = beside > MIN_EQUAL_SHARE
+        nudged = self.has_ties and not is_below_hash(drawn)
         self.grid = Grid(factor, grid_steps(candidates, caps), nudged)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """Number of rows and of columns."""
         return self.caps.rows.size, self.caps.cols.size
 
     @property
     def is_filled(self) -> bool:
-        """Whether it is a table of which a list would be no shorter."""
-        return self.candidates.dense and self.open_size >= FILLED * self.candidates.values.size
+        """Whether it is a table that a list would not shorten."""
+        return (
+            self.candidates.dense
+            and self.open_size >= MIN_FILLED_SHARE * self.candidates.values.size
+        )
 
     @property
     def has_long_lines(self) -> bool:
-        """Whether one side is so much longer than the other that its lines are dear to look at."""
-        return max(self.shape) > LONG * min(self.shape)
+        """Whether one side is so much longer than the other that scanning its lines is costly."""
+        return max(self.shape) > LONG_LINE_RATIO * min(self.shape)
 
 
 def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
-    """Price the groups that may keep nothing at what their best entry is worth."""
+    """Set the prices of groups with cap 0 to the value of their best entry."""
     n, m = caps.rows.size, caps.cols.size
     if np.count_nonzero(caps.rows) < n or np.count_nonzero(caps.cols) < m:
         prices.rows[caps.rows == 0], prices.cols[caps.cols == 0] = 0.0, 0.0
@@ -114,55 +119,55 @@ def price_closed(candidates: Candidates, caps: Counts, prices: Prices) -> None:
 
 
 class _Writeable:
-    """Shows an array as writeable: kernels have one signature, and write to no input."""
+    """Presents an array as writeable: kernels have one signature, and never write to inputs."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
-        shown = dict(array.__array_interface__)
-        shown["data"] = (shown["data"][0], False)
-        self.__array_interface__ = shown
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
 
 
 def writeable(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array itself, or a view that does not say that it is read-only."""
+    """Return the array itself, or a view of it that is not marked read-only."""
     return array if array.flags.writeable else np.asarray(_Writeable(array))
 
 
-def gains_of(i: Instance, values: Floats) -> Floats:
-    """Gains of some values, scaled; those of groups that may keep nothing are kept finite."""
-    gains = values * i.grid.factor
-    if i.candidates.squared:
+def scaled_gains(instance: Instance, values: Floats) -> Floats:
+    """Return the scaled gains of some values; those in groups with cap 0 are kept finite."""
+    gains = values * instance.grid.factor
+    if instance.candidates.squared:
         with np.errstate(over="ignore"):
-            gains = np.minimum(np.square(gains, out=gains), NEVER)
+            gains = np.minimum(np.square(gains, out=gains), PROHIBITIVE_PRICE)
     return gains
 
 
-def draw(values: Floats) -> Floats:
-    """Draw some 2,000 values and sort the sizes of those that are not 0."""
+def draw_sizes(values: Floats) -> Floats:
+    """Draw some 2,000 values; return the sorted sizes of the nonzero ones."""
     drawn = np.abs(values[:: values.size // 2000 + 1])
     return np.sort(drawn[drawn > 0.0])
 
 
-def share_of_drawn(drawn: Floats) -> float:
-    """How many of a sorted draw are equal to the one before."""
+def tied_share(drawn: Floats) -> float:
+    """Return the share of a sorted draw that equals its predecessor."""
     return float(np.count_nonzero(drawn[1:] == drawn[:-1])) / max(1, drawn.size)
 
 
-def is_drowned(drawn: Floats) -> bool:
-    """Guess from a sorted draw whether values differ by less than what the hash adds to gains."""
-    return bool(drawn.size) and 0.0 < drawn[-1] - drawn[0] < FINE * drawn[-1]
+def is_below_hash(drawn: Floats) -> bool:
+    """Return whether the values of a sorted draw differ by less than the hash would change them."""
+    return bool(drawn.size) and 0.0 < drawn[-1] - drawn[0] < HASH_RESOLUTION * drawn[-1]
 
 
-def share_of_equal(candidates: Candidates) -> float:
-    """How many entries of a table are worth what the next of their row or column is, of some.
+def equal_neighbour_share(candidates: Candidates) -> float:
+    """Return the share of sampled table entries that equal the next in their row or column.
 
-    A draw may hold a single entry of each line, and not show that all of a line are equal.
+    A draw may hold only one entry of each line, and then miss that the lines are constant.
     """
     values, step = candidates.values, candidates.values.size // 2000 + 1
     if not candidates.dense:
         return 0.0
     most = 0.0
-    for apart in (1, candidates.columns.size):  # the next column, the next row
+    for apart in (1, candidates.columns.size):  # distance to the next column, to the next row
         here, there = values[: values.size - apart : step], values[apart::step]
         equal = np.count_nonzero((here == there) & (here != 0.0))
         most = max(most, equal / max(1, here.size))
@@ -170,41 +175,41 @@ def share_of_equal(candidates: Candidates) -> float:
 
 
 def scale_of(largest: float) -> float:
-    """The power of two that brings the size of the largest value to .5 .. 1."""
+    """Return the power of two that brings the size of the largest value into .5 .. 1."""
     return math.ldexp(1.0, -min(max(math.frexp(largest)[1], -1000), 1000))
 
 
 def grid_steps(candidates: Candidates, caps: Counts) -> float:
-    """Choose the steps of the grid in the largest gain (or in twice that).
+    """Return the number of grid steps in the largest gain (or in twice that).
 
-    A path of the tree has at most as many costs of either sign as the shorter side has groups,
-    and one more, so that no potential can leave int64. The extra group of a list is not counted:
-    a matrix and the list of its entries share their grid.
+    A path of the tree has at most one more cost of either sign than the shorter side has groups.
+    The grid is chosen so that no potential, a sum along a path, overflows int64. The extra group
+    of a list does not count, so that a matrix and the list of its entries share their grid.
     """
-    return steps_for(min(caps.rows.size, caps.cols.size) - (not candidates.dense))
+    return grid_steps_for(min(caps.rows.size, caps.cols.size) - (not candidates.dense))
 
 
-def steps_for(shorter: int) -> float:
-    """The same for a shorter side of so many groups."""
+def grid_steps_for(shorter: int) -> float:
+    """Return the number of grid steps for a shorter side of so many groups."""
     return 2.0 ** min(56, 60 - (shorter + 2).bit_length())
 
 
 def estimate_memory(size: int, of_each: int) -> int:
-    """Bytes that a projection of `size` candidates is likely to need beyond its input.
+    """Return the bytes that `size` candidates are likely to need beyond the input.
 
-    `of_each` of them are needed for each candidate, beside its place in the support.
+    `of_each` is the need per candidate, without its byte in the support mask.
     """
     return size + of_each * size + 10_000_000
 
 
-def ask_for_memory(candidates: Candidates, of_each: int | None = None) -> None:
-    """Refuse before the work begins what the machine has no memory for.
+def check_memory(candidates: Candidates, of_each: int | None = None) -> None:
+    """Raise MemoryError before the work if the machine has too little memory for it.
 
-    By default `of_each` (see `estimate_memory`) is that of the simplex.
+    `of_each` (see `estimate_memory`) defaults to the need of the simplex.
     """
-    of_each = of_each or (OF_TABLE if candidates.dense else OF_LIST)
+    of_each = of_each or (BYTES_PER_TABLE_ENTRY if candidates.dense else BYTES_PER_LIST_ENTRY)
     need = estimate_memory(candidates.values.size, of_each)
-    have = available_memory() if need > WORTH_ASKING else None
+    have = available_memory() if need > MIN_CHECKED_BYTES else None
     if have is not None and need > have:
         raise MemoryError(
             f"this projection needs about {need / 1e6:,.0f} MB beyond its input, "
@@ -212,8 +217,8 @@ def ask_for_memory(candidates: Candidates, of_each: int | None = None) -> None:
         )
 
 
-def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return a longer array with the same beginning."""
+def extended(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return a copy extended to `size`, with undefined new elements."""
     grown = np.empty((size, *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown

@@ -1,46 +1,50 @@
-"""Caps of one side and of the total have a closed form: the answer if the other side allows it."""
+"""Closed form for the caps of one side and the total, used if the other side's caps allow it."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Exact, Instance
+from tvcs_core.projection.exact.candidates import ExactSolution, Instance
 from tvcs_core.projection.kernels import laminar, prices
 from tvcs_core.projection.kernels.records import Floats, Ints
 
-SPREAD = 4.0  # standard deviations that a random load stays below
+LOAD_SD = 4.0  # standard deviations by which a Poisson load is expected to stay below a cap
 
 
 def closed_form(
-    i: Instance, per_row: Ints, per_col: Ints, keep: NDArray[np.bool_], shape: tuple[int, ...]
-) -> Exact | None:
-    """Best entries under the caps of rows and total, or of columns and total; None if too many.
+    instance: Instance,
+    per_row: Ints,
+    per_col: Ints,
+    mask: NDArray[np.bool_],
+    shape: tuple[int, ...],
+) -> ExactSolution | None:
+    """Solve with the caps of rows and total alone, or of columns and total; None if infeasible.
 
-    Tried where the other side's caps cannot bind, or would not bind if entries fell at random.
-    Fills in `keep`, or leaves it empty.
+    Tried only if the other side's caps cannot bind, or would not bind for random entries. Fills in
+    `mask`, or leaves it empty.
     """
-    if i.closed_row.any() or i.closed_col.any():
+    if instance.closed_row.any() or instance.closed_col.any():
         return None
     for by_rows in (True, False):
-        rows, cols = (i.caps.rows, per_row), (i.caps.cols, per_col)
+        rows, cols = (instance.caps.rows, per_row), (instance.caps.cols, per_col)
         (caps, counts), (across, counts_across) = (rows, cols) if by_rows else (cols, rows)
-        most = min(i.caps.total, int(np.minimum(caps, counts).sum()))
+        most = min(instance.caps.total, int(np.minimum(caps, counts).sum()))
         if not are_loose(across, counts_across, most / across.size):
             continue
-        others, total_other = keep_lines(i, by_rows, keep)
-        if (loads(i, keep, not by_rows) <= across).all():
-            return read(i, by_rows, others, total_other, keep.reshape(shape))
-        keep[:] = False
+        others, total_other = keep_lines(instance, by_rows, mask)
+        if (loads(instance, mask, not by_rows) <= across).all():
+            return read(instance, by_rows, others, total_other, mask.reshape(shape))
+        mask[:] = False
     return None
 
 
 def are_loose(caps: Ints, counts: Ints, load: float) -> bool:
-    """Whether no cap is likely to bind where every group is to hold `load` entries."""
-    return bool(((caps >= counts) | (caps >= load + SPREAD * np.sqrt(load) + 1.0)).all())
+    """Return whether no cap is likely to bind if every group holds about `load` entries."""
+    return bool(((caps >= counts) | (caps >= load + LOAD_SD * np.sqrt(load) + 1.0)).all())
 
 
-def keep_lines(i: Instance, by_rows: bool, keep: NDArray[np.bool_]) -> tuple[Floats, float]:
-    """Keep the best entries; return the best gain that each line and the total left out."""
-    candidates, (n, m), none = i.candidates, i.shape, np.empty(0, np.int32)
+def keep_lines(instance: Instance, by_rows: bool, mask: NDArray[np.bool_]) -> tuple[Floats, float]:
+    """Keep the best entries; return the best gain excluded by each line and by the total."""
+    candidates, (n, m), none = instance.candidates, instance.shape, np.empty(0, np.int32)
     start, order, apart, row_of = candidates.start, none, 1, none
     if candidates.dense:
         start = np.append(np.arange(n) * m, m) if by_rows else np.append(np.arange(m), n)
@@ -51,31 +55,33 @@ def keep_lines(i: Instance, by_rows: bool, keep: NDArray[np.bool_]) -> tuple[Flo
         if not by_rows:
             start = np.empty(m + 1, np.int64)
             prices.by_column(candidates.columns, m, start, order)
-    caps = i.caps.rows if by_rows else i.caps.cols
-    others, what = np.empty(caps.size), (candidates, row_of, i.grid)
-    laminar.keep_best_of_lines(*what, start, order, apart, caps, keep, others)
-    n_kept, other = int(np.count_nonzero(keep)), 0.0
-    if n_kept > i.caps.total:
-        other = laminar.keep_best_of_kept(*what, i.caps.total, n_kept, keep)
+    caps = instance.caps.rows if by_rows else instance.caps.cols
+    others, arguments = np.empty(caps.size), (candidates, row_of, instance.grid)
+    laminar.keep_best_of_lines(*arguments, start, order, apart, caps, mask, others)
+    n_kept, other = int(np.count_nonzero(mask)), 0.0
+    if n_kept > instance.caps.total:
+        other = laminar.keep_best_of_kept(*arguments, instance.caps.total, n_kept, mask)
     return others, other
 
 
-def loads(i: Instance, keep: NDArray[np.bool_], of_rows: bool) -> Ints:
-    """How many entries each row or each column keeps."""
-    n, m = i.shape
-    if i.candidates.dense:
-        return np.count_nonzero(keep.reshape(n, m), axis=1 if of_rows else 0)
+def loads(instance: Instance, mask: NDArray[np.bool_], of_rows: bool) -> Ints:
+    """Return the number of kept entries per row, or per column."""
+    n, m = instance.shape
+    if instance.candidates.dense:
+        return np.count_nonzero(mask.reshape(n, m), axis=1 if of_rows else 0)
     if of_rows:
-        return np.bincount(np.repeat(np.arange(n), np.diff(i.candidates.start))[keep], minlength=n)
-    return np.bincount(i.candidates.columns[keep], minlength=m)
+        return np.bincount(
+            np.repeat(np.arange(n), np.diff(instance.candidates.start))[mask], minlength=n
+        )
+    return np.bincount(instance.candidates.columns[mask], minlength=m)
 
 
 def read(
-    i: Instance, by_rows: bool, others: Floats, other: float, keep: NDArray[np.bool_]
-) -> Exact:
-    """The result: every cap is worth the best gain that it leaves out."""
-    n, m = i.shape
-    unit = 1.0 / (i.grid.steps * i.scale)
+    instance: Instance, by_rows: bool, others: Floats, other: float, mask: NDArray[np.bool_]
+) -> ExactSolution:
+    """Return the solution; the price of every cap is the best gain that it excludes."""
+    n, m = instance.shape
+    unit = 1.0 / (instance.grid.steps * instance.scale)
     lines, price = np.maximum(others - other, 0.0) * unit, other * unit
     u, w = (lines, np.zeros(m)) if by_rows else (np.zeros(n), lines)
-    return Exact(keep, u, w, price, None, {"path": "closed form"})
+    return ExactSolution(mask, u, w, price, None, {"path": "closed form"})

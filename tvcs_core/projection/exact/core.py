@@ -1,79 +1,93 @@
-"""The core: entries near their threshold, of which a first feasible support is kept."""
+"""The core: entries near their threshold, with a first feasible support among them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Instance, longer
-from tvcs_core.projection.exact.prices import Near, by_col, by_row, sweep
+from tvcs_core.projection.exact.candidates import Instance, extended
+from tvcs_core.projection.exact.prices import CoreBand, col_lines, row_lines, sweep_list
 from tvcs_core.projection.kernels import start, table
-from tvcs_core.projection.kernels.records import Counts, Ints, Listed, Support
+from tvcs_core.projection.kernels.records import Counts, EntryList, Ints, Support
 
 
 @dataclass(frozen=True)
 class Core:
-    """Entries near their threshold, those of them kept, and what every group keeps in all."""
+    """Listed core entries, their first support, the loads of all groups, and the core band."""
 
-    listed: Listed
+    listed: EntryList
     kept: NDArray[np.bool_]
     load: Counts
-    near: Near
+    core_band: CoreBand
 
 
 @dataclass(frozen=True)
-class Overfull:
-    """Groups that entries above the core overfill already; none if too many are near to say."""
+class OverfullGroups:
+    """Groups overfilled by entries above the core; empty if the core was too large to list."""
 
     rows: Ints
     cols: Ints
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of overfull groups."""
         return self.rows.size + self.cols.size
 
 
-NO_GROUPS = Overfull(np.empty(0, np.int64), np.empty(0, np.int64))
+NO_OVERFULL_GROUPS = OverfullGroups(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def build_core(
-    i: Instance, near: Near, keep: NDArray[np.bool_], most: int | None = None
-) -> Core | Overfull:
-    """List what is near the prices, `most` at most; fill in `keep`, and fit it into the caps."""
-    n, m = i.shape
-    taken = Support(keep, np.zeros(n, np.int64), np.zeros(m, np.int64))
-    listed = list_near(i, near, taken, most)
+    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_], most: int | None = None
+) -> Core | OverfullGroups:
+    """List the entries near the prices, at most `most`, and fit a first support into the caps."""
+    n, m = instance.shape
+    taken = Support(mask, np.zeros(n, np.int64), np.zeros(m, np.int64))
+    listed = list_core_entries(instance, core_band, taken, most)
     if most is not None and listed.row.size > most:
-        return NO_GROUPS
-    rows, cols = by_row(listed, n), by_col(listed, m)
+        return NO_OVERFULL_GROUPS
+    rows, cols = row_lines(listed, n), col_lines(listed, m)
     above = int(taken.row_load.sum())
-    room = Counts(i.caps.rows - taken.row_load, i.caps.cols - taken.col_load, i.caps.total - above)
-    swept = sweep(listed, rows, cols, near.prices, room._replace(total=i.fits - above))
+    row_caps, col_caps, total = instance.caps
+    room = Counts(row_caps - taken.row_load, col_caps - taken.col_load, total - above)
+    wanted = room._replace(total=instance.capacity - above)
+    swept = sweep_list(listed, rows, cols, core_band.prices, wanted)
     kept = np.empty(listed.row.size, bool)
     if not start.settle(listed, rows, cols, swept.prices, room, kept):
-        return Overfull(np.flatnonzero(room.rows < 0), np.flatnonzero(room.cols < 0))
-    keep[listed.place] = kept
+        return OverfullGroups(np.flatnonzero(room.rows < 0), np.flatnonzero(room.cols < 0))
+    mask[listed.position] = kept
     row_load = taken.row_load + np.bincount(listed.row[kept], minlength=n)
     col_load = taken.col_load + np.bincount(listed.col[kept], minlength=m)
     return Core(listed, kept, Counts(row_load, col_load, int(row_load.sum())), swept)
 
 
-def list_near(i: Instance, near: Near, taken: Support, most: int | None = None) -> Listed:
-    """Entries near the prices, not all if more than `most`; those above them are `taken`."""
-    size, lines = i.candidates.values.size, np.diff(i.candidates.start)
+def list_core_entries(
+    instance: Instance, core_band: CoreBand, taken: Support, most: int | None = None
+) -> EntryList:
+    """List the entries near the prices and keep those above; stops early beyond `most` entries."""
+    size, lines = instance.candidates.values.size, np.diff(instance.candidates.start)
     room = min(size, size // 16 + 4 * int(lines.max()) + 1000)
     row, col = np.empty(room, np.int32), np.empty(room, np.int32)
-    listed = Listed(row, col, np.empty(room, np.int64), np.empty(room))
-    prices = near.prices._replace(cols=np.where(i.closed_col, np.inf, near.prices.cols))
+    listed = EntryList(row, col, np.empty(room, np.int64), np.empty(room))
+    prices = core_band.prices._replace(
+        cols=np.where(instance.closed_col, np.inf, core_band.prices.cols)
+    )
     at, found = 0, 0
-    while at < i.shape[0]:
+    while at < instance.shape[0]:
         at, found = table.list_band(
-            i.candidates, i.caps, i.grid, prices, near.band, at, taken, listed, found
+            instance.candidates,
+            instance.caps,
+            instance.grid,
+            prices,
+            core_band.band,
+            at,
+            taken,
+            listed,
+            found,
         )
         if most is not None and found > most:
             break
-        if at < i.shape[0]:
+        if at < instance.shape[0]:
             grown = min(size, 2 * listed.row.size)
-            listed = Listed._make(longer(x, grown) for x in listed)
-    return Listed._make(x[:found] for x in listed)
+            listed = EntryList._make(extended(x, grown) for x in listed)
+    return EntryList._make(x[:found] for x in listed)

@@ -1,68 +1,83 @@
-"""Which way to take: the simplex on a core, or the scan (docs/method.md has the reasons)."""
+"""Choice between the simplex on a core and cost scaling on the table.
+
+All thresholds were measured by `python -m benchmarks.speed.families`; docs/method.md ("Which way")
+has the reasons.
+"""
 
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
-from tvcs_core.projection.exact.candidates import SCANNED, Instance
+from tvcs_core.projection.exact.candidates import SCALING_FIRST_ENTRIES, Instance
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import Near, full_blocks, imbalance, no_prices, width
+from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, imbalance, width, zero_prices
 
-# Widths of the bands that loads may be off by earlier prices (see `misfit`).
-USABLE = 0.45  # for a core about them
-CLOSE = 1.2  # for blocks to begin with them and not with those of a sample
-AT_ALL = 3.5  # for blocks to begin with them
-SHORT = 50  # of what was kept, as 1 in so many: what a core about them may leave out at first
-FEW_LEFT = 3  # phases after blocks that began with nothing, up to which these are as good
-LARGEST = 20_000_000  # entries up to which it may come at all
-LARGE = 4_000_000  # entries from which on a pivot takes as long as several do of smaller tables
-EQUAL = 1_000_000  # entries from which on the scan comes to long lines too that are each of a value
-LONGEST = 100  # times the shorter side, beyond which lines are too long for the scan
-PIVOTS = 6.0  # of each node and entry of the core, from which on the scan takes over
-FEWER = 3.0  # of these where lines are long: where first prices are bad they are many times as many
-FEWEST = 1.0  # of these in large tables
-AMONG_TIES = 4  # entries of smaller ones with ties for each pivot: the scan takes about as long
-FAR = 200  # of what fits, as 1 in so many, is missing in equal lines: the scan begins at once
-BYTES = 16  # of both tables of the scan, by entry
+# Largest misfit of earlier prices, in band widths (see `misfit`), with which ...
+MAX_MISFIT_CORE = 0.45  # ... a core is built about them
+# ... the sweeps of the simplex begin with them instead of those of a sample
+MAX_MISFIT_SWEEPS = 1.2
+MAX_MISFIT_SCALING = 3.5  # ... the sweeps of cost scaling begin with them
+MAX_DEFICIT_INVERSE = 50  # 1 / the largest share of the earlier support that such a core may miss
+FEW_PHASES = 3  # phases of cost scaling after sweeps from zero, up to which these are as good
+MAX_SCALING_ENTRIES = 20_000_000  # entries of a table for cost scaling, at most
+# entries from which on a pivot takes as long as several in smaller tables
+SLOW_PIVOT_ENTRIES = 4_000_000
+# entries from which on cost scaling also takes long constant lines
+MIN_ENTRIES_EQUAL_LINES = 1_000_000
+MAX_ASPECT_RATIO = 100  # ratio of the sides above which lines are too long for cost scaling
+# Pivots per node and core entry after which cost scaling takes over ...
+PIVOTS_USUAL = 6.0
+# ... if lines are long: from bad first prices pivots are many times as many
+PIVOTS_LONG_LINES = 3.0
+PIVOTS_LARGE = 1.0  # ... in large tables
+# entries per pivot: with ties in smaller tables cost scaling takes about as long
+ENTRIES_PER_PIVOT_TIES = 4
+# 1 / the share of missing entries of equal lines beyond which cost scaling starts
+FAR_MISSING_INVERSE = 200
+BYTES_PER_ENTRY = 16  # bytes per entry of both tables of cost scaling
 
 
-def may_scan(i: Instance) -> bool:
-    """Whether the scan can take this instance: dense, few ties in long lines, memory for it."""
-    size = i.candidates.values.size
-    if not i.is_filled or size > LARGEST or max(i.shape) > LONGEST * min(i.shape):
+def can_use_cost_scaling(instance: Instance) -> bool:
+    """Return whether cost scaling can run: a dense table of moderate shape that fits memory."""
+    size, shape = instance.candidates.values.size, instance.shape
+    if not instance.is_filled or size > MAX_SCALING_ENTRIES:
         return False
-    if i.has_ties and i.has_long_lines and not (i.has_equal_lines and size >= EQUAL):
+    if max(shape) > MAX_ASPECT_RATIO * min(shape):
         return False
-    have = available_memory() if size > SCANNED else None
-    return have is None or BYTES * size < have
+    takes_long_lines = instance.has_equal_lines and size >= MIN_ENTRIES_EQUAL_LINES
+    if instance.has_ties and instance.has_long_lines and not takes_long_lines:
+        return False
+    have = available_memory() if size > SCALING_FIRST_ENTRIES else None
+    return have is None or BYTES_PER_ENTRY * size < have
 
 
-def begins_with_scan(i: Instance) -> bool:
-    """Whether the scan is likely to be faster than the simplex from the start."""
-    suits_simplex = i.has_equal_lines and i.fits == i.caps.total
-    return i.is_scanned and not suits_simplex and may_scan(i)
+def starts_with_cost_scaling(instance: Instance) -> bool:
+    """Return whether cost scaling is likely to be faster than the simplex from the start."""
+    suits_simplex = instance.has_equal_lines and instance.capacity == instance.caps.total
+    return instance.prefers_scaling and not suits_simplex and can_use_cost_scaling(instance)
 
 
-def misfit(i: Instance, near: Near) -> float:
-    """By how many widths of the bands the loads are off that prices of an earlier result give."""
-    return imbalance(i, near.prices) / width(max(i.shape))
+def misfit(instance: Instance, core_band: CoreBand) -> float:
+    """Return by how many band widths the loads under earlier prices are off."""
+    return imbalance(instance, core_band.prices) / width(max(instance.shape))
 
 
-def block_prices(i: Instance, earlier: Near | None = None) -> Near:
-    """First prices for the scan: one block of each side, beginning with those of an earlier one."""
-    (n, m), size = i.shape, i.candidates.values.size
-    guess = no_prices(n, m) if earlier is None else earlier.prices
-    return full_blocks(i, guess, rows_first=n > m, count=2, sampled=size)
+def sweep_prices(instance: Instance, earlier: CoreBand | None = None) -> CoreBand:
+    """Return first prices for cost scaling: one sweep over each side, from `earlier` if given."""
+    (n, m), size = instance.shape, instance.candidates.values.size
+    guess = zero_prices(n, m) if earlier is None else earlier.prices
+    return full_sweeps(instance, guess, rows_first=n > m, count=2, sampled=size)
 
 
-def pivot_budget(i: Instance, network: CoreNetwork, missing: int = 0) -> int:
-    """Pivots after which the scan from the first prices is expected to have been done.
+def pivot_budget(instance: Instance, network: CoreNetwork, missing: int = 0) -> int:
+    """Return the number of pivots in whose time cost scaling would be done.
 
-    `missing` entries are not in the network's support that all caps have room for.
+    `missing` is the number of entries that the first support lacks although all caps have room.
     """
-    size = i.candidates.values.size
-    if i.has_ties and size <= LARGE:
-        is_far = i.has_equal_lines and missing > i.fits // FAR
-        return 0 if is_far else size // AMONG_TIES
-    most = FEWEST if size > LARGE else FEWER if i.has_long_lines else PIVOTS
+    size = instance.candidates.values.size
+    if instance.has_ties and size <= SLOW_PIVOT_ENTRIES:
+        is_far = instance.has_equal_lines and missing > instance.capacity // FAR_MISSING_INVERSE
+        return 0 if is_far else size // ENTRIES_PER_PIVOT_TIES
+    usual = PIVOTS_LONG_LINES if instance.has_long_lines else PIVOTS_USUAL
+    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else usual
     share = max(1.0, (size / 250_000) ** 0.6)
-    return int(min(most, 2.5 * share) * (network.size + np.sum(i.shape)))
+    return int(min(most, 2.5 * share) * (network.size + np.sum(instance.shape)))

@@ -1,32 +1,33 @@
-"""The core as a network: simplex on it, and passes over the table for what it has missed."""
+"""Network simplex on the core, and passes over the table for entries that the core lacks."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.candidates import Instance, Ints, longer
+from tvcs_core.projection.exact.candidates import Instance, Ints, extended
 from tvcs_core.projection.exact.core import Core
 from tvcs_core.projection.kernels import simplex, start, table
-from tvcs_core.projection.kernels.records import Arcs, Grid, Listed, Prices, Tree
+from tvcs_core.projection.kernels.records import Arcs, EntryList, Grid, Prices, Tree
 
-WORST, LONG = 32, 8  # violators of a row that join the core in one pass, or of few and long rows
-PIVOTS = 5_000  # between two looks at Ctrl-C
+MAX_VIOLATORS_PER_ROW = 32  # that join the core in one pass (docs/method.md, step 4)
+LONG_ROW_FACTOR = 8  # times columns / rows, if that is more: few long rows need more
+PIVOTS_PER_CALL = 5_000  # between two checks for Ctrl-C, some milliseconds
 
 
 class CoreNetwork:
-    """The arcs of kernels/simplex.py for a core, the tree, and the support `keep`.
+    """The core as arcs of kernels/simplex.py, with the spanning tree and the support mask.
 
     Attributes
     ----------
     stats
-        Passes over the table, pivots, entries in the core.
+        Numbers of passes over the table, of pivots, and of core entries.
     """
 
-    def __init__(self, i: Instance, core: Core, keep: NDArray[np.bool_]) -> None:
-        self.i, self.keep = i, keep
-        self.listed = core.listed._replace(gains=np.empty(0))  # the costs of the arcs say them
-        n, m = i.shape
+    def __init__(self, instance: Instance, core: Core, mask: NDArray[np.bool_]) -> None:
+        self.instance, self.mask = instance, mask
+        self.listed = core.listed._replace(gains=np.empty(0))  # arc costs replace the gains
+        n, m = instance.shape
         nodes = n + m + 2
         self.fixed = n + m + nodes
         arcs = self.fixed + self.size
@@ -37,25 +38,32 @@ class CoreNetwork:
         self.clock = np.zeros(3, np.int64)
         self.stats: dict[str, Any] = {"rounds": 0}
         start.lay_fixed_arcs(
-            i.caps, core.load, core.near.prices, i.grid.steps, self.arcs, self.tree.links
+            instance.caps,
+            core.load,
+            core.core_band.prices,
+            instance.grid.steps,
+            self.arcs,
+            self.tree.links,
         )
         start.lay_core(self.listed, core.kept, 0, self.fixed, n, self.arcs)
 
     @property
     def size(self) -> int:
-        """How many entries the core holds."""
+        """Number of core entries."""
         return self.listed.row.size
 
     def prove(self, give_up: bool = False, budget: int | None = None) -> bool:
-        """Run the simplex until no entry of the table is on the wrong side of the prices.
+        """Run the simplex until no entry of the table has the wrong sign of reduced cost.
 
-        With `give_up` return False instead if more entries are than were in the core, with a
-        `budget` if that takes more pivots. It may be called again then, and goes on.
+        Returns False early if `give_up` and more entries are wrong than the core had at first, or
+        if the pivots exceed `budget`. A later call continues the work.
         """
         at_first = self.size
-        for nudged in (True, False) if self.i.grid.nudged else (False,):
-            grid = self.i.grid._replace(nudged=nudged)
-            table.entry_costs(self.i.candidates, grid, self.listed, 0, self.fixed, self.arcs.cost)
+        for nudged in (True, False) if self.instance.grid.nudged else (False,):
+            grid = self.instance.grid._replace(nudged=nudged)
+            table.entry_costs(
+                self.instance.candidates, grid, self.listed, 0, self.fixed, self.arcs.cost
+            )
             simplex.price_tree(self.arcs, self.tree)
             if not self.run_simplex(budget):
                 return False
@@ -67,73 +75,77 @@ class CoreNetwork:
         return True
 
     def duals(self) -> Prices:
-        """Prices of rows, columns and the total, for scaled gains."""
-        n, m = self.i.shape
-        pi, unit = self.whole(self.tree.pi[:, 0]), 1.0 / self.i.grid.steps
+        """Return the prices of rows, columns and the total, for scaled gains."""
+        n, m = self.instance.shape
+        pi, unit = self.round_to_unit(self.tree.pi[:, 0]), 1.0 / self.instance.grid.steps
         source, sink = pi[list(simplex.terminals(n, m))]
         u = np.maximum(pi[:n] - source, 0) * unit
         w = np.maximum(sink - pi[n : n + m], 0) * unit
         return Prices(u, w, float(max(source - sink, 0) * unit))
 
     def run_simplex(self, budget: int | None = None) -> bool:
-        """Settle the core; False if all pivots so far come to more than the budget."""
+        """Optimise on the core; return False if all pivots so far exceed the budget."""
         n_arcs, patience = self.fixed + self.size, 10 * self.tree.pi.shape[0]
         block = max(20, int(0.7 * np.sqrt(n_arcs)))
         self.clock[simplex.AT] = self.fixed
         while not simplex.run_simplex(
-            self.arcs, n_arcs, self.tree, self.clock, block, patience, PIVOTS
+            self.arcs, n_arcs, self.tree, self.clock, block, patience, PIVOTS_PER_CALL
         ):
             if budget is not None and self.clock[simplex.PIVOTS] > budget:
                 return False
         return True
 
     def add_violators(self, grid: Grid) -> int:
-        """Append entries of the table that the core's prices call wrong; return how many."""
+        """Append entries of the table that violate their reduced cost; return their number."""
         self.stats["rounds"] += 1
-        before, n = self.size, self.i.shape[0]
-        self.keep[self.listed.place] = self.arcs.flow[self.fixed : self.fixed + before] > 0
+        before, n = self.size, self.instance.shape[0]
+        self.mask[self.listed.position] = self.arcs.flow[self.fixed : self.fixed + before] > 0
         wrong = self.violators(grid)
         found = wrong.row.size
         if found == 0:
             return 0
-        row, col, place, gains = self.listed
-        self.listed = Listed(
+        row, col, position, gains = self.listed
+        self.listed = EntryList(
             np.concatenate([row, wrong.row]),
             np.concatenate([col, wrong.col]),
-            np.concatenate([place, wrong.place]),
+            np.concatenate([position, wrong.position]),
             gains,
         )
         if self.fixed + self.size > self.arcs.tail.size:
             grown = self.fixed + self.size + max(found, self.size // 4)
-            self.arcs = Arcs._make(longer(x, grown) for x in self.arcs)
-        start.lay_core(self.listed, self.keep[self.listed.place], before, self.fixed, n, self.arcs)
-        table.entry_costs(self.i.candidates, grid, self.listed, before, self.fixed, self.arcs.cost)
+            self.arcs = Arcs._make(extended(x, grown) for x in self.arcs)
+        start.lay_core(
+            self.listed, self.mask[self.listed.position], before, self.fixed, n, self.arcs
+        )
+        table.entry_costs(
+            self.instance.candidates, grid, self.listed, before, self.fixed, self.arcs.cost
+        )
         return found
 
-    def violators(self, grid: Grid) -> Listed:
-        """The worst entries that are on the wrong side."""
-        i, at, found = self.i, 0, 0
-        worst = max(WORST, LONG * i.shape[1] // i.shape[0])
+    def violators(self, grid: Grid) -> EntryList:
+        """Return the worst violating entries of the table."""
+        instance, at, found = self.instance, 0, 0
+        worst = max(MAX_VIOLATORS_PER_ROW, LONG_ROW_FACTOR * instance.shape[1] // instance.shape[0])
         room = max(1000, self.size // 4, 2 * worst)
         row, col = np.empty(room, np.int32), np.empty(room, np.int32)
-        place, gains = np.empty(room, np.int64), np.empty(0)
-        while at < i.shape[0]:
+        position, gains = np.empty(room, np.int64), np.empty(0)
+        while at < instance.shape[0]:
             at, found = table.violators(
-                i.candidates, i.caps, grid, self.tree.pi, self.keep, worst, at,
-                Listed(row, col, place, gains), found,
+                instance.candidates, instance.caps, grid, self.tree.pi, self.mask, worst, at,
+                EntryList(row, col, position, gains), found,
             )  # fmt: skip
-            if at < i.shape[0]:
-                row, col, place = (longer(x, 2 * row.size) for x in (row, col, place))
-        return Listed(row[:found], col[:found], place[:found], gains)
+            if at < instance.shape[0]:
+                row, col, position = (extended(x, 2 * row.size) for x in (row, col, position))
+        return EntryList(row[:found], col[:found], position[:found], gains)
 
-    def whole(self, pi: Ints) -> Ints:
-        """Round potentials down to a common unit of all gains, if there is one.
+    def round_to_unit(self, pi: Ints) -> Ints:
+        """Round potentials down to the common unit of all gains, if that is not 1.
 
-        That keeps every reduced cost on its side, and the duals of integers are integers then.
+        This preserves the sign of every reduced cost, and gives integer duals for integer gains.
         """
         costs = self.arcs.cost[self.fixed : self.fixed + self.size, 0]
         bits = int(np.bitwise_or.reduce(costs))
         if bits == 0 or bits & 1:
             return pi
-        bits = table.all_bits(self.i.candidates, self.i.caps, self.i.grid)
+        bits = table.all_bits(self.instance.candidates, self.instance.caps, self.instance.grid)
         return pi & -(bits & -bits)

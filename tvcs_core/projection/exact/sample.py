@@ -1,56 +1,64 @@
-"""The sample of a large table or list, from which its first prices come: which lines, what caps."""
+"""The sample of lines of a large table or list that gives its first prices."""
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import Instance, gains_of
+from tvcs_core.projection.exact.candidates import Instance, scaled_gains
 from tvcs_core.projection.kernels.records import Candidates, Counts, Ints
 
-LISTED = 60_000  # tables up to here are listed whole for the first prices
-SAMPLED = 40_000  # entries of the sample that larger ones get their first prices from, at least,
-ROOTS = 80  # and times the root of their entries
-UNITS = 2.0  # that the sample leaves of a cap that three in four are above, at least,
-MOST = 0.35  # where that takes no larger share of the lines
-TRIED = 200  # numbers of lines, and caps, by which it is seen how well caps round
-LINES, MANY = 100, 300  # lines of the sample of smaller ones whose lines are long, if they are more
-COMPARED = 32_000  # entries by which lines of the longer side are compared
-STRETCH = 0.6  # times the root of how many are drawn: neighbours in a sample drawn by their caps
+# Measured by `python -m benchmarks.speed.families`; docs/method.md, section 1, has the reasons.
+# entries of a table up to which all of them are listed for the first prices
+MAX_LISTED_ENTRIES = 60_000
+MIN_SAMPLE_ENTRIES = 40_000  # entries of the sample of a larger table, at least, ...
+SAMPLE_ENTRIES_PER_ROOT = 80  # ... and this many times the square root of its entries
+MIN_SCALED_CAP = 2.0  # least scaled cap of three in four lines, ...
+MAX_SAMPLE_SHARE = 0.35  # ... unless that takes a larger share of the lines
+N_TRIED = 200  # numbers of lines, and caps, on which the rounding of caps is compared
+MIN_SAMPLE_LINES, MIN_SAMPLED_LINES = (
+    100,
+    300,
+)  # lines sampled from smaller tables with long lines, if these have more
+COMPARED_ENTRIES = 32_000  # entries on which lines of the longer side are compared
+# times the root of the sample size: neighbours that are sampled in order of caps
+STRETCH_PER_ROOT = 0.6
 
 
-def count_drawn(i: Instance) -> int:
-    """How many lines of the longer side the sample has."""
-    (n, m), size = i.shape, i.open_size
-    lines, caps = (m, i.caps.rows) if n <= m else (n, i.caps.cols)
-    least = max(LINES, lines // 64)
-    if size > LISTED:
+def count_sample_lines(instance: Instance) -> int:
+    """Return how many lines of the longer side the sample has."""
+    (n, m), size = instance.shape, instance.open_size
+    lines, caps = (m, instance.caps.rows) if n <= m else (n, instance.caps.cols)
+    least = max(MIN_SAMPLE_LINES, lines // 64)
+    if size > MAX_LISTED_ENTRIES:
         least = max(1, lines * sample_size(size) // size)
-    if (caps > 0).any() and not i.has_equal_lines:
+    if (caps > 0).any() and not instance.has_equal_lines:
         low = float(np.quantile(caps[caps > 0], 0.25))
-        least = max(least, int(min(UNITS / low, MOST) * lines))
-    return fitting(caps, lines, min(least, lines // 2))
+        least = max(least, int(min(MIN_SCALED_CAP / low, MAX_SAMPLE_SHARE) * lines))
+    return choose_line_count(caps, lines, min(least, lines // 2))
 
 
 def sample_size(size: int) -> int:
-    """How many entries the sample of so many has."""
-    return max(SAMPLED, int(ROOTS * np.sqrt(size)))
+    """Return how many entries the sample of a table of `size` entries has."""
+    return max(MIN_SAMPLE_ENTRIES, int(SAMPLE_ENTRIES_PER_ROOT * np.sqrt(size)))
 
 
-def sample_of(i: Instance, count: int) -> tuple[Candidates, Counts] | None:
-    """So many lines of the longer side, with the caps scaled; None if that is most of all.
+def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts] | None:
+    """Return `count` lines of the longer side with scaled caps; None if that is most of a list.
 
-    The lines are taken in the order of their gains, and among neighbours in that of their caps. So
-    the sample is a quadrature over the lines and not a draw from them: its error falls with their
-    number and not with the root of it.
+    The lines are taken at equal distances in the order of their gains, and among neighbours in
+    that of their caps. So the sample is a quadrature over the lines, not a random draw: its error
+    decreases with their number, not with its square root.
     """
-    n, m = i.shape
-    values, start, columns, keys, dense, squared = i.candidates
-    row_caps, col_caps, _ = i.caps
-    order = by_caps(alike_lines(i, cols=n <= m), col_caps if n <= m else row_caps, count)
-    drawn_lines = np.sort(order[middles(max(n, m), count)])
-    across = alike_lines(i, cols=n > m)
+    n, m = instance.shape
+    values, start, columns, keys, dense, squared = instance.candidates
+    row_caps, col_caps, _ = instance.caps
+    order = order_by_caps(
+        similarity_order(instance, cols=n <= m), col_caps if n <= m else row_caps, count
+    )
+    drawn_lines = np.sort(order[stratum_middles(max(n, m), count)])
+    across = similarity_order(instance, cols=n > m)
     if n <= m:
-        col_caps, row_caps = col_caps[drawn_lines], fewer(row_caps, count / m, across)
+        col_caps, row_caps = col_caps[drawn_lines], scale_caps(row_caps, count / m, across)
     else:
-        row_caps, col_caps = row_caps[drawn_lines], fewer(col_caps, count / n, across)
+        row_caps, col_caps = row_caps[drawn_lines], scale_caps(col_caps, count / n, across)
     if dense:
         matrix = values.reshape(n, m)
         drawn = matrix[:, drawn_lines] if n <= m else matrix[drawn_lines]
@@ -68,30 +76,30 @@ def sample_of(i: Instance, count: int) -> tuple[Candidates, Counts] | None:
         row, columns = (row, number[columns]) if n <= m else (number[row], columns)
         values, keys = values[found], keys[found]
         start = np.searchsorted(row, np.arange(row_caps.size + 1)).astype(np.int64)
-    total = int(i.fits * values.size / i.candidates.values.size)
+    total = int(instance.capacity * values.size / instance.candidates.values.size)
     sample = Candidates(values, start, columns, keys, dense, squared)
     return sample, Counts(row_caps, col_caps, total)
 
 
-def alike_lines(i: Instance, cols: bool) -> Ints:
-    """The columns, or the rows, in an order in which neighbours are alike.
+def similarity_order(instance: Instance, cols: bool) -> Ints:
+    """Return the columns (or rows) in an order in which neighbours are similar.
 
-    Of the order of their mean gain and that of the first principal component of what rows and
-    columns do not explain, the one in which neighbours differ less. Where every line is a function
-    of one number of its own, such as a worker's skill, one of them is the order of that number. The
-    lines of a list are in the order of their mean gain.
+    Candidates are the order of mean gains and that of the first principal component of the
+    residuals; the one whose neighbours differ less is taken. If every line is a function of one
+    number of its own, such as a worker's skill, one of the two is the order of that number. The
+    lines of a list are in the order of their mean gains.
     """
-    (n, m), (values, start, columns, *_) = i.shape, i.candidates
-    with np.errstate(all="ignore"):  # numbers beyond all floats, of groups that may keep nothing
-        if not i.candidates.dense:
+    (n, m), (values, start, columns, *_) = instance.shape, instance.candidates
+    with np.errstate(all="ignore"):  # values in groups with cap 0 may overflow
+        if not instance.candidates.dense:
             line = columns if cols else np.repeat(np.arange(n), np.diff(start))
-            sums = np.bincount(line, gains_of(i, values), m if cols else n)
+            sums = np.bincount(line, scaled_gains(instance, values), m if cols else n)
             level = sums / np.maximum(np.bincount(line, minlength=sums.size), 1)
             return np.argsort(level, kind="stable")
         matrix = values.reshape(n, m)
         lines, length = (m, n) if cols else (n, m)
-        apart = -(-length // max(8, COMPARED // lines))
-        gains = gains_of(i, matrix[::apart] if cols else matrix[:, ::apart].T)
+        apart = -(-length // max(8, COMPARED_ENTRIES // lines))
+        gains = scaled_gains(instance, matrix[::apart] if cols else matrix[:, ::apart].T)
         level = gains.mean(axis=0)
         rest = gains - level
         rest -= rest.mean(axis=1, keepdims=True)
@@ -104,40 +112,40 @@ def alike_lines(i: Instance, cols: bool) -> Ints:
         return orders[int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))]
 
 
-def fitting(caps: Ints, lines: int, least: int) -> int:
-    """How many of the lines are drawn: so many, or some more at which caps across them round well.
+def choose_line_count(caps: Ints, lines: int, least: int) -> int:
+    """Return `least` lines, or up to a fourth more if caps across them then round better.
 
-    Equal caps of 7.5 would all be rounded to the same side.
+    Equal caps of 7.5, for example, would all be rounded to the same side.
     """
-    counts = np.arange(least, min(least + least // 4, lines) + 1, 1 + least // (4 * TRIED))
-    some = caps[:: 1 + caps.size // TRIED]
+    counts = np.arange(least, min(least + least // 4, lines) + 1, 1 + least // (4 * N_TRIED))
+    some = caps[:: 1 + caps.size // N_TRIED]
     scaled = some[:, np.newaxis] * (counts / lines)
     off = np.abs(scaled - np.rint(scaled)).mean(axis=0)
     best = int(np.argmin(off))
     return int(counts[best]) if 2.0 * off[best] < off[0] else least
 
 
-def middles(lines: int, count: int) -> Ints:
-    """The middles of so many equal stretches of the lines."""
+def stratum_middles(lines: int, count: int) -> Ints:
+    """Return the middles of `count` equal stretches of the lines."""
     return ((np.arange(count) + 0.5) * (lines / count)).astype(np.int64)
 
 
-def by_caps(order: Ints, caps: Ints, count: int) -> Ints:
-    """The same lines, each stretch of neighbours in the order of their caps, up and down in turn.
+def order_by_caps(order: Ints, caps: Ints, count: int) -> Ints:
+    """Sort each stretch of neighbouring lines by their caps, alternately up and down.
 
-    A stretch gives some lines to a sample of `count`, which then has its small, its middling
-    and its large caps. Lines of equal caps stay where they are.
+    A stretch gives several lines to a sample of `count`, so that small, medium and large caps are
+    sampled. Lines with equal caps keep their order.
     """
-    together = max(1, round(STRETCH * np.sqrt(count)))
-    stretch = np.arange(order.size) * count // (order.size * together)
+    per_stretch = max(1, round(STRETCH_PER_ROOT * np.sqrt(count)))
+    stretch = np.arange(order.size) * count // (order.size * per_stretch)
     return order[np.lexsort((np.where(stretch % 2, -1, 1) * caps[order], stretch))]
 
 
-def fewer(caps: Ints, share: float, order: Ints) -> Ints:
-    """Scale caps to a share of their group.
+def scale_caps(caps: Ints, share: float, order: Ints) -> Ints:
+    """Scale caps to a share of their group, rounded to integers.
 
-    What is rounded off a line is given to the next in the order, whose prices are like its own: so
-    prices of many lines are right, though those of each are not.
+    Rounding errors are passed to the next line in the order, whose prices are similar. So prices
+    of many lines together are right, although those of single lines are not.
     """
     scaled = np.empty(caps.size, np.int64)
     scaled[order] = np.diff(np.rint(np.cumsum(caps[order]) * share), prepend=0.0)

@@ -1,4 +1,4 @@
-"""The way from a table to its best support: shortcut, warm start, or all steps."""
+"""The search for the best support of a table: shortcuts, warm start, or all steps."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -7,75 +7,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.projection.exact.assigned import (
-    bytes_of_each,
-    is_assignment,
-    solve_assignment,
-)
+from tvcs_core.projection.exact.assigned import bytes_per_entry, is_assignment, solve_assignment
 from tvcs_core.projection.exact.candidates import (
-    Exact,
+    ExactSolution,
     Instance,
-    ask_for_memory,
+    check_memory,
     price_closed,
     writeable,
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
-from tvcs_core.projection.exact.core import NO_GROUPS, Core, Overfull, build_core
+from tvcs_core.projection.exact.core import NO_OVERFULL_GROUPS, Core, OverfullGroups, build_core
+from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_scaling
 from tvcs_core.projection.exact.dispatch import (
-    AT_ALL,
-    CLOSE,
-    FEW_LEFT,
-    SHORT,
-    USABLE,
-    begins_with_scan,
-    block_prices,
-    may_scan,
+    FEW_PHASES,
+    MAX_DEFICIT_INVERSE,
+    MAX_MISFIT_CORE,
+    MAX_MISFIT_SCALING,
+    MAX_MISFIT_SWEEPS,
+    can_use_cost_scaling,
     misfit,
     pivot_budget,
+    starts_with_cost_scaling,
+    sweep_prices,
 )
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import (
-    Near,
+    CoreBand,
     begins_with_rows,
     first_prices,
-    full_blocks,
-    has_jumps,
+    full_sweeps,
+    total_cuts_lines,
     width,
 )
-from tvcs_core.projection.exact.scan import Found, scan
 from tvcs_core.projection.exact.shortcuts import (
-    SMALL,
-    SMALL_ONES,
+    MAX_SMALL,
+    MAX_SMALL_UNIT_CAPS,
     keep_everything,
     keep_nothing,
     solve_small,
 )
 from tvcs_core.projection.kernels import prices, table
-from tvcs_core.projection.kernels.records import (
-    Candidates,
-    Counts,
-    Floats,
-    Int32s,
-    Ints,
-    Prices,
-)
+from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
 
-MISSING = 1000  # of what fits, as 1 in so many: what first prices may leave out of equal lines
-MORE = 6  # times two blocks, at most, that are looked at for it
-AWAY = 3  # times the usual size of a core, or one in so many, from which on bands are too old
-OVERFULL = 20  # of all groups, as 1 in so many: how many earlier prices may overfill
+# Measured by `python -m benchmarks.speed.families`; docs/method.md has the reasons.
+MAX_MISSING_INVERSE = 1000  # 1 / the share of equal-line entries that first prices may miss
+MAX_EXTRA_SWEEPS = 6  # most additional pairs of sweeps to find them
+# ratio to the expected size of a core, or its inverse, from which on a band is stale
+STALE_BAND_FACTOR = 3
+MAX_OVERFULL_INVERSE = 20  # 1 / the share of groups that earlier prices may overfill
 
 
 def solve_dense(
-    values: Floats,
-    row_caps: Ints,
-    col_caps: Ints,
-    total: int,
-    *,
-    squared: bool,
-    warm: Any = None,
-) -> Exact:
-    """Find the best support of an (n, m) matrix of values (or of gains, if not `squared`)."""
+    values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool, warm: Any = None
+) -> ExactSolution:
+    """Return the best support of an (n, m) matrix of values (of gains, if not `squared`)."""
     candidates = Candidates(writeable(values).reshape(-1), *layout(*values.shape), True, squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
     return solve(candidates, caps, warm, values.shape)
@@ -83,7 +68,7 @@ def solve_dense(
 
 @lru_cache(maxsize=8)
 def layout(n: int, m: int) -> tuple[Ints, Int32s, Ints]:
-    """Where the rows of a table of this shape begin, its columns, and no keys; never written to."""
+    """Return row starts, columns and zero keys of a table of this shape; shared, never written."""
     return np.arange(n + 1, dtype=np.int64) * m, np.arange(m, dtype=np.int32), np.zeros(m, np.int64)
 
 
@@ -100,8 +85,8 @@ def solve_edges(
     *,
     squared: bool,
     warm: Any = None,
-) -> Exact:
-    """Find the best support of a list of candidates; label -1 = in no group."""
+) -> ExactSolution:
+    """Return the best support of a list of candidates; label -1 means no group."""
     size = values.size
     row = np.where(row < 0, n_rows, row).astype(np.int32)
     col = np.where(col < 0, n_cols, col).astype(np.int32)
@@ -109,26 +94,26 @@ def solve_edges(
     prices.by_column(row, n_rows + 1, row_start, order)
     keys = np.asarray(key, np.int64)[order]
     candidates = Candidates(values[order], row_start, col[order], keys, False, squared)
-    # One more row and column, with room for all, hold what is in no group.
+    # An extra row and column without limits hold the entries that are in no group.
     caps = Counts(
         np.append(row_caps, size).astype(np.int64),
         np.append(col_caps, size).astype(np.int64),
         total,
     )
     result = solve(candidates, caps, warm, values.shape)
-    keep = np.empty(size, bool)
-    keep[order] = result.keep
+    mask = np.empty(size, bool)
+    mask[order] = result.mask
     u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
-    return Exact(keep, u, w, result.total_dual, result.warm, result.stats)
+    return ExactSolution(mask, u, w, result.total_dual, result.warm, result.stats)
 
 
 def solve(
     candidates: Candidates, caps: Counts, warm: Any = None, shape: tuple[int, ...] | None = None
-) -> Exact:
-    """Find the best support of some candidates; `shape` is the support's."""
+) -> ExactSolution:
+    """Return the best support of the candidates, reshaped to `shape`."""
     size = candidates.values.size
     shape = (size,) if shape is None else shape
-    if size <= SMALL and not (size > SMALL_ONES and is_assignment(candidates, caps)):
+    if size <= MAX_SMALL and not (size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)):
         return solve_small(candidates, caps, shape)
     per_row, per_col = np.zeros(caps.rows.size, np.int64), np.zeros(caps.cols.size, np.int64)
     largest = table.survey(candidates, caps, per_row, per_col)
@@ -138,130 +123,145 @@ def solve(
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
     if is_assignment(candidates, caps):
-        ask_for_memory(candidates, bytes_of_each(caps))
+        check_memory(candidates, bytes_per_entry(caps))
         return solve_assignment(candidates, caps, largest, shape)
-    ask_for_memory(candidates)
+    check_memory(candidates)
     instance = Instance(candidates, caps, largest, per_row, per_col)
-    keep = np.zeros(size, bool)
-    closed = closed_form(instance, per_row, per_col, keep, shape)
+    mask = np.zeros(size, bool)
+    closed = closed_form(instance, per_row, per_col, mask, shape)
     if closed is not None:
         return closed
-    return read(instance, search(instance, keep, warm), keep.reshape(shape))
+    return read(instance, search(instance, mask, warm), mask.reshape(shape))
 
 
-def search(i: Instance, keep: NDArray[np.bool_], warm: Any) -> Found:
-    """Find and prove a support, from the prices of an earlier result if they are any good."""
-    near, begins = None, begins_with_scan(i)
-    if isinstance(warm, Near) and (warm.prices.rows.size, warm.prices.cols.size) == i.shape:
-        # Where blocks were nearly right at once, or not asked, earlier prices may be worse.
-        near = warm.at_level(i.level) if (warm.left or 0) > FEW_LEFT or not begins else None
+def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResult:
+    """Find and prove a support, from the prices of an earlier result if they are good enough."""
+    core_band, begins = None, starts_with_cost_scaling(instance)
+    if isinstance(warm, CoreBand) and warm.shape == instance.shape:
+        # If the sweeps alone were nearly right, or were not used, earlier prices may be worse.
+        is_useful = (warm.n_phases or 0) > FEW_PHASES or not begins
+        core_band = warm.at_level(instance.level) if is_useful else None
     if begins:
-        if near is not None and misfit(i, near) > AT_ALL:
-            near = None
-        found = scan(i, block_prices(i, near), keep, anew=near is None)
+        if core_band is not None and misfit(instance, core_band) > MAX_MISFIT_SCALING:
+            core_band = None
+        found = solve_by_cost_scaling(
+            instance, sweep_prices(instance, core_band), mask, anew=core_band is None
+        )
         if found is not None:
-            # What is tied says little of the same values with noise.
-            left = 0 if "ties" in found.stats else found.stats["phases"]
-            left = left if near is None else near.left
-            return replace(found, near=replace(found.near, left=left))
-    return by_core(i, near, keep)
+            # Phases with ties say little about the same values with noise.
+            n_phases = 0 if "ties" in found.stats else found.stats["phases"]
+            n_phases = n_phases if core_band is None else core_band.n_phases
+            return replace(found, core_band=replace(found.core_band, n_phases=n_phases))
+    return solve_on_core(instance, core_band, mask)
 
 
-def by_core(i: Instance, warm: Near | None, keep: NDArray[np.bool_]) -> Found:
-    """The simplex on a core, as long as it is likely to be done before the scan would be."""
-    can_scan = may_scan(i)
-    # Of lists it is not asked how far earlier prices are off.
-    off = misfit(i, warm) if warm is not None and i.candidates.dense else 0.0
-    guess = warm.prices if warm is not None and i.candidates.dense and off <= CLOSE else None
-    if warm is not None and off <= USABLE:
-        core = from_warm(i, warm, keep)
+def solve_on_core(
+    instance: Instance, warm: CoreBand | None, mask: NDArray[np.bool_]
+) -> SearchResult:
+    """Run the simplex on a core while it is expected to finish before cost scaling would."""
+    can_scan = can_use_cost_scaling(instance)
+    # The misfit of earlier prices is not measured for lists.
+    off, guess = 0.0, None
+    if warm is not None and instance.candidates.dense:
+        off = misfit(instance, warm)
+        guess = warm.prices if off <= MAX_MISFIT_SWEEPS else None
+    if warm is not None and off <= MAX_MISFIT_CORE:
+        core = warm_core(instance, warm, mask)
         if isinstance(core, Core):
-            network = CoreNetwork(i, core, keep)
+            network = CoreNetwork(instance, core, mask)
             network.stats |= {"path": "simplex"}
-            budget = pivot_budget(i, network) if can_scan else None
+            budget = pivot_budget(instance, network) if can_scan else None
             if network.prove(give_up=True, budget=budget):
-                return settled(network, warm)
+                return simplex_result(network, warm)
         elif core.size:
             guess = None
-    network, near, missing = begin(i, keep, guess)
-    if not network.prove(budget=pivot_budget(i, network, missing) if can_scan else None):
-        found = scan(i, near, keep)
+    network, core_band, missing = start_network(instance, mask, guess)
+    if not network.prove(budget=pivot_budget(instance, network, missing) if can_scan else None):
+        found = solve_by_cost_scaling(instance, core_band, mask)
         if found is not None:
             return found
         network.prove()
-    return settled(network, near)
+    return simplex_result(network, core_band)
 
 
-def settled(network: CoreNetwork, near: Near) -> Found:
-    """What the simplex has found."""
-    return Found(network.duals(), near, network.stats)
+def simplex_result(network: CoreNetwork, core_band: CoreBand) -> SearchResult:
+    """Return the result of a finished simplex."""
+    return SearchResult(network.duals(), core_band, network.stats)
 
 
-def begin(
-    i: Instance, keep: NDArray[np.bool_], guess: Prices | None
-) -> tuple[CoreNetwork, Near, int]:
-    """The network of a core near first prices, and how many entries it lacks of all that fit.
+def start_network(
+    instance: Instance, mask: NDArray[np.bool_], guess: Prices | None
+) -> tuple[CoreNetwork, CoreBand, int]:
+    """Return the network of a core near first prices, and how many entries its support lacks.
 
-    Where all of a line are worth the same, each of these takes the simplex a hundred pivots. If the
-    total binds, more blocks find them.
+    Each lacking entry of a constant line costs the simplex a hundred pivots. So additional sweeps
+    find them first if the total binds.
     """
-    network, near, missing = lay(i, first_prices(i, solve, guess), keep)
-    if has_jumps(i):
-        rows_first = begins_with_rows(i, otherwise=True)
-        for _ in range(MORE):
-            if missing <= i.fits // MISSING:
+    network, core_band, missing = feasible_network(
+        instance, first_prices(instance, solve, guess), mask
+    )
+    if total_cuts_lines(instance):
+        rows_first = begins_with_rows(instance, otherwise=True)
+        for _ in range(MAX_EXTRA_SWEEPS):
+            if missing <= instance.capacity // MAX_MISSING_INVERSE:
                 break
-            near = full_blocks(i, near.prices, rows_first, count=2)
-            network, near, missing = lay(i, near, keep)
-    return network, near, missing
+            core_band = full_sweeps(instance, core_band.prices, rows_first, count=2)
+            network, core_band, missing = feasible_network(instance, core_band, mask)
+    return network, core_band, missing
 
 
-def lay(i: Instance, near: Near, keep: NDArray[np.bool_]) -> tuple[CoreNetwork, Near, int]:
-    """The network of a core near the prices; these are widened until what is above it fits.
+def feasible_network(
+    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
+) -> tuple[CoreNetwork, CoreBand, int]:
+    """Return the network of a core near the prices, and how many entries its support lacks.
 
-    And how many entries it lacks of all that fit.
+    The band is widened until the entries above it fit into the caps.
     """
-    found, widened = build_core(i, near, keep), 0
-    while isinstance(found, Overfull):
+    found, widened = build_core(instance, core_band, mask), 0
+    while isinstance(found, OverfullGroups):
         widened += 1
         if widened == 3:
-            near = near.everything()
+            core_band = core_band.unbounded()
         else:
-            near = near.wider(float(widened), found.rows, found.cols)
-        found = build_core(i, near, keep)
-    network = CoreNetwork(i, found, keep)
+            core_band = core_band.widened(float(widened), found.rows, found.cols)
+        found = build_core(instance, core_band, mask)
+    network = CoreNetwork(instance, found, mask)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
-    return network, near, i.fits - found.load.total
+    return network, core_band, instance.capacity - found.load.total
 
 
-def usual_core(n: int, m: int) -> int:
-    """Entries of a core about prices that are right: some ranks on both sides of each line's."""
+def expected_core_size(n: int, m: int) -> int:
+    """Return the expected size of a core about good prices: some ranks around each threshold."""
     return 2 * (n * width(m) + m * width(n))
 
 
-def from_warm(i: Instance, near: Near, keep: NDArray[np.bool_]) -> Core | Overfull:
-    """The core near the prices of an earlier result, or the groups that these overfill.
+def warm_core(
+    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
+) -> Core | OverfullGroups:
+    """Return the core near the prices of an earlier result, or the groups that they overfill.
 
-    None are overfull if the bands, which are as wide as they were, are of no use: they may hold
-    most of a table whose values have shrunk, or next to nothing.
+    Returns no overfull groups if the old band is useless: values may have shrunk or grown, so that
+    it holds most of the table or next to nothing.
     """
-    usual = usual_core(*i.shape) if i.candidates.dense else 0
-    most = AWAY * usual or None  # of lists it is not asked
-    core = build_core(i, near, keep, most)
-    if isinstance(core, Overfull) and 0 < core.size < sum(i.shape) // OVERFULL:
-        core = build_core(i, near.wider(1.0, core.rows, core.cols), keep, most)
+    usual = expected_core_size(*instance.shape) if instance.candidates.dense else 0
+    most = STALE_BAND_FACTOR * usual or None  # no limit for lists
+    core = build_core(instance, core_band, mask, most)
+    max_overfull = sum(instance.shape) // MAX_OVERFULL_INVERSE
+    if isinstance(core, OverfullGroups) and 0 < core.size < max_overfull:
+        core = build_core(instance, core_band.widened(1.0, core.rows, core.cols), mask, most)
     if isinstance(core, Core):
-        short = near.kept - core.load.total > near.kept // SHORT
-        filled = i.open_size / i.candidates.values.size
-        if short or AWAY * core.listed.row.size < filled * usual:
-            return NO_GROUPS
+        size = core_band.support_size
+        short = size - core.load.total > size // MAX_DEFICIT_INVERSE
+        filled = instance.open_size / instance.candidates.values.size
+        if short or STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
+            return NO_OVERFULL_GROUPS
     return core
 
 
-def read(i: Instance, found: Found, keep: NDArray[np.bool_]) -> Exact:
-    """The result, with what a warm start of the next one needs."""
-    prices = found.prices
-    warm = Near(prices, found.near.band, i.level, found.near.left, int(keep.sum()))
-    u, w, price = prices.rows / i.scale, prices.cols / i.scale, prices.total / i.scale
-    price_closed(i.candidates, i.caps, Prices(u, w, price))
-    return Exact(keep, u, w, price, warm, found.stats)
+def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
+    """Return the solution, with the warm start of the next one."""
+    (u, w, price), last, scale = found.prices, found.core_band, instance.scale
+    warm = CoreBand(found.prices, last.band, instance.level, last.n_phases, int(mask.sum()))
+    u, w, price = u / scale, w / scale, price / scale
+    price_closed(instance.candidates, instance.caps, Prices(u, w, price))
+    return ExactSolution(mask, u, w, price, warm, found.stats)

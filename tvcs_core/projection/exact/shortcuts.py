@@ -1,21 +1,23 @@
-"""Answers that need no search: small tables, everything, nothing."""
+"""Instances that need no search: small tables, and supports of everything or nothing."""
 
 import numpy as np
 
-from tvcs_core.projection.exact.candidates import Exact, grid_steps, price_closed
+from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, price_closed
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
-SMALL = small.SIMPLEX  # entries that are solved in one call of a kernel, whatever they are
-SMALL_ONES = 50  # with caps of 1: more are assigned
+MAX_SMALL = (
+    small.MAX_SIMPLEX_ENTRIES
+)  # entries up to which any instance is solved in one kernel call
+MAX_SMALL_UNIT_CAPS = 50  # the same with unit caps: larger ones are faster as assignments
 
 
-def solve_small(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> Exact:
-    """Solve in one call of a kernel."""
+def solve_small(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+    """Solve a small instance in one kernel call."""
     steps = grid_steps(candidates, caps)
-    keep = np.zeros(candidates.values.size, bool)
+    mask = np.zeros(candidates.values.size, bool)
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
-    price, factor, pivots = small.solve_small(candidates, caps, steps, keep, u, w)
+    price, factor, pivots = small.solve_small(candidates, caps, steps, mask, u, w)
     if pivots < 0:
         return keep_nothing(candidates, caps, shape)
     unit = 1.0 / (steps * (factor * factor if candidates.squared else factor))
@@ -23,26 +25,28 @@ def solve_small(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) ->
     w *= unit
     price *= unit
     price_closed(candidates, caps, Prices(u, w, price))
-    return Exact(keep.reshape(shape), u, w, price, None, {"path": "small", "pivots": pivots})
+    return ExactSolution(
+        mask.reshape(shape), u, w, price, None, {"path": "small", "pivots": pivots}
+    )
 
 
-def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> Exact:
-    """Keep all open nonzero entries, because they fit."""
-    keep = candidates.values != 0.0
+def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+    """Return all open nonzero entries, which fit into the caps."""
+    mask = candidates.values != 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
     closed_row, closed_col = caps.rows == 0, caps.cols == 0
     if closed_row.any() or closed_col.any():
         if candidates.dense:
-            keep &= ~(closed_row[:, None] | closed_col).reshape(-1)
+            mask &= ~(closed_row[:, None] | closed_col).reshape(-1)
         else:
             in_row = np.repeat(closed_row, np.diff(candidates.start))
-            keep &= ~(in_row | closed_col[candidates.columns])
+            mask &= ~(in_row | closed_col[candidates.columns])
     price_closed(candidates, caps, Prices(u, w, 0.0))
-    return Exact(keep.reshape(shape), u, w, 0.0, None, {"path": "everything"})
+    return ExactSolution(mask.reshape(shape), u, w, 0.0, None, {"path": "everything"})
 
 
-def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> Exact:
-    """Keep nothing, because nothing may be kept or nothing is worth it."""
+def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
+    """Return the empty support: no entry may be kept, or none has a gain."""
     values, price = candidates.values, 0.0
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
     if caps.total > 0:
@@ -50,4 +54,4 @@ def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -
     elif values.size:
         price = float(np.max(np.abs(values)))
         price = price * price if candidates.squared else price
-    return Exact(np.zeros(shape, bool), u, w, price, None, {"path": "nothing"})
+    return ExactSolution(np.zeros(shape, bool), u, w, price, None, {"path": "nothing"})

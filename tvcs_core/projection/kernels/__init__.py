@@ -1,4 +1,4 @@
-"""Jitted code of the projection: arrays in, arrays filled.
+"""Compiled kernels of the projection: arrays in, arrays filled.
 
-Which of it runs, and in what order, is decided in `exact`.
+Their order of execution belongs to `exact`.
 """

@@ -1,9 +1,9 @@
-"""All caps 1 and no binding total: the assignment problem, by shortest augmenting paths.
+"""Assignment by shortest augmenting paths: all caps 1, no binding total.
 
-Most rows, no more of them than columns, get a column by bids. The others are assigned one after the
-other: the cheapest path of swaps to a free column is found by Dijkstra's algorithm on the reduced
-costs u + w - gain >= 0. The prices u of rows and w of columns move with all of it, so they prove
-the assignment at every step. All are whole and even numbers.
+Rows are at most as many as columns. Most rows get a column by bids. The others are assigned one
+after the other: Dijkstra's algorithm on the reduced costs u + w - gain >= 0 finds the cheapest path
+of swaps to a free column. The prices u of rows and w of columns move along, so they prove the
+assignment at every step. All numbers are even integers.
 D. F. Crouse, On implementing 2D rectangular assignment algorithms, IEEE TAES 52 (2016); the bids
 are the augmenting row reduction of R. Jonker and A. Volgenant, Computing 38 (1987).
 """
@@ -12,14 +12,14 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 
-FREE = -1  # whom a row or column has that has nobody
-FAR = 2**61  # longer than any path
-DONE = 2**62  # the price of a column whose path is known: no other is shorter
+FREE = -1  # the partner of an unassigned row or column
+INFINITE_LENGTH = 2**61  # longer than any path: potentials stay below 2^60 (`grid_steps`)
+SETTLED_PRICE = 2**62  # price of a column whose path is final, so that no other path is shorter
 
 
 @kernel
 def offers_of(row, w, offers):
-    """Fill in what the columns offer to a row; return the best."""
+    """Fill in the offers of all columns to a row; return the best."""
     best = np.int64(-1)
     for j in range(w.size):
         offer = row[j] - w[j]
@@ -29,21 +29,21 @@ def offers_of(row, w, offers):
 
 
 @kernel
-def place_of(what, numbers):
-    """The first place of a number that is there."""
+def place_of(number, numbers):
+    """Return the first position of a number that occurs in `numbers`."""
     j = 0
-    while numbers[j] != what:
+    while numbers[j] != number:
         j += 1
     return j
 
 
 @kernel
 def bid(gains, first_row, last_row, most, u, w, col_of, row_of):
-    """Rows first_row:last_row bid for columns in turn, in at most `most` turns; some stay free.
+    """Let rows first_row:last_row bid for columns, in at most `most` turns; some may stay free.
 
-    A row takes its best column and raises its price until the next best is worth as much, and
-    whoever had the column is the next to bid. A column that was taken once stays taken, so that a
-    free one has price 0.
+    A row takes its best column and raises the column's price until the next best is worth as much;
+    the row that loses the column bids next. A column once taken stays taken, so that free columns
+    have price 0.
     """
     waiting, at, m = np.empty(last_row - first_row, np.int64), 0, w.size
     offers = np.empty(m, np.int64)
@@ -59,7 +59,7 @@ def bid(gains, first_row, last_row, most, u, w, col_of, row_of):
         for j in range(m):
             other = max(other, offers[j])
         if best <= other and row_of[k] >= 0:
-            # Of equal offers one that nobody has; if there is none, that is left to the paths.
+            # Of equal offers take one of a free column; without one, leave the row to the paths.
             j, offers[k] = 0, best
             while j < m and (offers[j] != best or row_of[j] >= 0):
                 j += 1
@@ -79,8 +79,8 @@ def bid(gains, first_row, last_row, most, u, w, col_of, row_of):
 
 @kernel
 def scan_row(row, offset, i, priced, length, came_from):
-    """Shorten the paths to the columns by way of row i; return the least length."""
-    least = np.int64(FAR)
+    """Shorten the paths to the columns that lead through row i; return the least length."""
+    least = np.int64(INFINITE_LENGTH)
     for j in range(length.size):
         through, before = offset + priced[j] - row[j], length[j]
         shorter = min(through, before)
@@ -104,8 +104,8 @@ def swap(came_from, root, end, col_of, row_of):
 def assign(gains, first_row, last_row, u, w, col_of, row_of):
     """Assign the free rows of first_row:last_row.
 
-    Gains and prices are even: the last bit of a length says that the column is taken, so that of
-    equal paths one to a free column comes first.
+    Gains and prices are even. The last bit of a length marks a taken column, so that of equal paths
+    the one to a free column comes first.
     """
     n, m = gains.shape
     length, came_from = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -114,13 +114,13 @@ def assign(gains, first_row, last_row, u, w, col_of, row_of):
     for start in range(first_row, last_row):
         if col_of[start] >= 0:
             continue
-        # At this price no column is worth more to the new row than its reduced cost says.
+        # At this price the reduced costs of the new row are >= 0.
         u[start] = max(0, offers_of(gains[start], w, priced))
         for j in range(m):
-            length[j] = FAR
+            length[j] = INFINITE_LENGTH
             priced[j] = w[j] + (row_of[j] >= 0)
         i, far, n_done = start, np.int64(0), 0
-        # Dijkstra: lengths of columns done are final; the row of each is where paths go on from.
+        # Dijkstra: lengths of settled columns are final; paths continue from the rows they have.
         while True:
             least = scan_row(gains[i], far + u[i], i, priced, length, came_from)
             j, far = place_of(least, length), least & -2
@@ -128,10 +128,10 @@ def assign(gains, first_row, last_row, u, w, col_of, row_of):
                 break
             final[n_done], done_cols[n_done] = far, j
             n_done += 1
-            length[j], priced[j] = FAR, DONE
+            length[j], priced[j] = INFINITE_LENGTH, SETTLED_PRICE
             i = row_of[j]
-        # Whoever was reached sooner than the free column moves by the difference: the path to it
-        # gets reduced cost 0, and no reduced cost falls below 0.
+        # Rows and columns nearer than the free column move by the difference in length. That makes
+        # all reduced costs on the path 0 and keeps the others >= 0.
         u[start] -= far
         for q in range(n_done):
             c = done_cols[q]

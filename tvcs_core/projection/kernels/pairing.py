@@ -1,7 +1,7 @@
-"""All caps 1 and no binding total, from the table to the support.
+"""Unit caps without a binding total, from the table to the support.
 
-`settle` does it in calls of bounded length, one stage after the other, each at most so many rows at
-a time; `project_ones` is all of a projection in one call, from V to the gap.
+`settle` runs in calls of bounded length, stage by stage, each on a limited number of rows.
+`project_ones` is a whole projection in one call, from V to the gap.
 """
 
 import math
@@ -10,33 +10,46 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.assignment import FREE, assign, bid
-from tvcs_core.projection.kernels.gains import HUGE, SMALLEST, TINY, gain, on_grid
-from tvcs_core.projection.kernels.records import Counts, NearEntries, Ones, Pairing, Prices
+from tvcs_core.projection.kernels.gains import (
+    MAX_SAFE_SIZE,
+    MIN_RELATIVE_SIZE,
+    MIN_SAFE_SIZE,
+    gain,
+    on_grid,
+)
+from tvcs_core.projection.kernels.records import (
+    AssignmentState,
+    Counts,
+    Prices,
+    Shortlist,
+    UnitCapTable,
+)
 from tvcs_core.projection.kernels.rounding import gap_of
 from tvcs_core.projection.kernels.tied import (
-    ROOM,
-    assign_near,
-    bid_near,
+    SHORTLIST_ROOM,
+    assign_on_shortlist,
+    bid_on_shortlist,
     count_tied,
     count_wrong,
+    fill_shortlist,
     lay_worths,
-    list_near,
 )
 
-BIDS = 3  # of each row, before paths are looked for
-WIDE = 500  # entries of a row, from which on ties are settled among the near ones
-BLOCK = 16  # rows that are laid out, and then bid while they are in the processor's cache
-# Places in `clock`: the next row, the stage, how many entries are tied (a count that ends where it
-# is clear that there is a choice), and what was wrong with near entries.
+BIDS_PER_ROW = 3  # bids per row before paths are searched (docs/method.md)
+MIN_SHORTLIST_COLUMNS = 500  # columns from which on ties are broken on the shortlist of each row
+CHUNK_ROWS = 16  # rows whose gains are filled in and then bid for while in the processor's cache
+# Positions in `clock`: next row, stage, number of tied entries (counted only until it is clear that
+# there is a choice), and number of failures of the shortlists.
 ROW, STAGE, TIED, WRONG = 0, 1, 2, 3
-LAY, ASSIGN, COUNT, WORTHS, ASSIGN_NEAR = 0, 1, 2, 3, 4
+LAY, ASSIGN, COUNT, WORTHS, ASSIGN_SHORTLIST = 0, 1, 2, 3, 4
 CHECK, BID_TIED, ASSIGN_TIED, SETTLED = 5, 6, 7, 8
 
 
 @kernel
-def lay_gains(ones, first_row, last_row, gains):
+def lay_gains(unit_table, first_row, last_row, gains):
     """Fill in the gains of rows first_row:last_row, in half steps of the grid."""
-    values, factor, steps, squared = ones.values, ones.factor, ones.steps, ones.squared
+    values, squared = unit_table.values, unit_table.squared
+    factor, steps = unit_table.factor, unit_table.steps
     for r in range(first_row, last_row):
         line, row = values[r], gains[r]
         for c in range(line.size):
@@ -44,104 +57,104 @@ def lay_gains(ones, first_row, last_row, gains):
 
 
 @kernel
-def nobody(found):
-    """Nobody has anybody, and has paid for it."""
-    found.col_of[:], found.row_of[:] = FREE, FREE
-    found.p[:], found.q[:] = 0, 0
+def clear_assignment(state):
+    """Undo all assignments among tied entries, and their prices."""
+    state.col_of[:], state.row_of[:] = FREE, FREE
+    state.p[:], state.q[:] = 0, 0
 
 
 @kernel
-def lay_tied(ones, found, clock, first, last):
-    """Lay out what tied entries of rows first:last are worth; wide rows bid by their near ones."""
-    is_wide = found.q.size >= WIDE
+def lay_tied(unit_table, state, clock, first, last):
+    """Fill in the worths of tied entries of rows first:last; wide rows bid on their shortlist."""
+    is_wide = state.q.size >= MIN_SHORTLIST_COLUMNS
     for r in range(first, last):
-        lay_worths(ones, found, r)
+        lay_worths(unit_table, state, r)
         if is_wide and clock[WRONG] == 0:
-            clock[WRONG] += not list_near(found, r)
+            clock[WRONG] += not fill_shortlist(state, r)
             if clock[WRONG] == 0:
-                bid_near(found, r, np.int64(BIDS))
+                bid_on_shortlist(state, r, np.int64(BIDS_PER_ROW))
 
 
 @kernel
-def do_stage(ones, found, clock, first, last):
-    """Do rows first:last of a stage."""
-    gains, col_of, row_of, stage = found.gains, found.col_of, found.row_of, clock[STAGE]
+def do_stage(unit_table, state, clock, first, last):
+    """Run the present stage on rows first:last."""
+    gains, col_of, row_of, stage = state.gains, state.col_of, state.row_of, clock[STAGE]
     if stage == LAY:
-        for r in range(first, last, BLOCK):
-            end = min(r + BLOCK, last)
-            lay_gains(ones, r, end, gains)
-            bid(gains, r, end, BIDS * (end - r), found.u, found.w, col_of, row_of)
+        for r in range(first, last, CHUNK_ROWS):
+            end = min(r + CHUNK_ROWS, last)
+            lay_gains(unit_table, r, end, gains)
+            bid(gains, r, end, BIDS_PER_ROW * (end - r), state.u, state.w, col_of, row_of)
     elif stage == ASSIGN:
-        assign(gains, first, last, found.u, found.w, col_of, row_of)
-    elif stage == COUNT and clock[TIED] <= found.u.size:
-        clock[TIED] += count_tied(ones, found, first, last)
+        assign(gains, first, last, state.u, state.w, col_of, row_of)
+    elif stage == COUNT and clock[TIED] <= state.u.size:
+        clock[TIED] += count_tied(unit_table, state, first, last)
     elif stage == WORTHS:
-        lay_tied(ones, found, clock, first, last)
-    elif stage == ASSIGN_NEAR:
-        assign_near(found, first, last)
+        lay_tied(unit_table, state, clock, first, last)
+    elif stage == ASSIGN_SHORTLIST:
+        assign_on_shortlist(state, first, last)
     elif stage == CHECK:
-        clock[WRONG] += count_wrong(found, first, last)
+        clock[WRONG] += count_wrong(state, first, last)
     elif stage == BID_TIED:
-        bid(gains, first, last, BIDS * (last - first), found.p, found.q, col_of, row_of)
+        bid(gains, first, last, BIDS_PER_ROW * (last - first), state.p, state.q, col_of, row_of)
     elif stage == ASSIGN_TIED:
-        assign(gains, first, last, found.p, found.q, col_of, row_of)
+        assign(gains, first, last, state.p, state.q, col_of, row_of)
 
 
 @kernel
-def next_stage(ones, found, clock, keep):
-    """Go on to the stage that follows."""
+def next_stage(unit_table, state, clock, mask):
+    """Advance to the next stage."""
     clock[ROW], stage = 0, clock[STAGE] + 1
     if stage == WORTHS:
-        if read(ones, found, keep) == clock[TIED]:
-            stage = SETTLED  # what is kept is tied, and nothing else is
+        if read(unit_table, state, mask) == clock[TIED]:
+            stage = SETTLED  # the assigned entries are exactly the tied ones: there is no choice
         else:
-            nobody(found)
-    elif stage == ASSIGN_NEAR and (found.q.size < WIDE or clock[WRONG] > 0):
-        nobody(found)
+            clear_assignment(state)
+    elif stage == ASSIGN_SHORTLIST and (state.q.size < MIN_SHORTLIST_COLUMNS or clock[WRONG] > 0):
+        clear_assignment(state)
         stage = BID_TIED
     elif stage == BID_TIED and clock[WRONG] == 0:
-        stage = ASSIGN_TIED  # what near entries did not lead to
+        stage = ASSIGN_TIED  # for rows that the shortlists left free
     elif stage == BID_TIED:
-        nobody(found)
+        clear_assignment(state)
     elif stage == SETTLED:
-        read(ones, found, keep)
+        read(unit_table, state, mask)
     clock[STAGE] = stage
 
 
 @kernel
-def read(ones, found, keep):
-    """Fill in what is assigned of nonzero entries; return how many."""
-    values, col_of, n = ones.values, found.col_of, 0
-    keep[:] = False
+def read(unit_table, state, mask):
+    """Fill in the assigned nonzero entries; return their number."""
+    values, col_of, n = unit_table.values, state.col_of, 0
+    mask[:] = False
     for r in range(col_of.size):
         c = col_of[r]
         if values[r, c] != 0.0:
             n += 1
-            if ones.turned:
-                keep[c, r] = True
+            if unit_table.turned:
+                mask[c, r] = True
             else:
-                keep[r, c] = True
+                mask[r, c] = True
     return n
 
 
 @kernel
-def settle(ones, found, clock, most, keep):
-    """Find prices, and the support; `keep` is filled in. False if it is to be called again."""
-    n = found.u.size
+def settle(unit_table, state, clock, most, mask):
+    """Find prices and support; fill in `mask`. Returns False if it must be called again."""
+    n = state.u.size
     while clock[STAGE] < SETTLED:
         first, last = clock[ROW], min(clock[ROW] + most, n)
-        do_stage(ones, found, clock, first, last)
+        do_stage(unit_table, state, clock, first, last)
         clock[ROW] = last
         if last == n:
-            next_stage(ones, found, clock, keep)
+            next_stage(unit_table, state, clock, mask)
         if most < n:
             break
     return clock[STAGE] == SETTLED
 
 
 @kernel
-def laid_out(values):
-    """The table with its shorter side as rows, and whether that turned it."""
+def with_short_rows(values):
+    """Return the table with its shorter side as rows, and whether it was transposed."""
     n, m = values.shape
     if n <= m:
         return values, False
@@ -153,72 +166,73 @@ def laid_out(values):
 
 
 @kernel
-def nothing_found(gains):
-    """What is found of a table before anything is; its gains are laid out in the array given."""
+def initial_state(gains):
+    """Return the initial state of a table, with `gains` as its array of gains."""
     n, m = gains.shape
     u, w, start = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(n + 1, np.int64)
     u[:], w[:], start[:] = 0, 0, 0
     p, q = np.empty(n, np.int64), np.empty(m, np.int64)
     col_of, row_of = np.empty(n, np.int64), np.empty(m, np.int64)
-    room = ROOM * n + m if m >= WIDE else 0
-    near = NearEntries(start, np.empty(room, np.int64), np.empty(room, np.int64))
-    found = Pairing(gains, u, w, p, q, col_of, row_of, near)
-    nobody(found)
-    return found
+    room = SHORTLIST_ROOM * n + m if m >= MIN_SHORTLIST_COLUMNS else 0
+    shortlist = Shortlist(start, np.empty(room, np.int64), np.empty(room, np.int64))
+    state = AssignmentState(gains, u, w, p, q, col_of, row_of, shortlist)
+    clear_assignment(state)
+    return state
 
 
 @kernel
-def mend(ones, keep, few, many):
-    """Raise the prices of rows that keep something to what their best columns offer.
+def mend(unit_table, mask, row_price, col_price):
+    """Raise the prices of assigned rows to the best offer of their columns.
 
-    Rounding to the grid leaves them less, and then all entries of a row may be worth more than
-    their prices, where one may be worth less now.
+    Rounding to the grid leaves prices too low, so that all entries of a row may exceed their
+    prices. Raising the row's price moves that error to at most the assigned entry.
     """
-    values, squared, m = ones.values, ones.squared, many.size
-    for r in range(few.size):
-        line, price, over, holds = values[r], few[r], 0, False
+    values, squared, m = unit_table.values, unit_table.squared, col_price.size
+    for r in range(row_price.size):
+        line, price, over, holds = values[r], row_price[r], 0, False
         for c in range(m):
-            over += gain(line[c], 1.0, squared) - many[c] > price
+            over += gain(line[c], 1.0, squared) - col_price[c] > price
         if over == 0:
             continue
         for c in range(m):
-            holds |= keep[c, r] if ones.turned else keep[r, c]
-            price = max(price, gain(line[c], 1.0, squared) - many[c])
+            holds |= mask[c, r] if unit_table.turned else mask[r, c]
+            price = max(price, gain(line[c], 1.0, squared) - col_price[c])
         if holds:
-            few[r] = price
+            row_price[r] = price
 
 
 @kernel
-def project_ones(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
-    """Project a table of values onto caps of 1: fill in support, matrix and prices.
+def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
+    """Project a table onto unit caps: fill in support, matrix and prices.
 
-    As `small.project_small`, which says what is returned. What is kept is below 0 also where so few
-    values are not 0 that they may all fit, and then no cap has a price.
+    Returns the same as `small.project_small`. The objective is below 0 also if so few values are
+    nonzero that all may fit, since then no cap has a price.
     """
-    table, turned = laid_out(values)
+    table, turned = with_short_rows(values)
     n, m = table.shape
-    largest, least, filled, is_safe = 0.0, HUGE, 0, True
+    largest, least, filled, is_safe = 0.0, MAX_SAFE_SIZE, 0, True
     for value in table.reshape(-1):
-        is_safe &= abs(value) < HUGE
+        is_safe &= abs(value) < MAX_SAFE_SIZE
         largest = max(largest, abs(value))
-        least = min(least, abs(value) if value != 0.0 else HUGE)
+        least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
         filled += value != 0.0
-    if not is_safe or largest < TINY or filled <= n:
+    if not is_safe or largest < MIN_SAFE_SIZE or filled <= n:
         return 0.0, -1.0, 0.0, 0.0, False
     factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(4, np.int64)
     clock[:] = 0
-    found = nothing_found(np.empty((n, m), np.int64))
-    ones = Ones(table, True, turned, factor, steps)
-    settle(ones, found, clock, n, keep)
-    few, many = (w, u) if turned else (u, w)
+    state = initial_state(np.empty((n, m), np.int64))
+    unit_table = UnitCapTable(table, True, turned, factor, steps)
+    settle(unit_table, state, clock, n, mask)
+    row_price, col_price = (w, u) if turned else (u, w)
     unit = 0.5 / (steps * (factor * factor))
     for r in range(n):
-        few[r] = found.u[r] * unit
+        row_price[r] = state.u[r] * unit
     for c in range(m):
-        many[c] = found.w[c] * unit
-    mend(ones, keep, few, many)
+        col_price[c] = state.w[c] * unit
+    mend(unit_table, mask, row_price, col_price)
     for r in range(u.size):
         for c in range(w.size):
-            matrix[r, c] = values[r, c] if keep[r, c] else 0.0
-    kept, gap, hidden = gap_of(values, keep, Prices(u, w, 0.0), Counts(row_caps, col_caps, total))
-    return 0.0, kept, gap, hidden, least < largest * SMALLEST
+            matrix[r, c] = values[r, c] if mask[r, c] else 0.0
+    prices, caps = Prices(u, w, 0.0), Counts(row_caps, col_caps, total)
+    objective, gap, hidden = gap_of(values, mask, prices, caps)
+    return 0.0, objective, gap, hidden, least < largest * MIN_RELATIVE_SIZE

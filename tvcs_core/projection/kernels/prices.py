@@ -1,11 +1,13 @@
-"""Prices by blocks: given the column prices, the best row prices and total price are closed form.
+"""Price sweeps: given the column prices, the best row prices and total price have a closed form.
 
-Rows and the total are a laminar family, and so are columns and the total. Taking the two blocks in
-turn soon comes near the optimal prices. Nothing here has to be exact: the simplex proves the end.
+Rows and the total are a laminar family, and so are columns and the total. A *sweep* computes the
+prices of one side and of the total; alternating sweeps soon come near the optimal prices. Nothing
+here has to be exact, since the simplex proves the end.
 
-With the other side's prices taken off, line g wants its caps[g] largest values, so its threshold
-t[g] lies between the last of them and the next; of all that the lines want the total wants the
-largest, so its price l lies likewise, and the line's own is max(0, t[g] - l) (docs/method.md).
+After subtracting the other side's prices, line g wants its caps[g] largest values, so its threshold
+t[g] lies between the last of them and the next. Of all values that the lines want the total wants
+the largest, so its price l lies likewise, and the line's own price is max(0, t[g] - l)
+(docs/method.md).
 """
 
 import numpy as np
@@ -16,7 +18,7 @@ from tvcs_core.projection.kernels.records import TotalPrice
 
 @kernel
 def longest_line(start):
-    """Size of the longest line."""
+    """Return the size of the longest line."""
     longest = start[0]
     for g in range(start.size - 1):
         longest = max(longest, start[g + 1] - start[g])
@@ -25,7 +27,7 @@ def longest_line(start):
 
 @kernel
 def put_in_place(buffer, size, rank):
-    """Bring the value of `rank` (0 = largest) of buffer[:size] to its place, larger ones first."""
+    """Move the value of `rank` (0 = largest) of buffer[:size] to its place, larger values first."""
     low, high = 0, size
     # Quickselect: buffer[:low] >= buffer[low:high] >= buffer[high:], and low <= rank < high.
     while high - low > 1:
@@ -51,15 +53,14 @@ def put_in_place(buffer, size, rank):
 
 @kernel
 def bracket(buffer, size, rank, width):
-    """Threshold between the first `rank` and the rest of buffer[:size], and `width` ranks about it.
+    """Return the threshold between the first `rank` values and the rest, and values around it.
 
-    Returns (threshold, low, high), none below 0; what may not be kept at all has its largest value
-    as its threshold, what need not be cut has 0. Changes the order of the buffer.
+    Returns (threshold, low, high), none below 0; low and high are `width` ranks off. With rank 0
+    the threshold is the largest value; if nothing has to be excluded it is 0. Reorders the buffer.
     """
     if size == 0 or rank - width >= size:
         return 0.0, 0.0, 0.0
-    # Whatever lies between the last value that is kept and the first that is not is a best price;
-    # the middle is taken.
+    # Any price between the last value inside and the first outside is optimal; take the middle.
     inside = min(max(rank, 1), size)
     put_in_place(buffer, size, inside - 1)
     last_in, first_out = buffer[inside - 1], 0.0
@@ -83,13 +84,13 @@ def bracket(buffer, size, rank, width):
 
 @kernel
 def value_of_rank(line, size, fewest, most, guess):
-    """Find x >= 0 with fewest <= (number of values above x) <= most.
+    """Find x >= 0 such that the number of values above x lies in fewest .. most.
 
-    Returns (largest x tried with more above it, smallest x tried with no more): the second is it,
-    unless the search gave up.
+    Returns (largest x tried with more values above, smallest x tried with at most `most`). The
+    second is the result, unless the search gave up.
     """
-    # More than `most` values are above `low` (or it is 0), no more than that above `high`. Steps
-    # double until both are known, then the range is halved.
+    # Invariant: more than `most` values exceed `low` (or it is 0), at most `most` exceed `high`.
+    # Steps double until both are known, then the interval is bisected.
     low, high = 0.0, np.inf
     x, step = guess, 0.125 * guess + 1e-30
     for _ in range(24):
@@ -109,13 +110,13 @@ def value_of_rank(line, size, fewest, most, guess):
 
 @kernel
 def threshold_of(line, size, rank, width, guess, buffer):
-    """Threshold of a line as `bracket` has it, near a guess; `buffer` is for working in."""
+    """Return threshold, low and high of a line as `bracket` does, starting from a guess."""
     if size <= 32:
         for j in range(size):
             buffer[j] = line[j]
         return bracket(buffer, size, rank, width)
-    # All values from rank `first` to rank `last` lie in (bottom, top]; only those are sorted out.
-    # A rank is counted to within `margin`, which takes fewer guesses than to one.
+    # All values from rank `first` to rank `last` lie in (bottom, top]; only those are sorted. Ranks
+    # are counted to within `margin`, which takes fewer guesses than exact counts.
     margin = 8 + size // 32
     first, last = rank - 1 - width, rank + width + 1
     top, bottom = np.inf, 0.0
@@ -137,12 +138,12 @@ def threshold_of(line, size, rank, width, guess, buffer):
 
 
 @kernel
-def price_block(side, total, total_width, total_guess, pool, pool_buffer):
-    """Best prices of the lines of a side and of the total, given those across.
+def sweep_side(side, total, total_width, total_guess, pool, pool_buffer):
+    """Sweep over one side: the best prices of its lines and of the total, given the other side's.
 
-    Fills in price (which comes in with guesses), low and high of the side; returns what it finds
-    for the total, of which at most `total` entries may be kept. Widths are the ranks that low and
-    high are off; the last two are room to work in, one number more than entries each.
+    Fills in price (on entry: guesses), low and high of the side; returns the price of the total, of
+    which at most `total` entries may be kept. Low and high are `width` ranks off. The last two
+    arguments are buffers with one element more than entries.
     """
     start, across, gains, across_price = side.start, side.across, side.gains, side.across_price
     caps, width, price, low, high = side.caps, side.width, side.price, side.low, side.high
@@ -159,7 +160,7 @@ def price_block(side, total, total_width, total_guess, pool, pool_buffer):
         price[g], low[g], high[g] = threshold_of(
             line, size, rank, width, price[g] + total_guess, buffer
         )
-        # What the line wants, for the total to choose from: at most caps[g] values.
+        # Collect the values that the line wants, at most caps[g], for the total.
         for i in range(size if rank > 0 else 0):
             pool[n_pool] = line[i]
             n_pool += line[i] > price[g]
@@ -172,21 +173,21 @@ def price_block(side, total, total_width, total_guess, pool, pool_buffer):
 
 
 @kernel
-def take_turns(first, second, rounds, total, total_width, price, pool, pool_buffer):
-    """Blocks of one side and the other in turn; return what the last ones find for the total.
+def alternate_sweeps(first, second, rounds, total, total_width, price, pool, pool_buffer):
+    """Sweep over the two sides in turn; return the last results for the total.
 
-    Each block minimises the dual bound over its own prices, so the bound never gets worse.
+    Each sweep minimises the dual bound over its own prices, so the bound never increases.
     """
     by_first = by_second = TotalPrice(price, price, price)
     for _ in range(rounds):
-        by_first = price_block(first, total, total_width, by_second.price, pool, pool_buffer)
-        by_second = price_block(second, total, total_width, by_first.price, pool, pool_buffer)
+        by_first = sweep_side(first, total, total_width, by_second.price, pool, pool_buffer)
+        by_second = sweep_side(second, total, total_width, by_first.price, pool, pool_buffer)
     return by_first, by_second
 
 
 @kernel
 def in_order(order, across, gains, across_out, gains_out):
-    """Fill the last two with the entries of a list in another order."""
+    """Fill the last two arrays with the entries of a list in another order."""
     for i in range(order.size):
         across_out[i], gains_out[i] = across[order[i]], gains[order[i]]
 
@@ -204,7 +205,7 @@ def by_column(col, n_cols, start, order):
         c = col[e]
         order[start[c]] = e
         start[c] += 1
-    # Each start has moved to its column's end, which is where the next one begins.
+    # Each start has moved to the end of its column, which is the start of the next.
     for c in range(n_cols, 0, -1):
         start[c] = start[c - 1]
     start[0] = 0

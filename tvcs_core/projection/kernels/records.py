@@ -1,11 +1,11 @@
-"""Arguments that travel together: records of arrays and numbers, with their shapes and units.
+"""Records of kernel arguments that belong together, with their shapes and units.
 
-numba takes named tuples apart where kernels are compiled. They cost nothing there if a kernel that
-is called often takes the fields out at its top and leaves the record alone after that: who uses
-both counts references to both at every call.
+numba takes named tuples apart at compile time. They cost nothing if a kernel that is called often
+reads the fields at its top and does not use the record afterwards; a kernel that uses both counts
+references to both at every call.
 
-n is the number of rows, m of columns; a *place* is the number of an entry in `Candidates.values`.
-Gains and prices are in units of the scaled gains (see `Grid`) where nothing else is said.
+n is the number of rows, m of columns. A *position* is the index of an entry in `Candidates.values`.
+Gains and prices are in units of the scaled gains (see `Grid`) unless stated otherwise.
 """
 
 from typing import NamedTuple
@@ -20,22 +20,22 @@ Int32s = NDArray[np.int32]
 
 
 class Candidates(NamedTuple):
-    """What may be kept, in row order: a dense table, or a list with the column of each entry.
+    """The entries that may be kept, in row order: a dense table, or a list with columns.
 
     Attributes
     ----------
     values
-        (size,), in the caller's unit; row r holds the places start[r]:start[r+1].
+        (size,), in the caller's unit; row r holds the positions start[r]:start[r+1].
     start
         (n + 1,).
     columns
-        Dense: (m,), 0 .. m-1, for every row holds every column. List: (size,).
+        Dense: (m,), 0 .. m-1, shared by all rows. List: (size,), the column of each entry.
     keys
-        Laid out like the columns; a part of the hash that breaks ties.
+        Additional input of the tie hash, laid out like the columns.
     dense
-        Which of the two it is.
+        Whether it is a table.
     squared
-        Whether an entry gains the square of its value or the value itself.
+        Whether gains are the squares of the values, or the values themselves.
     """
 
     values: Floats
@@ -47,16 +47,16 @@ class Candidates(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The numbers in which gains are compared (docs/method.md).
+    """The integer grid on which gains are compared (docs/method.md).
 
     Attributes
     ----------
     factor
-        What values are multiplied by, so that the largest is in .5 .. 1.
+        Factor of the values that brings the largest into .5 .. 1.
     steps
-        Steps of the grid in a gain of 1; a power of two.
+        Grid steps in a gain of 1; a power of two.
     nudged
-        Whether gains that the hash tells apart are meant (by 2^-37 at most).
+        Whether the tie hash is added to the gains (at most 2^-37).
     """
 
     factor: float
@@ -65,7 +65,7 @@ class Grid(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Entries per row (n,), per column (m,) and in all: caps, the room that is left, or loads."""
+    """Numbers of entries per row (n,), per column (m,) and in total: caps, room, or loads."""
 
     rows: Ints
     cols: Ints
@@ -73,7 +73,7 @@ class Counts(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Dual prices of the caps of rows (n,), of columns (m,) and of the total; none below 0."""
+    """Dual prices of the caps of rows (n,), columns (m,) and total; >= 0."""
 
     rows: Floats
     cols: Floats
@@ -81,10 +81,10 @@ class Prices(NamedTuple):
 
 
 class Band(NamedTuple):
-    """How far below and above zero a slack is near it: for rows (n,), columns (m,), the total.
+    """Largest slack below and above zero of a core entry: per row (n,), per column (m,), total.
 
-    The slack of an entry is its gain less its three prices. It is near if its row or its column
-    says so, or the total where row and column are (all but) free.
+    The slack of an entry is its gain minus its three prices. The entry is in the core if the band
+    of its row or its column contains the slack, or that of the total if both are (almost) free.
     """
 
     below_rows: Floats
@@ -95,17 +95,17 @@ class Band(NamedTuple):
     above_total: float
 
 
-class Across(NamedTuple):
-    """What the columns of a row's entries say, entry by entry; the first numbers are in use.
+class ColumnTerms(NamedTuple):
+    """Prices and bands of the columns of a row's entries; only the first elements are in use.
 
     Attributes
     ----------
     price
-        Of the column.
+        Column price.
     below, above
-        Its band.
+        Column band.
     free
-        1 where the column is (all but) free, so that the total's band counts; else 0.
+        1 if the column is (almost) free, so that the total's band counts; else 0.
     """
 
     price: Floats
@@ -115,14 +115,14 @@ class Across(NamedTuple):
 
 
 class Thresholds(NamedTuple):
-    """Of each line of one side: what separates the kept gains from the others.
+    """Thresholds between the kept gains and the others, for every line of one side.
 
     Attributes
     ----------
     at
-        The threshold; comes in with guesses.
+        The threshold; on entry a guess.
     low, high
-        The gains some ranks below and above it.
+        Gains some ranks below and above it.
     """
 
     at: Floats
@@ -130,23 +130,23 @@ class Thresholds(NamedTuple):
     high: Floats
 
 
-class Listed(NamedTuple):
-    """Entries of the table, row by row: row, column, place and gain of each.
+class EntryList(NamedTuple):
+    """Entries of the table, row by row: row, column, position and gain of each.
 
-    `place` or `gains` has size 0 where it is not asked for.
+    `position` or `gains` has size 0 if it is not needed.
     """
 
     row: Int32s
     col: Int32s
-    place: Ints
+    position: Ints
     gains: Floats
 
 
 class Lines(NamedTuple):
     """The entries of each line (row or column) of a list.
 
-    Line g holds the entries order[start[g]:start[g+1]] of the list, or without `order` (of size 0)
-    the entries start[g]:start[g+1].
+    Line g holds the entries order[start[g]:start[g+1]] of the list; without `order` (size 0), the
+    entries start[g]:start[g+1].
     """
 
     start: Ints
@@ -154,26 +154,26 @@ class Lines(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The rows of a list with what a block of them needs, or its columns (see prices.py).
+    """The rows (or columns) of a list with the input and output of a sweep (see prices.py).
 
     Attributes
     ----------
     start
         (lines + 1,); line g holds the next two arrays at start[g]:start[g+1].
     across
-        The column of each entry where the lines are rows, and the row where they are columns.
+        Line of the other side that each entry belongs to.
     gains
-        Of each entry.
+        Gain of each entry.
     across_price
         Prices of the other side.
     caps
-        How many entries each line may keep.
+        Cap of each line.
     width
-        Ranks that low and high are off each threshold; 0 where they are not wanted.
+        Ranks between each threshold and low or high; 0 if these are not needed.
     price
-        Of each line; comes in with guesses.
+        Price of each line; on entry a guess.
     low, high
-        The values below and above each threshold, the total's price included.
+        Values below and above each threshold, including the total's price.
     """
 
     start: Ints
@@ -188,7 +188,7 @@ class Side(NamedTuple):
 
 
 class TotalPrice(NamedTuple):
-    """Price of the total after a block, and the values some ranks below and above it."""
+    """Price of the total after a sweep, and the values some ranks below and above it."""
 
     price: float
     low: float
@@ -196,10 +196,10 @@ class TotalPrice(NamedTuple):
 
 
 class TieKeys(NamedTuple):
-    """What the tie hash of the entry at a place is made of: its row, column and key.
+    """Row, column and key that the tie hash of the entry at a position depends on.
 
-    `columns` and `keys` are those of the `Candidates`; `row_of` is (size,) for a list and of size
-    0 for a dense table, where a place says its row and column.
+    `columns` and `keys` are those of the `Candidates`. `row_of` is (size,) for a list, and of size
+    0 for a dense table, whose positions determine row and column.
     """
 
     dense: bool
@@ -209,26 +209,26 @@ class TieKeys(NamedTuple):
 
 
 class Support(NamedTuple):
-    """What is kept, by place (size,), and how much of it rows (n,) and columns (m,) hold."""
+    """The support by position (size,), and the loads of rows (n,) and columns (m,)."""
 
-    keep: Bools
+    mask: Bools
     row_load: Ints
     col_load: Ints
 
 
 class Arcs(NamedTuple):
-    """The arcs of the network, laid out as simplex.py says.
+    """The arcs of the network, in the order given in simplex.py.
 
     Attributes
     ----------
     tail, head
-        (arcs,), the nodes they lead from and to.
+        (arcs,), start and end node.
     cost
-        (arcs, 2), in grid steps and in tie hash: minus what a unit of flow is worth.
+        (arcs, 2), minus the gain of a unit of flow in grid steps, and minus its tie hash.
     state
-        (arcs,), 1 at the lower bound, -1 at the upper one, 0 in the tree (or never to move).
+        (arcs,), 1 at the lower bound, -1 at the upper bound, 0 in the tree (or fixed).
     flow, cap
-        (arcs,), the lower bound is 0.
+        (arcs,); the lower bound is 0.
     """
 
     tail: Int32s
@@ -245,7 +245,7 @@ class Tree(NamedTuple):
     Attributes
     ----------
     links
-        (nodes, 6), the columns are named in simplex.py.
+        (nodes, 6); simplex.py names the columns.
     pi
         (nodes, 2), the potentials, in units of the costs.
     """
@@ -254,8 +254,8 @@ class Tree(NamedTuple):
     pi: Ints
 
 
-class Ones(NamedTuple):
-    """A dense table whose caps are all 1; its shorter side is called rows, whatever it was.
+class UnitCapTable(NamedTuple):
+    """A dense table with unit caps, transposed if necessary so that rows are at most as many.
 
     Attributes
     ----------
@@ -264,7 +264,7 @@ class Ones(NamedTuple):
     squared
         As in `Candidates`.
     turned
-        Whether rows and columns have changed places: the tie hash has to know.
+        Whether it was transposed, which the tie hash must undo.
     factor, steps
         As in `Grid`.
     """
@@ -276,15 +276,15 @@ class Ones(NamedTuple):
     steps: float
 
 
-class NearEntries(NamedTuple):
-    """The tied entries of each row that are most likely to be assigned: see tied.py.
+class Shortlist(NamedTuple):
+    """Shortlist of each row: its tied entries most likely to be assigned; see tied.py.
 
     Attributes
     ----------
     start
         (rows + 1,); row r holds start[r]:start[r+1] of the next two.
     col, worth
-        Of each entry.
+        Column and worth of each entry.
     """
 
     start: Ints
@@ -292,21 +292,21 @@ class NearEntries(NamedTuple):
     worth: Ints
 
 
-class Pairing(NamedTuple):
-    """What is found of a table of `Ones`, in half steps of its grid: so all numbers are even.
+class AssignmentState(NamedTuple):
+    """State of an assignment in a `UnitCapTable`, in half steps of its grid: all numbers are even.
 
     Attributes
     ----------
     gains
-        (rows, columns); in the end what tied entries are worth, if there is a choice of them.
+        (rows, columns); in the end the worths of tied entries, if there is a choice.
     u, w
         Prices of rows and columns.
     p, q
-        The same among tied entries.
+        Prices of rows and columns among tied entries.
     col_of, row_of
-        Whom each row and each column is assigned to; below 0 for nobody.
-    near
-        Entries among which ties of wide rows are settled.
+        Partner of each row and column; negative for none.
+    shortlist
+        Entries on which ties of wide rows are broken.
     """
 
     gains: Ints
@@ -316,4 +316,4 @@ class Pairing(NamedTuple):
     q: Ints
     col_of: Ints
     row_of: Ints
-    near: NearEntries
+    shortlist: Shortlist

@@ -1,9 +1,9 @@
-"""Where rounding decides whether a support is proved.
+"""Audit of rounding errors behind a claimed gap of 0.
 
-The surplus of an entry, its gain less its prices, is off by some rounding. Where a gap of 0 is
-claimed that matters: an entry whose surplus is within rounding of 0, and was rounded, may be on the
-wrong side. Such entries are *doubtful*. What rounding has lost is itself a float, which tells most
-of them; of the others, the *unclear* ones, the places of the first are written down.
+The surplus of an entry, its gain less its prices, has a rounding error. An entry whose surplus is
+within that error of 0, and was rounded, may be on the wrong side: such entries are *doubtful*. The
+error of each operation is itself a float (two-sum, Dekker's product), and their sum decides most
+doubtful entries. The others are *unclear*; the positions of the first of these are recorded.
 """
 
 from typing import NamedTuple
@@ -14,48 +14,47 @@ from tvcs_core.jit import kernel
 from tvcs_core.projection.kernels.records import Bools, Counts, Floats, Prices
 from tvcs_core.projection.kernels.slackness import slackness_dense
 
-# A gap below this fraction of what is kept is less than rounding: then it is looked at exactly.
-CLEAR = 2.0**-75
-# The square of a value may be off by half of this where it underflows.
-LEAST = 2.0**-1074
-# A surplus is three rounded operations on a rounded product: 2^-50 of what goes in is more.
+# A gap below this fraction of the objective is smaller than rounding and is audited.
+CLEAR_GAP = 2.0**-75
+# Twice the largest error of a square that underflows.
+SMALLEST_SUBNORMAL = 2.0**-1074
+# Bound on the relative error of a surplus: four roundings of 2^-53 each.
 ROUNDING = 2.0**-50
-# More than what a square that underflows, and the prices, may be off.
+# Bound on the error of a square that underflows, and of the prices.
 UNDERFLOW = 2.0**-1070
-# Squares of smaller values may underflow in part.
-LEAST_SQUARED = 2.0**-450
-SPLIT = 2.0**27 + 1.0
+# Squares of smaller values may lose bits to underflow: 106 bits from 2^-900 on end at 2^-1006.
+MIN_EXACT_SQUARE = 2.0**-450
+VELTKAMP_SPLIT = 2.0**27 + 1.0  # Veltkamp's constant for 53 bits
 
 
-class Claim(NamedTuple):
-    """Gains, the support, and the prices that are to prove it, in one unit.
+class OptimalityClaim(NamedTuple):
+    """A support and prices that are claimed to be optimal, with the gains, in one unit.
 
     Attributes
     ----------
     values, squared
         The gains, or their square roots.
     exact
-        Whether gains that are no squares are known not to be rounded.
+        Whether gains that are not squares are known to be exact.
     """
 
     values: Floats
     squared: bool
     exact: bool
-    keep: Bools
+    mask: Bools
     prices: Prices
     caps: Counts
 
 
-class Doubt(NamedTuple):
-    """What is found.
+class RoundingAudit(NamedTuple):
+    """Result of the audit.
 
     Attributes
     ----------
     unclear, at_most
-        How many doubtful entries two floats in place of one cannot tell either, and what these may
-        hide at most.
+        Number of doubtful entries that two floats cannot decide, and a bound on their error.
     wrong
-        By how much the other doubtful entries are on the wrong side, in all.
+        Sum of the violations of the other doubtful entries.
     """
 
     unclear: int
@@ -64,39 +63,39 @@ class Doubt(NamedTuple):
 
 
 @kernel
-def lost(a, b, s):
-    """What s, which is a + b in floating point, has lost of a + b (Knuth's two-sum): exact."""
+def two_sum_error(a, b, s):
+    """Return (a + b) - s for s = a + b in floating point, exactly (Knuth's two-sum)."""
     other = s - a
     return (a - (s - other)) + (b - other)
 
 
 @kernel
 def is_doubtful(value, exact, squared, first, second, third, first_lost):
-    """Whether a gain less one price after the other is within rounding of 0, and was rounded.
+    """Return whether a gain less three prices is within rounding of 0, and was rounded.
 
-    Without branches, so that a loop over it is vector code.
+    There are no branches, so that the compiler vectorises loops over it.
     """
     gain = value * value if squared else value
     rest = gain - first
     last = rest - second
     surplus = last - third
     is_near = abs(surplus) <= (gain + first + second + third) * ROUNDING + UNDERFLOW
-    # The square of 26 bits has at most 52; a half of Veltkamp's split says how many there are.
-    wide = SPLIT * value
-    is_long = (wide - (wide - value) != value) | (abs(value) < LEAST_SQUARED)
+    # The square of 26 bits has at most 52; Veltkamp's split shows whether there are more bits.
+    wide = VELTKAMP_SPLIT * value
+    is_long = (wide - (wide - value) != value) | (abs(value) < MIN_EXACT_SQUARE)
     is_gain_rounded = is_long if squared else not exact
     is_difference_rounded = (
-        (lost(gain, -first, rest) != 0.0)
-        | (lost(rest, -second, last) != 0.0)
-        | (lost(last, -third, surplus) != 0.0)
+        (two_sum_error(gain, -first, rest) != 0.0)
+        | (two_sum_error(rest, -second, last) != 0.0)
+        | (two_sum_error(last, -third, surplus) != 0.0)
     )
     is_rounded = is_gain_rounded | is_difference_rounded | (first_lost != 0.0)
     return is_near & (value != 0.0) & is_rounded
 
 
 @kernel
-def are_doubtful(line, exact, squared, row_price, col_duals, row_lost):
-    """How many entries of a row are doubtful."""
+def count_doubtful(line, exact, squared, row_price, col_duals, row_lost):
+    """Return the number of doubtful entries of a row."""
     found = 0
     for j in range(line.size):
         found += is_doubtful(line[j], exact, squared, row_price, col_duals[j], 0.0, row_lost)
@@ -104,82 +103,82 @@ def are_doubtful(line, exact, squared, row_price, col_duals, row_lost):
 
 
 @kernel
-def wrong_by(value, keep, first, second, third, first_lost):
-    """By how much the square of a value is on the wrong side of prices; NaN if that is not clear.
+def compensated_violation(value, mask, first, second, third, first_lost):
+    """Return by how much a squared value is on the wrong side of its prices; NaN if unclear.
 
-    Dekker's product and two-sums say what every operation has lost. Their sum is off by less than
-    2^-50 of what is summed.
+    Dekker's product and two-sums give the error of every operation. Their sum has an error below
+    2^-50 of the sum of their sizes.
     """
-    wide = SPLIT * value
+    wide = VELTKAMP_SPLIT * value
     high = wide - (wide - value)
     low, gain = value - high, value * value
     rest = gain - first
     last = rest - second
     surplus = last - third
     of_square = ((high * high - gain) + 2.0 * high * low) + low * low
-    of_first, of_second = lost(gain, -first, rest), lost(rest, -second, last)
-    of_third = lost(last, -third, surplus)
+    of_first, of_second = two_sum_error(gain, -first, rest), two_sum_error(rest, -second, last)
+    of_third = two_sum_error(last, -third, surplus)
     size = abs(of_square) + abs(first_lost) + abs(of_first) + abs(of_second) + abs(of_third)
     surplus += of_square - first_lost + of_first + of_second + of_third
-    if abs(value) < LEAST_SQUARED or abs(surplus) <= size * ROUNDING:
+    if abs(value) < MIN_EXACT_SQUARE or abs(surplus) <= size * ROUNDING:
         return np.nan
-    return max(0.0, -surplus if keep else surplus) * (1.0 + ROUNDING)
+    return max(0.0, -surplus if mask else surplus) * (1.0 + ROUNDING)
 
 
 @kernel
-def doubt_dense(claim, places):
-    """Find the doubtful entries; fill in the places of the first unclear ones."""
-    values, squared, exact, keep = claim.values, claim.squared, claim.exact, claim.keep
+def audit_dense(claim, positions):
+    """Audit all entries of a table; record the positions of the first unclear ones."""
+    values, squared, exact, mask = claim.values, claim.squared, claim.exact, claim.mask
     row_duals, col_duals, total_dual = claim.prices.rows, claim.prices.cols, claim.prices.total
     n_rows, n_cols = values.shape
     unclear, at_most, wrong = 0, 0.0, 0.0
     for i in range(n_rows):
         line, price = values[i], row_duals[i] + total_dual
-        row_lost = lost(row_duals[i], total_dual, price)
-        if are_doubtful(line, exact, squared, price, col_duals, row_lost) == 0:
+        row_lost = two_sum_error(row_duals[i], total_dual, price)
+        if count_doubtful(line, exact, squared, price, col_duals, row_lost) == 0:
             continue
         for j in range(n_cols):
             if not is_doubtful(line[j], exact, squared, price, col_duals[j], 0.0, row_lost):
                 continue
             if claim.caps.rows[i] == 0 or claim.caps.cols[j] == 0 or claim.caps.total == 0:
-                continue  # never kept, whatever the price
+                continue  # never kept, at any price
             by = np.nan
             if squared:
-                by = wrong_by(line[j], keep[i, j], price, col_duals[j], 0.0, row_lost)
+                by = compensated_violation(line[j], mask[i, j], price, col_duals[j], 0.0, row_lost)
             if by >= 0.0:
                 wrong += by
                 continue
-            if unclear < places.size:
-                places[unclear] = i * n_cols + j
+            if unclear < positions.size:
+                positions[unclear] = i * n_cols + j
             unclear += 1
             gain = line[j] * line[j] if squared else line[j]
             at_most += (gain + price + col_duals[j]) * ROUNDING + UNDERFLOW
-    return Doubt(unclear, at_most, wrong)
+    return RoundingAudit(unclear, at_most, wrong)
 
 
 @kernel
-def gap_of(values, keep, prices, caps):
-    """What is kept, the sum of all slacks and what rounding hides of it, as gap.py measures them.
+def gap_of(values, mask, prices, caps):
+    """Return objective, sum of all slacks, and hidden violations, as measured in gap.py.
 
-    The second is below 0 if that has to be looked at in exact numbers.
+    The second is negative if exact arithmetic is needed.
     """
     none, yes = np.empty(0, np.int64), np.bool_(True)
-    kept, gap, has_room = slackness_dense(values, yes, keep, prices, caps)
+    objective, gap, has_room = slackness_dense(values, yes, mask, prices, caps)
     if has_room:
-        return kept, -1.0, 0.0
+        return objective, -1.0, 0.0
     hidden = 0.0
-    if gap <= CLEAR * kept:
-        doubt = doubt_dense(Claim(values, yes, not yes, keep, prices, caps), none)
+    if gap <= CLEAR_GAP * objective:
+        doubt = audit_dense(OptimalityClaim(values, yes, not yes, mask, prices, caps), none)
         if doubt.unclear > 0:
-            return kept, -1.0, 0.0
+            return objective, -1.0, 0.0
         hidden = doubt.wrong
-    return kept, gap + LEAST * values.size if gap > 0.0 else gap, hidden
+    return objective, gap + SMALLEST_SUBNORMAL * values.size if gap > 0.0 else gap, hidden
 
 
 @kernel
-def doubt_edges(row_of, col_of, claim, places):
-    """Do the same for a list of entries. Labels are -1 where an entry is in no group."""
-    values, squared, exact, keep = claim.values, claim.squared, claim.exact, claim.keep
+def audit_edges(row_of, col_of, claim, positions):
+    """Audit a list of entries likewise. Labels are -1 for entries in no group."""
+    values, squared, exact, mask = claim.values, claim.squared, claim.exact, claim.mask
     row_duals, col_duals, total_dual = claim.prices.rows, claim.prices.cols, claim.prices.total
     unclear, at_most, wrong = 0, 0.0, 0.0
     for e in range(values.size):
@@ -193,13 +192,13 @@ def doubt_edges(row_of, col_of, claim, places):
             continue
         by = np.nan
         if squared:
-            by = wrong_by(value, keep[e], total_dual, row_price, col_price, 0.0)
+            by = compensated_violation(value, mask[e], total_dual, row_price, col_price, 0.0)
         if by >= 0.0:
             wrong += by
             continue
-        if unclear < places.size:
-            places[unclear] = e
+        if unclear < positions.size:
+            positions[unclear] = e
         unclear += 1
         gain = value * value if squared else value
         at_most += (gain + total_dual + row_price + col_price) * ROUNDING + UNDERFLOW
-    return Doubt(unclear, at_most, wrong)
+    return RoundingAudit(unclear, at_most, wrong)

@@ -1,46 +1,47 @@
 """Primal network simplex for the projection, with costs of two words.
 
-The projection is a circulation source -> row -> column -> sink -> source. The arcs are laid out as
+The projection is a circulation source -> row -> column -> sink -> source. The arcs are numbered
 
     0 .. n-1          source -> row r         capacity row_caps[r]
     n .. n+m-1        column c -> sink        capacity col_caps[c]
     n+m               sink -> source          capacity total
-    n+m+1 .. F-1      node -> root            capacity 0 (they only hold the first tree together)
+    n+m+1 .. F-1      node -> root            capacity 0 (they only connect the first tree)
     F ..              row -> column           capacity 1, cost minus the gain: the core
 
-with nodes 0 .. n-1 rows, n .. n+m-1 columns, then source and sink, of which the last is the root of
-the tree. Core arcs come last, so more of them can be appended without touching the tree. A cost is
+Nodes 0 .. n-1 are rows, n .. n+m-1 columns, then come source and sink, the last of which is the
+root of the tree. Core arcs come last, so more can be appended without changing the tree. A cost is
 a pair (minus the gain on the grid, minus the tie hash), compared lexicographically; potentials are
-pairs as well. Where the tree has several blocking arcs the choice matters: see `leave`.
+pairs too. If several arcs block, the choice of the leaving arc matters: see `leave`.
 
-Between two pivots the flow is feasible, arcs of the tree have reduced cost 0, and every other arc
-is at one of its bounds; when no reduced cost has the wrong sign, that is a proof of the optimum.
+Invariant between two pivots: the flow is feasible, tree arcs have reduced cost 0, and every other
+arc is at one of its bounds. If no reduced cost has the wrong sign, that proves the optimum.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
 
-# Columns of `Tree.links`: one row of six numbers per node.
+# Columns of `Tree.links`: six numbers per node.
 PARENT, ARC, DEPTH, CHILD, NEXT, PREV = 0, 1, 2, 3, 4, 5
-# Places in `clock`, what the simplex remembers between two calls.
+# Positions in `clock`, the state of the simplex between two calls.
 AT, STALLED, PIVOTS = 0, 1, 2
 
 
 @kernel
 def terminals(n, m):
-    """Nodes of the source and the sink: the last node is the root of the tree.
+    """Return the nodes of source and sink; the last node is the root of the tree.
 
-    That is the one with more neighbours, so that they need not move when the other one does.
+    The root is the one with more neighbours, so that these keep their potentials when the other
+    node's change.
     """
     return (n + m + 1, n + m) if n >= m else (n + m, n + m + 1)
 
 
 @kernel
 def enter(arcs, n_arcs, pi, clock, block, first):
-    """The most violating arc of the first block that holds one, -1 if none does.
+    """Return the most violating arc of the first block that contains one, -1 if there is none.
 
-    `first` takes the first violating arc instead (Bland's rule, which cannot cycle).
+    `first` returns the first violating arc instead (Bland's rule, which cannot cycle).
     """
     tail, head, cost, state = arcs.tail, arcs.head, arcs.cost, arcs.state
     best, best_high, best_low = -1, 0, 0
@@ -49,8 +50,8 @@ def enter(arcs, n_arcs, pi, clock, block, first):
     for _ in range(n_arcs):
         if e >= n_arcs:
             e = 0
-        # The reduced cost is to be >= 0 at the lower bound and <= 0 at the upper one; the hash
-        # decides only where the gains are equal.
+        # The reduced cost must be >= 0 at the lower bound and <= 0 at the upper bound; the hash
+        # decides only if the gains are equal.
         s = state[e]
         if s != 0:
             i, j = tail[e], head[e]
@@ -73,7 +74,7 @@ def enter(arcs, n_arcs, pi, clock, block, first):
 
 @kernel
 def common_ancestor(links, i, j):
-    """The lowest node above both i and j."""
+    """Return the lowest common ancestor of i and j."""
     while i != j:
         if links[i, DEPTH] >= links[j, DEPTH]:
             i = np.int64(links[i, PARENT])
@@ -84,11 +85,11 @@ def common_ancestor(links, i, j):
 
 @kernel
 def leave(links, tail, flow, cap, first, second, join, most, smallest):
-    """How much the cycle can take, and the node below the arc that blocks it (-1: none does).
+    """Return the capacity of the cycle, and the node below the blocking arc (-1 if none blocks).
 
-    The flow is pushed from `join` down to `first`, over the entering arc, and from `second` up.
-    Of several blocking arcs the last one of the cycle leaves (which keeps a strongly feasible
-    tree strongly feasible), or with `smallest` the one of the lowest number (Bland's rule).
+    The flow is pushed from `join` down to `first`, over the entering arc, and from `second` up. Of
+    several blocking arcs the last one of the cycle leaves, which keeps the tree strongly feasible
+    (Cunningham 1976); with `smallest` the one with the lowest number leaves (Bland's rule).
     """
     delta, out, on_second = np.int64(most), np.int64(-1), False
     i = first
@@ -111,7 +112,7 @@ def leave(links, tail, flow, cap, first, second, join, most, smallest):
 
 @kernel
 def push(links, tail, flow, first, second, join, delta):
-    """Send delta units around the cycle (the entering arc is the caller's)."""
+    """Send delta units around the cycle, except over the entering arc."""
     i = first
     while i != join:
         e = links[i, ARC]
@@ -126,9 +127,9 @@ def push(links, tail, flow, first, second, join, delta):
 
 @kernel
 def rehang(links, i, last, parent, arc):
-    """Turn the path from i up to `last` upside down and hang it under `parent` by `arc`."""
+    """Reverse the path from i up to `last` and attach it to `parent` by `arc`."""
     while True:
-        # Out of the list of its parent's children, and in front of the list of the new parent's.
+        # Remove i from its parent's list of children, and put it first in the new parent's.
         above, above_arc = np.int64(links[i, PARENT]), np.int64(links[i, ARC])
         before, after = links[i, PREV], links[i, NEXT]
         if before >= 0:
@@ -149,7 +150,7 @@ def rehang(links, i, last, parent, arc):
 
 @kernel
 def following(links, i, top):
-    """The node after i in preorder below `top`, -1 at the end."""
+    """Return the node after i in preorder below `top`, -1 at the end."""
     if links[i, CHILD] >= 0:
         return np.int64(links[i, CHILD])
     while i != top:
@@ -161,7 +162,7 @@ def following(links, i, top):
 
 @kernel
 def shift(links, pi, top, high, low):
-    """Add (high, low) to the potentials below `top` and set the depths there anew."""
+    """Add (high, low) to the potentials below `top` and update the depths there."""
     i = top
     while i >= 0:
         links[i, DEPTH] = links[links[i, PARENT], DEPTH] + 1
@@ -172,14 +173,14 @@ def shift(links, pi, top, high, low):
 
 @kernel
 def pivot(e, arcs, tree, smallest):
-    """Bring arc e into the tree, or move it to its other bound; True if flow moved."""
+    """Bring arc e into the tree, or move it to its other bound; return whether flow moved."""
     tail, head, cost, state = arcs.tail, arcs.head, arcs.cost, arcs.state
     flow, cap, links, pi = arcs.flow, arcs.cap, tree.links, tree.pi
     if state[e] > 0:
         first, second = np.int64(tail[e]), np.int64(head[e])
     else:
         first, second = np.int64(head[e]), np.int64(tail[e])
-    # As much flow as the cycle takes: no arc leaves its bounds.
+    # Push as much flow as the cycle takes, so that every arc stays within its bounds.
     join = common_ancestor(links, first, second)
     delta, out, on_second = leave(links, tail, flow, cap, first, second, join, cap[e], smallest)
     if delta > 0:
@@ -188,15 +189,15 @@ def pivot(e, arcs, tree, smallest):
     if out < 0:
         state[e] = -state[e]
         return True
-    # The blocking arc is at a bound and leaves; one without capacity never comes back.
+    # The blocking arc is at a bound and leaves; one of capacity 0 never returns.
     gone = links[out, ARC]
     if cap[gone] == 0:
         state[gone] = 0
     else:
         state[gone] = 1 if flow[gone] == 0 else -1
     state[e] = 0
-    # What was below the blocking arc hangs on e now, and moves by the reduced cost of e, which is
-    # 0 then; the reduced costs within either part stay.
+    # The part below the blocking arc now hangs on e and moves by the reduced cost of e, which
+    # becomes 0; reduced costs within either part stay.
     i, parent = (second, first) if on_second else (first, second)
     high = cost[e, 0] + pi[tail[e], 0] - pi[head[e], 0]
     low = cost[e, 1] + pi[tail[e], 1] - pi[head[e], 1]
@@ -209,9 +210,9 @@ def pivot(e, arcs, tree, smallest):
 
 @kernel
 def run_simplex(arcs, n_arcs, tree, clock, block, patience, most):
-    """At most `most` pivots on the first n_arcs; True when none violates its reduced cost.
+    """Make at most `most` pivots on the first n_arcs; return whether no arc violates any more.
 
-    After `patience` pivots in a row that moved no flow Bland's rule takes over until one does.
+    After `patience` pivots in a row without flow Bland's rule takes over until flow moves.
     """
     for _ in range(most):
         bland = clock[STALLED] > patience
@@ -226,7 +227,7 @@ def run_simplex(arcs, n_arcs, tree, clock, block, patience, most):
 
 @kernel
 def price_tree(arcs, tree):
-    """Potentials of the tree from the costs, the root at zero: its arcs have reduced cost 0."""
+    """Compute the tree's potentials from the costs, the root's being 0: tree arcs get cost 0."""
     tail, cost, links, pi = arcs.tail, arcs.cost, tree.links, tree.pi
     root = pi.shape[0] - 1
     pi[root, 0] = 0

@@ -1,9 +1,9 @@
-"""How far a support and prices are from proving each other optimal.
+"""Objective of a support, and gap between support and prices.
 
-bound - kept is the sum of terms that are each >= 0 (complementary slackness): the price of
-every cap times what is left of it, the excess of every entry that is worth more than its
-prices and was left out, and the shortfall of every entry that is worth less and was kept.
-Summed this way the gap is exactly 0 when every term is, and loses no digits when it is not.
+bound - objective is a sum of terms >= 0 (complementary slackness): every cap adds its price times
+its unused capacity, every entry outside the support its positive surplus, every entry in it its
+negative one. Summed in this way the gap is exactly 0 if every term is, and loses no digits by
+cancellation otherwise.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from tvcs_core.jit import kernel
 
 @kernel
 def has_priced_room(prices, caps, used_rows, used_cols, used):
-    """Whether a cap that has a price is not full (or too full)."""
+    """Return whether a cap with a price is not exactly full."""
     found = prices.total != 0.0 and used != caps.total
     for i in range(caps.rows.size):
         found |= prices.rows[i] != 0.0 and used_rows[i] != caps.rows[i]
@@ -23,20 +23,20 @@ def has_priced_room(prices, caps, used_rows, used_cols, used):
 
 
 @kernel
-def slackness_dense(values, squared, keep, prices, caps):
-    """Return (kept, slack of the entries, whether that of the caps is not 0)."""
+def slackness_dense(values, squared, mask, prices, caps):
+    """Return objective, slack of the entries, and whether that of the caps is nonzero."""
     n_rows, n_cols = values.shape
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
     used_rows, used_cols = np.empty(n_rows, np.int64), np.empty(n_cols, np.int64)
     used_rows[:], used_cols[:] = 0, 0
     used = np.int64(0)
-    # Gains are summed with Neumaier's carry: the sum is as good as rounded once.
-    kept = 0.0
+    # Neumaier's compensated summation: the objective is as good as rounded once.
+    objective = 0.0
     carry = 0.0
     slack = 0.0
     for i in range(n_rows):
-        row_price, line, kept_line = row_duals[i] + total_dual, values[i], keep[i]
-        # Most entries are on their side: how many are not is counted in vector code.
+        row_price, line, kept_line = row_duals[i] + total_dual, values[i], mask[i]
+        # Most entries are on the right side; vectorised code counts the others.
         held, wrong = 0, 0
         for j in range(n_cols):
             gain = line[j] * line[j] if squared else line[j]
@@ -51,9 +51,10 @@ def slackness_dense(values, squared, keep, prices, caps):
         for j in range(n_cols):
             if kept_line[j]:
                 gain = line[j] * line[j] if squared else line[j]
-                total = kept + gain
-                carry += (kept - total) + gain if kept >= gain else (gain - total) + kept
-                kept = total
+                total = objective + gain
+                larger, smaller = max(objective, gain), min(objective, gain)
+                carry += (larger - total) + smaller
+                objective = total
         if wrong == 0:
             continue
         for j in range(n_cols):
@@ -63,17 +64,17 @@ def slackness_dense(values, squared, keep, prices, caps):
                 slack -= min(surplus, 0.0)
             else:
                 slack += max(surplus, 0.0)
-    return kept + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)
+    return objective + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)
 
 
 @kernel
-def slackness_edges(row_of, col_of, values, squared, keep, prices, caps):
-    """Do the same for a list of entries. Labels are -1 where an entry is in no group."""
+def slackness_edges(row_of, col_of, values, squared, mask, prices, caps):
+    """Do the same for a list of entries. Labels are -1 for entries in no group."""
     row_duals, col_duals, total_dual = prices.rows, prices.cols, prices.total
     used_rows, used_cols = np.empty(row_duals.size, np.int64), np.empty(col_duals.size, np.int64)
     used_rows[:], used_cols[:] = 0, 0
     used = np.int64(0)
-    kept = 0.0
+    objective = 0.0
     carry = 0.0
     slack = 0.0
     for e in range(values.size):
@@ -85,17 +86,18 @@ def slackness_edges(row_of, col_of, values, squared, keep, prices, caps):
             surplus -= row_duals[i]
         if j >= 0:
             surplus -= col_duals[j]
-        if keep[e]:
+        if mask[e]:
             used += 1
             if i >= 0:
                 used_rows[i] += 1
             if j >= 0:
                 used_cols[j] += 1
-            total = kept + gain
-            carry += (kept - total) + gain if kept >= gain else (gain - total) + kept
-            kept = total
+            total = objective + gain
+            larger, smaller = max(objective, gain), min(objective, gain)
+            carry += (larger - total) + smaller
+            objective = total
             if surplus < 0.0:
                 slack -= surplus
         elif surplus > 0.0:
             slack += surplus
-    return kept + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)
+    return objective + carry, slack, has_priced_room(prices, caps, used_rows, used_cols, used)

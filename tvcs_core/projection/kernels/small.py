@@ -1,6 +1,6 @@
 """The whole solution in one call, for tables so small that calls would cost more than the work.
 
-`project_small` is all of a projection, from V to the gap; `solve_small` the search alone.
+`project_small` is a whole projection, from V to the gap; `solve_small` only the search.
 """
 
 import math
@@ -8,21 +8,31 @@ import math
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import HUGE, SMALLEST, TINY, gain, on_grid
-from tvcs_core.projection.kernels.prices import by_column, in_order, put_in_place, take_turns
+from tvcs_core.projection.kernels.cost_scaling.direct import (
+    has_equal,
+    has_long_lines,
+    send_directly,
+)
+from tvcs_core.projection.kernels.gains import (
+    MAX_SAFE_SIZE,
+    MIN_RELATIVE_SIZE,
+    MIN_SAFE_SIZE,
+    gain,
+    on_grid,
+)
+from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column, in_order, put_in_place
 from tvcs_core.projection.kernels.records import (
     Arcs,
     Candidates,
     Counts,
+    EntryList,
     Grid,
     Lines,
-    Listed,
     Prices,
     Side,
     Tree,
 )
 from tvcs_core.projection.kernels.rounding import gap_of
-from tvcs_core.projection.kernels.scan.direct import has_equal, has_long_lines, send_directly
 from tvcs_core.projection.kernels.simplex import PIVOTS, price_tree, run_simplex, terminals
 from tvcs_core.projection.kernels.start import (
     hang_full_rows,
@@ -32,13 +42,13 @@ from tvcs_core.projection.kernels.start import (
 )
 from tvcs_core.projection.kernels.table import all_bits, entry_costs, list_open, survey
 
-SIMPLEX = 2_500  # entries of a table up to which the simplex does what the scan leaves
-ROUNDS = 2  # of blocks of rows and of columns
+MAX_SIMPLEX_ENTRIES = 2_500  # of tables that the simplex solves if cost scaling fails
+N_ROUNDS = 2  # sweeps over rows and columns (docs/method.md, small tables)
 
 
 @kernel
 def first_guess(listed, rows, cols, caps, u, w):
-    """Prices by a few blocks over a list of entries; returns the total's."""
+    """Compute prices by a few sweeps over a list of entries; return the total's."""
     n, m, size = u.size, w.size, listed.row.size
     row_by_col, gains_by_col = np.empty(size, np.int32), np.empty(size)
     in_order(cols.order, listed.row, listed.gains, row_by_col, gains_by_col)
@@ -50,15 +60,18 @@ def first_guess(listed, rows, cols, caps, u, w):
         cols.start, row_by_col, gains_by_col, u, caps.cols, none, w, np.empty(m), np.empty(m)
     )
     pool, buffer = np.empty(size + 1), np.empty(size + 1)
-    _of_rows, of_cols = take_turns(
-        by_rows, by_cols, np.int64(ROUNDS), caps.total, none, 0.0, pool, buffer
+    _of_rows, of_cols = alternate_sweeps(
+        by_rows, by_cols, np.int64(N_ROUNDS), caps.total, none, 0.0, pool, buffer
     )
     return of_cols.price
 
 
 @kernel
 def scale_of(candidates, caps):
-    """Power of two that brings the largest open value to .5 .. 1 (0: all are 0); what fits."""
+    """Return the power of two that scales the largest open value to .5 .. 1 (0 if all are 0).
+
+    Also returns the number of open entries, and an upper bound on the size of a support.
+    """
     n, m = caps.rows.size, caps.cols.size
     per_row, per_col = np.empty(n, np.int64), np.empty(m, np.int64)
     per_row[:], per_col[:] = 0, 0
@@ -76,9 +89,9 @@ def scale_of(candidates, caps):
 
 
 @kernel
-def near_first(listed, kept, prices):
-    """Put the quarter of the entries with the smallest reduced costs first; return how many."""
-    row, col, place, gains = listed.row, listed.col, listed.place, listed.gains
+def move_likely_first(listed, kept, prices):
+    """Move the quarter of the entries with the smallest reduced costs first; return its size."""
+    row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
     u, w, price = prices.rows, prices.cols, prices.total
     size = row.size
     slack, buffer = np.empty(size), np.empty(size)
@@ -92,7 +105,7 @@ def near_first(listed, kept, prices):
         if slack[e] >= limit:
             row[i], row[e] = row[e], row[i]
             col[i], col[e] = col[e], col[i]
-            place[i], place[e] = place[e], place[i]
+            position[i], position[e] = position[e], position[i]
             gains[i], gains[e] = gains[e], gains[i]
             kept[i], kept[e] = kept[e], kept[i]
             i += 1
@@ -101,9 +114,9 @@ def near_first(listed, kept, prices):
 
 @kernel
 def list_lines(candidates, caps, grid, size):
-    """List the `size` open entries, and say where the rows and columns of the list are."""
+    """List the `size` open entries, and index the rows and columns of the list."""
     n, m = caps.rows.size, caps.cols.size
-    listed = Listed(
+    listed = EntryList(
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size)
     )
     rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
@@ -115,7 +128,7 @@ def list_lines(candidates, caps, grid, size):
 
 @kernel
 def load_of(listed, kept, n, m):
-    """How much every row, every column and the total hold."""
+    """Return the loads of rows, columns and total."""
     row_load, col_load, load = np.empty(n, np.int64), np.empty(m, np.int64), np.int64(0)
     row_load[:], col_load[:] = 0, 0
     for e in range(kept.size):
@@ -126,20 +139,20 @@ def load_of(listed, kept, n, m):
 
 
 @kernel
-def solve_small(candidates, caps, steps, keep, u, w):
+def solve_small(candidates, caps, steps, mask, u, w):
     """Fill in the support and the prices (in grid steps of scaled gains).
 
-    Returns (the total's price, the scale of the values, pivots). The scan finds most supports of
-    tables. The simplex does the others, and lists: all open nonzero entries are its core, so its
-    end is the proof. Nothing is filled in, and pivots are -1, if nothing may be kept, or -2 if the
-    scan gives up in a table that is large for such a core.
+    Returns (price of the total, scale of the values, pivots). Cost scaling solves most tables. The
+    simplex solves the others, and lists; all open nonzero entries are its core, so its end is the
+    proof. Nothing is filled in if pivots are -1 (no entry may be kept) or -2 (cost scaling gave up
+    on a table too large for the simplex).
     """
     n, m = caps.rows.size, caps.cols.size
-    yes = np.bool_(True)  # not a literal, which would be a type of its own
+    yes = np.bool_(True)  # a literal would be another type, and compile the callee again
     factor, size, fits = scale_of(candidates, caps)
     if factor == 0.0 or caps.total == 0:
         return 0.0, factor, -1
-    # First prices need gains that the hash tells apart, if they are equal.
+    # With equal gains first prices need the hash to tell entries apart.
     has_ties = not candidates.dense or has_equal(candidates.values, m)
     nudged, grid = Grid(factor, steps, has_ties == yes), Grid(factor, steps, not yes)
     listed, rows, cols = list_lines(candidates, caps, nudged, size)
@@ -149,29 +162,28 @@ def solve_small(candidates, caps, steps, keep, u, w):
     bits = pivots
     if candidates.dense and not (has_ties and has_long_lines(n, m)):
         bits = send_directly(
-            candidates, caps, grid, prices, most.total, has_ties == yes, keep.reshape((n, m)), pi
+            candidates, caps, grid, prices, most.total, has_ties == yes, mask.reshape((n, m)), pi
         )
-    if bits == 0 and candidates.dense and size > SIMPLEX:
+    if bits == 0 and candidates.dense and size > MAX_SIMPLEX_ENTRIES:
         return 0.0, factor, -2
     if bits == 0:
         kept = np.empty(size, np.bool_)
         settle(listed, rows, cols, prices, caps, kept)
-        near = near_first(listed, kept, prices)
+        near = move_likely_first(listed, kept, prices)
         pivots = run_on_all(candidates, caps, grid, prices, listed, kept, near, pi)
         for e in range(size):
-            keep[listed.place[e]] = kept[e]
+            mask[listed.position[e]] = kept[e]
         bits = all_bits(candidates, caps, grid)
-    centre(candidates, caps, grid, keep, pi)
+    centre(candidates, caps, grid, mask, pi)
     return read_prices(pi, bits, u, w), factor, pivots
 
 
 @kernel
-def centre(candidates, caps, grid, keep, pi):
-    """Put potentials of full rows and columns in the middle of what proves the support as well.
+def centre(candidates, caps, grid, mask, pi):
+    """Move potentials of full rows and columns to the middle of their optimal interval.
 
-    They are at an end of that where an entry is worth just its prices: then its square, which the
-    grid has rounded, may be on the wrong side of them. A group that is full but wants no more gets
-    no price.
+    At an end of the interval some gain equals its prices on the grid, and the rounded square may be
+    on their wrong side. The price of a full group that excludes nothing becomes 0.
     """
     values, start, columns = candidates.values, candidates.start, candidates.columns
     n, m, far = caps.rows.size, caps.cols.size, np.int64(2**62)
@@ -183,18 +195,18 @@ def centre(candidates, caps, grid, keep, pi):
         if caps.rows[r] == 0:
             continue
         shift = start[r] if candidates.dense else 0
-        for turn in range(2):  # what the row may have, and with that what its columns may
+        for turn in range(2):  # first the interval of the row, then those of its columns
             least, most, room = -far, far, caps.rows[r]
             for e in range(start[r], start[r + 1]):
                 c = np.int64(columns[e - shift])
                 if values[e] == 0.0 or caps.cols[c] == 0:
                     continue
                 worth = on_grid(gain(values[e], grid.factor, candidates.squared), grid.steps)
-                if turn == 0 and keep[e]:
+                if turn == 0 and mask[e]:
                     most, room = min(most, worth + pi[n + c, 0]), room - 1
                 elif turn == 0:
                     least = max(least, worth + pi[n + c, 0])
-                elif keep[e]:
+                elif mask[e]:
                     low[c], left[c] = max(low[c], pi[r, 0] - worth), left[c] - 1
                 else:
                     high[c] = min(high[c], pi[r, 0] - worth)
@@ -207,7 +219,7 @@ def centre(candidates, caps, grid, keep, pi):
 
 @kernel
 def run_on_all(candidates, caps, grid, prices, listed, kept, near, pi):
-    """Run the simplex from a feasible support to the best one, and fill in its potentials.
+    """Run the simplex from a feasible support to the optimum, and fill in its potentials.
 
     The costs are pairs with the hash. Returns the number of pivots.
     """
@@ -227,7 +239,7 @@ def run_on_all(candidates, caps, grid, prices, listed, kept, near, pi):
     entry_costs(candidates, grid, listed, none, fixed, cost)
     hang_full_rows(listed, kept, prices, fixed, arcs, tree.links)
     price_tree(arcs, tree)
-    # Near entries alone settle most of it cheaply; then all of them, which is the proof.
+    # Likely entries alone settle most of it cheaply; the run on all of them is the proof.
     block = max(20, np.int64(0.7 * np.sqrt(fixed + near)))
     for reach in (fixed + near, n_arcs):
         while not run_simplex(arcs, reach, tree, clock, block, 10 * nodes, 1000 * nodes):
@@ -239,11 +251,10 @@ def run_on_all(candidates, caps, grid, prices, listed, kept, near, pi):
 
 @kernel
 def read_prices(pi, bits, u, w):
-    """Read the prices from the potentials, the total's returned; in grid steps.
+    """Read row and column prices from the potentials; return the total's. All in grid steps.
 
-    `bits` has the lowest bit that any gain has set. If they have a common unit, potentials are
-    rounded down to it: that keeps every reduced cost on its side, and the prices of integers
-    integers.
+    `bits` contains the lowest bit set in any gain. Potentials are rounded down to that common unit,
+    which keeps the sign of every reduced cost and makes the prices of integers integer.
     """
     n, m = u.size, w.size
     unit = bits & -bits if bits != 0 else 1
@@ -258,7 +269,7 @@ def read_prices(pi, bits, u, w):
 
 @kernel
 def as_candidates(values):
-    """A table of values whose squares are gains, without keys."""
+    """Return a table of values whose squares are the gains, without keys."""
     n, m = values.shape
     start, columns, keys = np.empty(n + 1, np.int64), np.empty(m, np.int32), np.empty(m, np.int64)
     yes = np.bool_(True)
@@ -270,25 +281,24 @@ def as_candidates(values):
 
 
 @kernel
-def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
-    """Project a table of values, with no cap 0: fill in support, matrix and prices.
+def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
+    """Project a table without caps of 0: fill in support, matrix and prices.
 
-    Returns (the total's price, what is kept, the sum of all slacks, what rounding hides of it,
-    whether some value is so small that the grid keeps few of its digits).
-    The sum is below 0 if it has to be looked at in exact numbers. What is kept is below 0, and
-    nothing filled in, for values that are all 0, not finite, or so large or small that they have
-    to be scaled, and for tables that the scan takes no longer for. The prices come in as 0.
+    Returns (price of the total, objective, sum of all slacks, hidden violations, whether some value
+    is so small that the grid keeps few of its digits). A negative sum means that exact arithmetic
+    is needed. A negative objective means that nothing is filled in: all values are 0, one is not
+    finite or needs scaling, or the general way takes no longer. Prices must be 0 on entry.
     """
-    candidates, largest, least = as_candidates(values), 0.0, HUGE
+    candidates, largest, least = as_candidates(values), 0.0, MAX_SAFE_SIZE
     is_safe = True
     for value in candidates.values:
-        is_safe &= abs(value) < HUGE
+        is_safe &= abs(value) < MAX_SAFE_SIZE
         largest = max(largest, abs(value))
-        least = min(least, abs(value) if value != 0.0 else HUGE)
-    if not is_safe or largest < TINY:
+        least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
+    if not is_safe or largest < MIN_SAFE_SIZE:
         return 0.0, -1.0, 0.0, 0.0, False
     caps = Counts(row_caps, col_caps, total)
-    price, factor, pivots = solve_small(candidates, caps, steps, keep.reshape(-1), u, w)
+    price, factor, pivots = solve_small(candidates, caps, steps, mask.reshape(-1), u, w)
     if pivots < -1:
         return 0.0, -1.0, 0.0, 0.0, False
     unit = 1.0 / (steps * (factor * factor))
@@ -299,6 +309,6 @@ def project_small(values, row_caps, col_caps, total, steps, keep, matrix, u, w):
     price *= unit
     for r in range(u.size):
         for c in range(w.size):
-            matrix[r, c] = values[r, c] if keep[r, c] else 0.0
-    kept, gap, hidden = gap_of(values, keep, Prices(u, w, price), caps)
-    return price, kept, gap, hidden, least < largest * SMALLEST
+            matrix[r, c] = values[r, c] if mask[r, c] else 0.0
+    objective, gap, hidden = gap_of(values, mask, Prices(u, w, price), caps)
+    return price, objective, gap, hidden, least < largest * MIN_RELATIVE_SIZE

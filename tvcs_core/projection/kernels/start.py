@@ -1,4 +1,4 @@
-"""From prices to a first feasible flow and a first tree for the simplex."""
+"""A first feasible flow from prices, and the first tree of the simplex."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tvcs_core.projection.kernels.simplex import (
 
 @kernel
 def trim(lines, slack, kept, room):
-    """Drop the least kept entries of every line that keeps more than its room; False if short."""
+    """Drop the least entries of every line that exceeds its room; False if room is negative."""
     start, order = lines.start, lines.order
     buffer = np.empty(longest_line(start))
     for g in range(start.size - 1):
@@ -33,7 +33,7 @@ def trim(lines, slack, kept, room):
             continue
         if room[g] < 0:
             return False
-        # room[g] entries stay: all above the least slack that fits, and the first `spare` at it.
+        # room[g] entries stay: those above the least slack that fits, and the first `spare` at it.
         least = np.inf
         if room[g] > 0:
             put_in_place(buffer, n, room[g] - 1)
@@ -64,11 +64,11 @@ def hang(links, i, parent, arc):
 
 @kernel
 def lay_fixed_arcs(caps, load, prices, steps, arcs, links):
-    """Arcs that every core shares, with their flows (`load`), and the first tree.
+    """Fill in the arcs that every core shares, with their flows (`load`), and the first tree.
 
-    Nodes with an arc to source or sink that is neither empty nor full hang on it, the others on
-    the root by an arc without capacity whose cost is the node's start price. So the start is
-    feasible and its potentials are the first prices, in `steps` of the grid.
+    Nodes whose arc to source or sink is neither empty nor full hang on it. The others hang on the
+    root by an arc of capacity 0 whose cost is the node's first price. So the start is feasible and
+    its potentials are the first prices, in `steps` of the grid.
     """
     n, m = caps.rows.size, caps.cols.size
     tail, head, cost = arcs.tail, arcs.head, arcs.cost
@@ -112,7 +112,7 @@ def lay_fixed_arcs(caps, load, prices, steps, arcs, links):
 
 @kernel
 def lay_core(listed, kept, first, first_arc, n_rows, arcs):
-    """Append a core's entries from `first` on as arcs, those `kept` at their upper bound."""
+    """Append the core's entries from `first` on as arcs, kept ones at their upper bound."""
     tail, head, state, flow, cap = arcs.tail, arcs.head, arcs.state, arcs.flow, arcs.cap
     row, col = listed.row, listed.col
     for e in range(first, row.size):
@@ -125,8 +125,8 @@ def lay_core(listed, kept, first, first_arc, n_rows, arcs):
 def hang_full_rows(listed, kept, prices, first_arc, arcs, links):
     """Hang full rows that have a price on the column of their least kept entry, not on the root.
 
-    That entry is worth just the row's price then. On the root most of them would take a pivot to
-    come to such an entry; those without a price keep it.
+    That entry's gain then equals its prices. From the root most of these rows would need a pivot
+    to reach such an entry. Rows without a price stay on the root.
     """
     row, col, gains, flow, cap = listed.row, listed.col, listed.gains, arcs.flow, arcs.cap
     u, w, n = prices.rows, prices.cols, prices.rows.size
@@ -147,9 +147,9 @@ def hang_full_rows(listed, kept, prices, first_arc, arcs, links):
 
 @kernel
 def fill(rows, col, slack, kept, room):
-    """Use the room that is left: keep the best entries of each row that fit.
+    """Fill the remaining room with the best entries of each row that fit.
 
-    Changes the room of rows and columns.
+    Reduces the room of rows and columns.
     """
     start, row_room, col_room, left = rows.start, room.rows, room.cols, room.total
     for r in range(start.size - 1):
@@ -169,7 +169,7 @@ def fill(rows, col, slack, kept, room):
 
 @kernel
 def settle(listed, rows, cols, prices, room, kept):
-    """Keep what is worth its prices, less what does not fit, and fill up; False if too few fit."""
+    """Keep the entries worth their prices, trim and fill up; return False if room is negative."""
     row, col, gains = listed.row, listed.col, listed.gains
     u, w, price = prices.rows, prices.cols, prices.total
     none = np.empty(0, np.int32)
@@ -177,7 +177,7 @@ def settle(listed, rows, cols, prices, room, kept):
     for e in range(row.size):
         slack[e] = gains[e] - u[row[e]] - w[col[e]] - price
         kept[e] = slack[e] > 0.0
-    # Trimming only drops: what fits into its row still does when columns and total are trimmed.
+    # Trimming only removes entries, so rows stay feasible when columns and total are trimmed.
     all_of_it, room_of_all = np.empty(2, np.int64), np.empty(1, np.int64)
     all_of_it[0], all_of_it[1], room_of_all[0] = 0, row.size, room.total
     if not (

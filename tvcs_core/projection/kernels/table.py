@@ -1,23 +1,30 @@
 """Passes over the whole table of candidates.
 
-Columns that may keep nothing have an infinite price in these passes. The passes that compare all
-entries work through a row in loops without branches, which the compiler turns into vector code, and
-look at single entries only where one of eight flags is set.
+Columns with cap 0 have an infinite price in these passes. Passes that compare all entries process
+a row in branch-free loops, which the compiler vectorises, and look at single entries only where
+one of eight flags is set.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.gains import NUDGE, coarse_tie, gain, on_grid, tie, tie_of_row
+from tvcs_core.projection.kernels.gains import (
+    HASH_WEIGHT,
+    coarse_tie,
+    gain,
+    on_grid,
+    tie,
+    tie_of_row,
+)
 from tvcs_core.projection.kernels.prices import longest_line
-from tvcs_core.projection.kernels.records import Across
+from tvcs_core.projection.kernels.records import ColumnTerms
 
 
 @kernel
 def survey(candidates, caps, per_row, per_col):
-    """Count the nonzero entries of each row and column whose caps are positive.
+    """Count the nonzero entries of each row and column with positive caps.
 
-    Returns the largest of them in size.
+    Returns the size of the largest of them.
     """
     values, start, columns = candidates.values, candidates.start, candidates.columns
     dense, row_caps, col_caps = candidates.dense, caps.rows, caps.cols
@@ -48,7 +55,7 @@ def survey(candidates, caps, per_row, per_col):
 
 @kernel
 def nudged_gains(candidates, grid, row, out):
-    """Fill the beginning of `out` with the gains of a row, nudged by their hash where asked."""
+    """Fill the beginning of `out` with the gains of a row, nudged by their hash if needed."""
     values, start, columns = candidates.values, candidates.start, candidates.columns
     keys, dense, squared = candidates.keys, candidates.dense, candidates.squared
     factor, nudged = grid.factor, grid.nudged
@@ -57,11 +64,11 @@ def nudged_gains(candidates, grid, row, out):
         x = values[first + j] * factor
         out[j] = x * x if squared else x
     if nudged:
-        # At most 2^-37 of the largest gain, and nothing on a zero, which is never worth keeping.
+        # At most 2^-37 of the largest gain, and nothing for zeros, which are never worth keeping.
         of_row, at = tie_of_row(row), np.int64(0) if dense else first
         for j in range(size):
             c = np.int64(columns[at + j])
-            out[j] += coarse_tie(of_row, c, keys[at + j]) * NUDGE * (out[j] > 0.0)
+            out[j] += coarse_tie(of_row, c, keys[at + j]) * HASH_WEIGHT * (out[j] > 0.0)
 
 
 @kernel
@@ -69,7 +76,7 @@ def list_open(candidates, caps, grid, listed, row_start):
     """List the nonzero entries of open rows and columns, row by row; row_start is (n + 1,)."""
     values, start, columns = candidates.values, candidates.start, candidates.columns
     keys, nudged = candidates.keys, grid.nudged
-    row, col, place, gains = listed.row, listed.col, listed.place, listed.gains
+    row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
     a = 0
     for r in range(start.size - 1):
         row_start[r] = a
@@ -84,23 +91,23 @@ def list_open(candidates, caps, grid, listed, row_start):
             row[a], col[a] = r, c
             gains[a] = gain(values[e], grid.factor, candidates.squared)
             if nudged:
-                gains[a] += coarse_tie(of_row, c, keys[e - shift]) * NUDGE
-            if place.size > 0:
-                place[a] = e
+                gains[a] += coarse_tie(of_row, c, keys[e - shift]) * HASH_WEIGHT
+            if position.size > 0:
+                position[a] = e
             a += 1
     row_start[start.size - 1] = a
 
 
 @kernel
 def gather(source, columns, at, size, out):
-    """Fill `out` with what `source` holds for a stretch of columns."""
+    """Fill `out` with the elements of `source` for a range of columns."""
     for j in range(size):
         out[j] = source[columns[at + j]]
 
 
 @kernel
 def look_up_columns(candidates, prices, band, row, across):
-    """Fill `across` with what the columns of a row's entries say."""
+    """Fill in prices and bands of the columns of a row's entries."""
     columns, start, dense = candidates.columns, candidates.start, candidates.dense
     col_price, above_total = prices.cols, band.above_total
     below_cols, above_cols = band.below_cols, band.above_cols
@@ -115,74 +122,74 @@ def look_up_columns(candidates, prices, band, row, across):
 
 
 @kernel
-def sort_row(own, across, prices, band, row, near, keep):
-    """Flag the entries of a row whose slack is in the band, keep those above it.
+def sort_row(own, across, prices, band, row, near, mask):
+    """Flag the entries of a row whose slack is in the band; keep those above it.
 
-    `own` are their gains. The band of the total counts where neither the row's price nor the
-    column's exceeds it: elsewhere a change of the total's price is made up for by theirs.
+    `own` are their gains. The band of the total counts only if neither the row's price nor the
+    column's exceeds it; otherwise these prices can absorb a change of the total's price.
     """
     price, below, above, free = across.price, across.below, across.above, across.free
     p, under, over = prices.rows[row] + prices.total, band.below_rows[row], band.above_rows[row]
     total_under, total_over = band.below_total, band.above_total
     if prices.rows[row] > band.above_total:
         total_under, total_over = 0.0, 0.0
-    for j in range(keep.size):
+    for j in range(mask.size):
         s = own[j] - price[j] - p
         least = max(under, max(below[j], free[j] * total_under))
         most = max(over, max(above[j], free[j] * total_over))
         near[j] = (s >= -least) & (s <= most) & (own[j] > 0.0)
-        keep[j] = (s > 0.0) & ~near[j]
+        mask[j] = (s > 0.0) & ~near[j]
 
 
 @kernel
-def count_row(candidates, row, keep, support):
-    """Add what is kept of a row to the loads."""
+def count_row(candidates, row, mask, support):
+    """Add the kept entries of a row to the loads."""
     col_load, first, taken = support.col_load, candidates.start[row], 0
-    for j in range(keep.size):
-        taken += keep[j]
+    for j in range(mask.size):
+        taken += mask[j]
     support.row_load[row] = taken
     if candidates.dense:
-        for j in range(keep.size):
-            col_load[j] += keep[j]
+        for j in range(mask.size):
+            col_load[j] += mask[j]
     else:
-        for j in range(keep.size):
-            col_load[candidates.columns[first + j]] += keep[j]
+        for j in range(mask.size):
+            col_load[candidates.columns[first + j]] += mask[j]
 
 
 @kernel
 def list_band(candidates, caps, grid, prices, band, first_row, support, listed, n):
-    """Keep the entries whose slack is above the band, list those within it, n are listed.
+    """Keep the entries whose slack is above the band, and list those within it after the first n.
 
-    Returns (next row, number listed): it stops before a row that might not fit. Whatever is not
-    listed is thereby taken for settled; `violators` finds where that was wrong.
+    Returns (next row, number listed); it stops before a row that might not fit. Unlisted entries
+    are assumed settled; `violators` finds those for which that is wrong.
     """
     start, columns, dense = candidates.start, candidates.columns, candidates.dense
-    row, col, place, gains = listed.row, listed.col, listed.place, listed.gains
+    row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
     width = columns.size if dense else longest_line(start)
     own, near = np.empty(width), np.zeros((width + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
-    across = Across(np.empty(width), np.empty(width), np.empty(width), np.empty(width))
+    across = ColumnTerms(np.empty(width), np.empty(width), np.empty(width), np.empty(width))
     if dense:
         look_up_columns(candidates, prices, band, first_row, across)
     for r in range(first_row, start.size - 1):
         first, size = start[r], start[r + 1] - start[r]
-        if n + size > place.size:
+        if n + size > position.size:
             return r, n
         if caps.rows[r] == 0:
             continue
         if not dense:
             look_up_columns(candidates, prices, band, r, across)
         nudged_gains(candidates, grid, r, own)
-        keep = support.keep[first : first + size]
-        sort_row(own, across, prices, band, r, near, keep)
-        count_row(candidates, r, keep, support)
+        mask = support.mask[first : first + size]
+        sort_row(own, across, prices, band, r, near, mask)
+        count_row(candidates, r, mask, support)
         at = np.int64(0) if dense else first
         for q in range((size + 7) // 8):
             if words[q] == 0:
                 continue
             for j in range(8 * q, min(8 * q + 8, size)):
                 if near[j]:
-                    row[n], col[n], gains[n], place[n] = r, columns[at + j], own[j], first + j
+                    row[n], col[n], gains[n], position[n] = r, columns[at + j], own[j], first + j
                     n += 1
     return start.size - 1, n
 
@@ -191,17 +198,17 @@ def list_band(candidates, caps, grid, prices, band, first_row, support, listed, 
 def entry_costs(candidates, grid, listed, first, first_arc, cost):
     """Fill in the costs of a core's entries from `first` on: nudged gains, or gains and tie hash.
 
-    Pairs that are compared lexicographically: no two paths cost the same but for equal hashes.
+    Pairs are compared lexicographically, so no two paths cost the same unless hashes are equal.
     """
     values, keys = candidates.values, candidates.keys
     dense, squared = candidates.dense, candidates.squared
-    row, col, place = listed.row, listed.col, listed.place
+    row, col, position = listed.row, listed.col, listed.position
     for i in range(first, row.size):
-        e, r, c = place[i], np.int64(row[i]), np.int64(col[i])
+        e, r, c = position[i], np.int64(row[i]), np.int64(col[i])
         key = keys[c] if dense else keys[e]
         g = gain(values[e], grid.factor, squared)
         if grid.nudged:
-            g += coarse_tie(tie_of_row(r), c, key) * NUDGE * (g > 0.0)
+            g += coarse_tie(tie_of_row(r), c, key) * HASH_WEIGHT * (g > 0.0)
             cost[first_arc + i, 0], cost[first_arc + i, 1] = -on_grid(g, grid.steps), 0
         else:
             cost[first_arc + i, 0] = -on_grid(g, grid.steps)
@@ -210,7 +217,7 @@ def entry_costs(candidates, grid, listed, first, first_arc, cost):
 
 @kernel
 def violation(gain_, place_tie, kept, pi, r, c):
-    """By how many grid steps an entry is on the wrong side of its reduced cost; 0 if it is not."""
+    """Return by how many grid steps an entry violates its reduced cost; 0 if it does not."""
     high = on_grid(gain_, 1.0) - pi[r, 0] + pi[c, 0]
     low = place_tie - pi[r, 1] + pi[c, 1]
     if kept:
@@ -222,9 +229,9 @@ def violation(gain_, place_tie, kept, pi, r, c):
 
 @kernel
 def float_prices(caps, grid, pi, first_row, col_price):
-    """Fill in the prices of the columns from the potentials; return what makes a sign clear.
+    """Fill in the column prices from the potentials; return the threshold of a clear sign.
 
-    A slack is a gain (1 at most) less two prices, each off by 2^-53 of itself: a sign is taken for
+    A slack is a gain (at most 1) less two prices, each with a relative error of 2^-53. Its sign is
     clear beyond 2^-50 of the largest of them.
     """
     n, top = caps.rows.size, 1.0
@@ -240,13 +247,12 @@ def float_prices(caps, grid, pi, first_row, col_price):
 
 
 @kernel
-def violators(candidates, caps, grid, pi, keep, most, first_row, listed, n):
-    """List entries that are kept though their reduced cost says no, or the other way round.
+def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
+    """List the entries whose reduced cost contradicts the support, at most `most` per row.
 
-    That is condition 1 of docs/method.md, for every entry: if none is listed, the support is
-    optimal. At most `most` of each row, the worst; gains are left as they are. Signs are taken
-    from floating point where they are clear, and else from the grid. Returns (next row, number
-    listed).
+    This is condition 1 of docs/method.md for every entry: if none is listed, the support is
+    optimal. The worst entries of each row are listed, without gains. Signs are taken from floating
+    point if they are clear, and otherwise from the grid. Returns (next row, number listed).
     """
     values, start, columns = candidates.values, candidates.start, candidates.columns
     keys, dense, n_rows = candidates.keys, candidates.dense, caps.rows.size
@@ -260,7 +266,7 @@ def violators(candidates, caps, grid, pi, keep, most, first_row, listed, n):
         gather(all_prices, columns, np.int64(0), width, price)
     for r in range(first_row, n_rows):
         first, size = start[r], start[r + 1] - start[r]
-        if n + most > listed.place.size:
+        if n + most > listed.position.size:
             return r, n
         if caps.rows[r] == 0:
             continue
@@ -271,7 +277,7 @@ def violators(candidates, caps, grid, pi, keep, most, first_row, listed, n):
         p = pi[r, 0] / grid.steps
         for j in range(size):
             s = own[j] - price[j] - p
-            near[j] = (abs(s) <= unsure) | ((s > 0.0) != keep[first + j])
+            near[j] = (abs(s) <= unsure) | ((s > 0.0) != mask[first + j])
         found = np.int64(0)
         for q in range((size + 7) // 8):
             if words[q] == 0:
@@ -281,26 +287,26 @@ def violators(candidates, caps, grid, pi, keep, most, first_row, listed, n):
                 if not near[j] or caps.cols[c] == 0 or values[first + j] == 0.0:
                     continue
                 hashed = 0 if grid.nudged else tie(r, c, keys[at + j])
-                wrong = violation(own[j] * grid.steps, hashed, keep[first + j], pi, r, n_rows + c)
+                wrong = violation(own[j] * grid.steps, hashed, mask[first + j], pi, r, n_rows + c)
                 if wrong > 0:
                     size_of[found], where[found] = wrong, j
                     found += 1
         worst_first(size_of, where, found, most)
         for i in range(min(found, most)):
             listed.row[n], listed.col[n] = r, columns[at + where[i]]
-            listed.place[n] = first + where[i]
+            listed.position[n] = first + where[i]
             n += 1
     return n_rows, n
 
 
 @kernel
 def worst_first(size_of, where, found, most):
-    """Bring the `most` largest of size_of[:found] to the front, and `where` along."""
+    """Move the `most` largest of size_of[:found] to the front, and `where` with them."""
     if found <= most:
         return
     low, high = 0, found
-    # Quickselect: what stands before `low` is no smaller than what stands in low .. high-1, and
-    # that no smaller than what stands behind.
+    # Quickselect. Invariant: size_of[:low] >= size_of[low:high] >= size_of[high:found], and
+    # low <= most <= high.
     while high - low > 1:
         pivot = size_of[(low + high) >> 1]
         i, j = low, high - 1
@@ -324,7 +330,7 @@ def worst_first(size_of, where, found, most):
 
 @kernel
 def all_bits(candidates, caps, grid):
-    """All bits that any gain on the grid has set: its lowest one is a common unit of the gains."""
+    """Return the union of the bits of all gains; its lowest bit is a common unit of the gains."""
     values, start, columns = candidates.values, candidates.start, candidates.columns
     bits = 0
     for r in range(start.size - 1):
@@ -339,7 +345,7 @@ def all_bits(candidates, caps, grid):
 
 @kernel
 def price_of_closed(gain_, other):
-    """Return the least price with gain - other - price <= 0, rounding included."""
+    """Return the least price with gain - other - price <= 0, including rounding."""
     price = gain_ - other
     if price + other == gain_ and gain_ - price == other:
         return price
@@ -348,10 +354,10 @@ def price_of_closed(gain_, other):
 
 @kernel
 def close_duals(candidates, caps, prices):
-    """Price the groups that may keep nothing at what their best entry is worth.
+    """Set the prices of groups with cap 0 to the value of their best entry.
 
-    They are full whatever their price, so this leaves every other entry's proof as it is. Values
-    and prices are in the caller's unit here.
+    Such groups are full at any price, so no other entry's proof changes. Values and prices are in
+    the caller's unit here.
     """
     values, start, columns = candidates.values, candidates.start, candidates.columns
     u, w, squared = prices.rows, prices.cols, candidates.squared

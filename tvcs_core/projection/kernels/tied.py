@@ -1,67 +1,69 @@
-"""All caps 1: of the assignments that are worth most, the one whose tie hashes sum to most.
+"""Unit caps: of all optimal assignments, the one with the largest sum of tie hashes.
 
-Once prices prove an assignment, any other that is worth as much consists of *tied* entries, which
-are worth just their prices, and takes every row and column that has a price. Among these it is an
-assignment problem again: an entry is worth its hash, and more than all hashes for each of its lines
-that has a price and so must not be left out. What is not tied is worth 0 there, as good as nothing.
+Once prices prove an assignment, every other optimal one consists of *tied* entries, whose gain
+equals their prices, and covers every row and column with a price (complementary slackness). Among
+these it is an assignment problem again: an entry is worth its hash, plus more than all hashes for
+each of its lines with a price, which must be covered. Entries that are not tied are worth 0, the
+same as none.
 
-Hashes are as good as random, and of random worths the k-th best of a line is assigned with a chance
-of 1 in 2^k. So wide rows look for paths among their *near* entries alone, which are the FEW or so
-with the largest hashes, of columns with a price and of others. All are looked at once in the end.
+Hashes are as good as random, and with random worths the k-th best entry of a line is assigned with
+a probability of about 2^-k. So wide rows search paths on their *shortlist*: about TIED_PER_LINE
+entries with the largest hashes, of columns with a price and of others. Finally all entries are
+checked once.
 """
 
 import numpy as np
 
 from tvcs_core.jit import kernel
-from tvcs_core.projection.kernels.assignment import FAR, FREE, swap
+from tvcs_core.projection.kernels.assignment import FREE, INFINITE_LENGTH, swap
 from tvcs_core.projection.kernels.gains import tie
 
-HASHES = 2**42  # no hash is more
-FEW = 20  # entries of a line, of which one will be assigned
-ROOM = 64  # near entries of a row, on average, with which lists are given up
+MAX_HASH = 2**42  # no hash exceeds it
+TIED_PER_LINE = 20  # mean size of a shortlist; the assigned entry is off it in one of 2^20 rows
+SHORTLIST_ROOM = 64  # mean size of the shortlists at which they are given up
 
 
 @kernel
-def count_tied(ones, found, first_row, last_row):
-    """How many entries of rows first_row:last_row are tied; counts no further than to a choice."""
-    values, gains, u, w, n = ones.values, found.gains, found.u, found.w, 0
+def count_tied(unit_table, state, first_row, last_row):
+    """Return the number of tied entries of rows first_row:last_row, or a number above u.size."""
+    values, gains, u, w, n = unit_table.values, state.gains, state.u, state.w, 0
     for r in range(first_row, last_row):
         line, row, price = values[r], gains[r], u[r]
         for c in range(w.size):
             n += (price + w[c] == row[c]) & (line[c] != 0.0)
         if n > u.size:
-            break  # no more than a row each is kept: there is a choice
+            break  # more than one entry per row is tied, so there is a choice
     return n
 
 
 @kernel
-def lay_worths(ones, found, r):
-    """Write what the entries of row r are worth over their gains."""
-    line, row, w, none = ones.values[r], found.gains[r], found.w, np.int64(0)
-    price, must = found.u[r], found.u.size * HASHES
+def lay_worths(unit_table, state, r):
+    """Overwrite the gains of row r by the worths of its entries."""
+    line, row, w, none = unit_table.values[r], state.gains[r], state.w, np.int64(0)
+    price, must = state.u[r], state.u.size * MAX_HASH
     more = must if price > 0 else none
     for c in range(w.size):
-        worth = tie(c, r, none) if ones.turned else tie(r, c, none)
+        worth = tie(c, r, none) if unit_table.turned else tie(r, c, none)
         worth += more + (must if w[c] > 0 else none)
         is_tied = (price + w[c] == row[c]) & (line[c] != 0.0)
         row[c] = 2 * worth if is_tied else none
 
 
 @kernel
-def list_near(found, r):
-    """List the near entries of row r; False if there is no room for them."""
-    row, w, near, must = found.gains[r], found.w, found.near, found.u.size * HASHES
-    start, col, worth = near.start, near.col, near.worth
+def fill_shortlist(state, r):
+    """Fill the shortlist of row r; return False if there is no room for it."""
+    row, w, shortlist, must = state.gains[r], state.w, state.shortlist, state.u.size * MAX_HASH
+    start, col, worth = shortlist.start, shortlist.col, shortlist.worth
     at, priced, others = start[r], np.int64(0), np.int64(0)
-    if at > ROOM * found.u.size:
+    if at > SHORTLIST_ROOM * state.u.size:
         return False
     for c in range(w.size):
         priced += (row[c] > 0) & (w[c] > 0)
         others += (row[c] > 0) & (w[c] == 0)
-    # Of k uniform hashes FEW are expected above these.
-    more = must if found.u[r] > 0 else np.int64(0)
-    of_priced = 2 * (more + must + max(1, HASHES - HASHES // (priced + 1) * FEW))
-    of_others = 2 * (more + max(1, HASHES - HASHES // (others + 1) * FEW))
+    # Of k uniform hashes TIED_PER_LINE are expected above these limits.
+    more = must if state.u[r] > 0 else np.int64(0)
+    of_priced = 2 * (more + must + max(1, MAX_HASH - MAX_HASH // (priced + 1) * TIED_PER_LINE))
+    of_others = 2 * (more + max(1, MAX_HASH - MAX_HASH // (others + 1) * TIED_PER_LINE))
     for c in range(w.size):
         if row[c] >= (of_priced if w[c] > 0 else of_others):
             col[at], worth[at] = c, row[c]
@@ -71,10 +73,10 @@ def list_near(found, r):
 
 
 @kernel
-def bid_near(found, row, most):
-    """A row bids by its near entries, as in `assignment.bid`; at most `most` bids follow."""
-    p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
-    start, col, worth = found.near.start, found.near.col, found.near.worth
+def bid_on_shortlist(state, row, most):
+    """Let a row bid on its shortlist, as in `assignment.bid`; at most `most` bids follow."""
+    p, q, col_of, row_of = state.p, state.q, state.col_of, state.row_of
+    start, col, worth = state.shortlist.start, state.shortlist.col, state.shortlist.worth
     for _ in range(most):
         best, other, k = np.int64(0), np.int64(0), np.int64(-1)
         for e in range(start[row], start[row + 1]):
@@ -95,19 +97,19 @@ def bid_near(found, row, most):
 
 
 @kernel
-def push(heap, size, key, what):
-    """Add to a heap of (key, what), the least key first."""
+def push(heap, size, key, value):
+    """Add (key, value) to a min-heap of `size` elements."""
     i = size
     while i > 0 and heap[(i - 1) >> 1, 0] > key:
         heap[i, 0], heap[i, 1] = heap[(i - 1) >> 1, 0], heap[(i - 1) >> 1, 1]
         i = (i - 1) >> 1
-    heap[i, 0], heap[i, 1] = key, what
+    heap[i, 0], heap[i, 1] = key, value
 
 
 @kernel
 def pop(heap, size):
-    """Take the first off a heap that keeps `size` after that."""
-    key, what, i = heap[size, 0], heap[size, 1], 0
+    """Remove the first element of a heap, which then has `size` elements."""
+    key, value, i = heap[size, 0], heap[size, 1], 0
     while True:
         j = 2 * i + 1
         if j >= size:
@@ -118,19 +120,20 @@ def pop(heap, size):
             break
         heap[i, 0], heap[i, 1] = heap[j, 0], heap[j, 1]
         i = j
-    heap[i, 0], heap[i, 1] = key, what
+    heap[i, 0], heap[i, 1] = key, value
 
 
 @kernel
-def assign_near(found, first_row, last_row):
-    """Assign the free rows of first_row:last_row by near entries, where these lead to a column.
+def assign_on_shortlist(state, first_row, last_row):
+    """Assign the free rows of first_row:last_row along shortlists, if these lead to a column.
 
-    As `assignment.assign`, with a heap of the columns that are reached in place of a look at all.
+    As `assignment.assign`, with a heap of the columns reached instead of a scan of all.
     """
-    p, q, col_of, row_of = found.p, found.q, found.col_of, found.row_of
-    start, col, worth, n, m = found.near.start, found.near.col, found.near.worth, p.size, q.size
+    p, q, col_of, row_of = state.p, state.q, state.col_of, state.row_of
+    shortlist, n, m = state.shortlist, p.size, q.size
+    start, col, worth = shortlist.start, shortlist.col, shortlist.worth
     length, came_from = np.empty(m, np.int64), np.empty(m, np.int64)
-    length[:] = FAR
+    length[:] = INFINITE_LENGTH
     heap = np.empty((start[n] + 1, 2), np.int64)
     reached, done = np.empty(m, np.int64), np.empty(n, np.int64)
     for root in range(first_row, last_row):
@@ -139,18 +142,18 @@ def assign_near(found, first_row, last_row):
         p[root] = 0
         for e in range(start[root], start[root + 1]):
             p[root] = max(p[root], worth[e] - q[col[e]])
-        # The nearest free column that is known.
-        least, end = np.int64(FAR), np.int64(-1)
+        # The nearest known free column.
+        least, end = np.int64(INFINITE_LENGTH), np.int64(-1)
         i, far, size, n_reached, n_done = root, np.int64(0), np.int64(0), 0, 0
         while True:
-            # Any free column that is not near is worth 0 or more to row i.
+            # A free column off the shortlist is worth at least 0 to row i.
             if far + p[i] < least:
                 least, end = far + p[i], np.int64(-1)
             for e in range(start[i], start[i + 1]):
                 c = col[e]
                 through = far + p[i] - worth[e] + q[c]
                 if through < length[c] and through < least:
-                    if length[c] == FAR:
+                    if length[c] == INFINITE_LENGTH:
                         reached[n_reached] = c
                         n_reached += 1
                     length[c], came_from[c] = through, i
@@ -159,7 +162,7 @@ def assign_near(found, first_row, last_row):
                     else:
                         push(heap, size, through, c)
                         size += 1
-            # What was reached again on a shorter way is in the heap twice.
+            # A column that was reached again by a shorter path is in the heap twice.
             while size > 0 and heap[0, 0] != length[heap[0, 1]]:
                 size -= 1
                 pop(heap, size)
@@ -171,7 +174,7 @@ def assign_near(found, first_row, last_row):
             done[n_done] = c
             n_done += 1
             i = row_of[c]
-        # Whoever was reached sooner than the end moves by the difference.
+        # Rows and columns nearer than the end move by the difference in length.
         p[root] -= least
         for k in range(n_done):
             p[row_of[done[k]]] -= least - length[done[k]]
@@ -179,17 +182,17 @@ def assign_near(found, first_row, last_row):
         if end >= 0:
             swap(came_from, root, end, col_of, row_of)
         for k in range(n_reached):
-            length[reached[k]] = FAR
+            length[reached[k]] = INFINITE_LENGTH
 
 
 @kernel
-def count_wrong(found, first_row, last_row):
-    """How many entries of assigned rows of first_row:last_row are worth more than potentials."""
-    p, q, n = found.p, found.q, 0
+def count_wrong(state, first_row, last_row):
+    """Return how many entries of assigned rows of first_row:last_row exceed their prices."""
+    p, q, n = state.p, state.q, 0
     for r in range(first_row, last_row):
-        if found.col_of[r] < 0:
+        if state.col_of[r] < 0:
             continue
-        row, price = found.gains[r], p[r]
+        row, price = state.gains[r], p[r]
         for c in range(q.size):
             n += row[c] > price + q[c]
     return n

@@ -49,8 +49,8 @@ def check(V, constraint, found):
         np.column_stack([found.rows, found.cols]), np.argwhere(ours.support)
     )
     np.testing.assert_array_equal(found.matrix.toarray(), ours.matrix)
-    assert found.kept == pytest.approx(ours.kept, rel=1e-14)
-    assert -1e-300 <= found.gap <= max(1e-12 * found.kept, 4 * ours.gap)
+    assert found.objective == pytest.approx(ours.objective, rel=1e-14)
+    assert -1e-300 <= found.gap <= max(1e-12 * found.objective, 4 * ours.gap)
     for prices, caps in (
         (found.row_duals, constraint.row_caps),
         (found.col_duals, constraint.col_caps),
@@ -103,9 +103,9 @@ def test_pieces_of_a_block_do_not_show(monkeypatch, rng):
     V = rng.integers(-3, 4, (40, 30)).astype(float)
     constraint = TVCS.matrix(V.shape, row_caps=3, col_caps=4, total=90)
     whole = project_blocks([V], constraint)
-    monkeypatch.setattr(block_module, "PIECE", 100)
+    monkeypatch.setattr(block_module, "CHUNK_ENTRIES", 100)
     pieces = project_blocks(cut(rng, V, 3), constraint, threads=3)
-    for name in ("rows", "cols", "values", "kept"):
+    for name in ("rows", "cols", "values", "objective"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(pieces, name))
     check(V, constraint, pieces)
 
@@ -187,7 +187,7 @@ def test_a_holder_that_is_always_lost_ends_the_run(rng):
         tried.append(1)
         raise EOFError("nobody answers")
 
-    with pytest.raises(RuntimeError, match=r"block 1: 3 holders in turn.*EOFError: nobody answers"):
+    with pytest.raises(RuntimeError, match=r"block 1: 3 readers in turn.*EOFError: nobody answers"):
         project_blocks([V[:3], open_holder], TVCS.matrix(V.shape, row_caps=1))
     assert len(tried) == 3
 
@@ -282,18 +282,18 @@ def test_a_tenth_of_that_sends_few_entries_too(rng):
 
 def test_the_proof_counts_what_is_wrong(rng):
     """Prices that are off by one leave the gap that they must, by code that shares no kernel."""
-    from tvcs_core.projection.blocks.proof import Prove
+    from tvcs_core.projection.blocks.proof import ProveBlock
 
     V = rng.normal(size=(9, 7))
     ours = project(V, TVCS.matrix(V.shape, row_caps=2, col_caps=2))
     rows, cols = np.nonzero(ours.support)
     what = (ours.row_duals, ours.col_duals, ours.total_dual + 0.5, rows, cols, V[rows, cols])
-    proof = answer_block(V, Prove(*what)).content
+    proof = answer_block(V, ProveBlock(*what)).content
     surplus = V**2 - ours.row_duals[:, None] - ours.col_duals - ours.total_dual - 0.5
     slack = np.where(ours.support, np.maximum(-surplus, 0), np.maximum(surplus, 0)).sum()
-    assert (proof.kept, proof.slack) == pytest.approx((ours.kept, slack))
+    assert (proof.objective, proof.slack) == pytest.approx((ours.objective, slack))
     assert proof.wrong == 0
-    assert answer_block(V + 1, Prove(*what)).content.wrong == rows.size
+    assert answer_block(V + 1, ProveBlock(*what)).content.wrong == rows.size
 
 
 def test_a_saved_projection_is_read_back_and_certified(tmp_path, rng):
@@ -302,12 +302,21 @@ def test_a_saved_projection_is_read_back_and_certified(tmp_path, rng):
     found = project_blocks([V[:15], V[15:]], constraint)
     found.save(tmp_path / "p.npz")
     read = BlockProjection.load(tmp_path / "p.npz")
-    for name in ("rows", "cols", "values", "row_duals", "col_duals", "total_dual", "kept", "gap"):
+    for name in (
+        "rows",
+        "cols",
+        "values",
+        "row_duals",
+        "col_duals",
+        "total_dual",
+        "objective",
+        "gap",
+    ):
         np.testing.assert_array_equal(getattr(read, name), getattr(found, name))
     assert (read.bound, read.relative_gap) == (found.bound, found.relative_gap)
     certificate = certify_blocks(read, [V[:30], V[30:]])
     assert certificate.optimal
-    assert certificate.kept == pytest.approx(found.kept)
+    assert certificate.objective == pytest.approx(found.objective)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tvcs_core import TVCS, BlockProjection, DataError, answer_block, project, project_blocks
-from tvcs_core.projection.blocks.holders import FactsOnly
+from tvcs_core.projection.blocks.readers import FactsOnly
 
 V = np.arange(12.0).reshape(4, 3)
 BOTH = TVCS.matrix((4, 3), row_caps=1, col_caps=1)
@@ -110,8 +110,8 @@ def test_options_that_make_no_sense_are_refused(options):
 @pytest.mark.parametrize(
     ("source", "question", "message"),
     [
-        (None, FactsOnly(), "source must be a .npy file or an array, found None"),
-        (V.tolist(), FactsOnly(), "source must be a .npy file or an array, found list"),
+        (None, FactsOnly(), "source must be an array or .npy file, found None"),
+        (V.tolist(), FactsOnly(), "source must be an array or .npy file, found list"),
         (V, None, "question must be one of project_blocks, found None"),
         (V, FactsOnly, "question must be one of project_blocks, found type"),
         (FactsOnly(), V, "question must be one of project_blocks, found an array"),
@@ -125,7 +125,7 @@ def test_what_is_no_block_and_no_question_is_refused_by_name(source, question, m
 def test_what_is_no_holder_and_no_answer_is_refused_at_once():
     silent = type("Holder", (), {"ask": lambda self, question: None})()
     for opened, message in (
-        (None, "block 0 must open a holder that can ask, found None"),
+        (None, "block 0 must open a reader, found None"),
         (silent, "block 0 must answer as answer_block does, found None"),
     ):
         with pytest.raises(TypeError, match=message):

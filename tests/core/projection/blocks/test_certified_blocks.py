@@ -35,7 +35,7 @@ def priced(found, u, w, price):
 def test_the_bound_is_that_of_the_prices(found, u, w, price, bound):
     certificate = certify_blocks(priced(found, u, w, price), BLOCKS)
     assert not certificate.violations
-    assert (certificate.kept, certificate.bound) == (17, pytest.approx(bound, rel=1e-15))
+    assert (certificate.objective, certificate.bound) == (17, pytest.approx(bound, rel=1e-15))
     assert certificate.optimal == (bound == 17)
     assert not certificate.exact
 
@@ -47,7 +47,7 @@ def test_the_bound_is_that_of_the_prices(found, u, w, price, bound):
 def test_a_price_is_finite_and_not_below_0(found, u, price):
     certificate = certify_blocks(priced(found, u, [0, 0, 0], price), BLOCKS)
     assert certificate.violations == ("a price is negative or no finite number",)
-    assert (certificate.kept, certificate.bound, certificate.exact) == (0.0, math.inf, False)
+    assert (certificate.objective, certificate.bound, certificate.exact) == (0.0, math.inf, False)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_price_is_finite_and_not_below_0(found, u, price):
 def test_the_support_lists_places_of_the_shape_in_order(found, rows, cols):
     wrong = replace(found, rows=np.array(rows), cols=np.array(cols))
     assert certify_blocks(wrong, BLOCKS).violations == (
-        "the support must list places of the shape row by row, each once",
+        "the support must list entries row by row, each once",
     )
 
 
@@ -108,7 +108,7 @@ def test_all_places_of_a_shape_that_is_not_square_are_inside(shape):
         beyond = getattr(found, name).copy()
         beyond[-1] = at
         [said] = certify_blocks(replace(found, **{name: beyond}), blocks).violations
-        assert "must list places of the shape" in said
+        assert "must list entries row by row" in said
 
 
 def test_blocks_of_another_shape_are_refused(found):

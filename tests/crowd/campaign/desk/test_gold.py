@@ -67,9 +67,8 @@ def test_a_share_of_the_tasks_is_gold_and_none_of_it_comes_twice(make):
     assert len(set(gaps.tolist())) > 2
 
 
-def test_a_database_whose_own_functions_know_no_gold_gives_it_too(make, database):
+def test_postgresql_gives_gold_too(make, database):
     campaign = make(share=0.5, place=database)
-    assert campaign.store.has_functions
     got, offer = [], campaign.next("ann")
     while offer.task is not None:
         got.append(offer.task)

@@ -16,7 +16,7 @@ from crowd_tvcs.serve.desk import THREADS
 STATEMENTS = {
     **{name: one for name, one in vars(queries).items() if isinstance(one, Statement)},
     **{f"search {kind}": one for kind, one in queries.SEARCHES.items()},
-    **{f"gold {kind}": one for kind, one in gold.SEARCHES.items()},
+    "gold search": gold.SEARCH,
 }
 
 

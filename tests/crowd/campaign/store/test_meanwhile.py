@@ -1,4 +1,4 @@
-"""What others change between a worker's claim and their answer, by functions and by statements."""
+"""What others change between a worker's claim and their answer, on both stores."""
 
 import threading
 import time
@@ -8,10 +8,9 @@ import pytest
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from crowd_tvcs.campaign.belief import FIRST_FIT
-from crowd_tvcs.campaign.desk import by_function
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE
-from tests.crowd.campaign.store.test_functions import tables, told
+from tests.crowd.campaign.store.test_both_stores import tables, told
 
 NAMES = [f"w{i}" for i in range(6)]
 GOLD = {f"g{j:02d}": "abc"[j % 3] for j in range(40)}
@@ -78,30 +77,26 @@ MEANWHILE = {
 
 
 @pytest.mark.parametrize("case", MEANWHILE)
-def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_path, counted):
+def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_path):
     kept = []
     for place in (tmp_path / "c.db", database):
         campaign, held = of_gold(place)
         with campaign, Campaign(place) as other:
-            took = counted["submit"][0]
             said = MEANWHILE[case](other, held)
             said.append(told(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
             said += [told(campaign, held, "next", (name,), 1321.0) for name in NAMES]
-            kept.append((said, tables(campaign), campaign.store.has_functions))
-    assert kept[0][:2] == kept[1][:2]
-    assert [one[2] for one in kept] == [False, True]
-    if case not in ("they answer twice", "they skip"):  # which the functions leave
-        assert counted["submit"][0] > took
+            kept.append((said, tables(campaign)))
+    assert kept[0] == kept[1]
 
 
 CLOSE_GATE = f"SELECT pg_advisory_xact_lock({GATE})"
 
 
-def meanwhile_another(database, call, change, first=CLOSE_GATE):
+def meanwhile_another(database, call, change):
     """Make a call that waits for another program, until this has made a change."""
     with speed.psycopg_of(database) as other:
         with other.transaction():
-            other.execute(first)
+            other.execute(CLOSE_GATE)
             waiting = threading.Thread(target=call)
             waiting.start()
             while not other.execute(IS_WAITED).fetchone()[0]:
@@ -119,25 +114,17 @@ MORE = "INSERT INTO worker (name, max_tasks, cost, slots, answers) VALUES ('dan'
 def test_who_waited_for_their_turn_counts_the_workers_that_came_meanwhile(database):
     found = []
 
-    def by_statements():
+    def take_turn():
         with campaign.store.turn() as (_, settings, _):
             found.append(settings.n_workers)
 
-    with Campaign.create(
-        database,
-        workers=["ann", "bob"],
-        tasks=[Task("t1", max_workers=1)],
-        qualities={"ann": 0.9, "bob": 0.8},
-        least_gain=0.001,
-    ) as campaign:
-        meanwhile_another(database, lambda: campaign.next("ann"), f"{TURN}; {MORE}")
-        seen = by_function.read(campaign.store.seen["ann", "t1"])
-        assert seen.settings.n_workers == 3
-        meanwhile_another(database, by_statements, f"{TURN}; {MORE.replace('dan', 'eve')}")
-        assert found == [4]
+    names = {"ann": 0.9, "bob": 0.8}
+    with Campaign.create(database, workers=names, tasks=["t1"], qualities=names) as campaign:
+        meanwhile_another(database, take_turn, f"{TURN}; {MORE}")
+        assert found == [3]
 
 
-def test_a_claim_or_an_answer_that_waited_goes_by_what_changed_meanwhile(database, counted):
+def test_a_claim_or_an_answer_that_waited_goes_by_what_changed_meanwhile(database):
     names = {"ann": 0.9, "bob": 0.8}
     found = []
     with Campaign.create(
@@ -156,7 +143,6 @@ def test_a_claim_or_an_answer_that_waited_goes_by_what_changed_meanwhile(databas
         )
         receipt, offer = found[1]
         assert (receipt.reason, offer.task) == ("accepted", None)
-        assert counted["submit"] == [1, 0]
         state = campaign.state()
         assert (state.settings.slots, state.settings.answers) == (1, 1)
         assert [(w.slots, w.answers) for w in state.workers] == [(1, 1), (0, 0)]
@@ -183,16 +169,7 @@ def is_locked(call):
     return False
 
 
-@pytest.mark.parametrize(
-    ("held", "waits"),
-    [
-        (f"SELECT pg_advisory_xact_lock_shared({GATE})", {"skip", "upgrade"}),
-        (f"SELECT pg_advisory_xact_lock({GATE} + (1::bigint << 32))", {"next"}),
-        (CLOSE_GATE, {"next", "submit", "skip", "upgrade"}),
-    ],
-    ids=["a claim or an answer", "a claim", "a change by statements"],
-)
-def test_who_waits_for_whom(database, monkeypatch, counted, held, waits):
+def test_who_waits_for_whom(database, monkeypatch):
     monkeypatch.setattr(store, "PATIENCE", 0.1)
     with two(database) as campaign, speed.psycopg_of(database) as other:
         tasks = {name: campaign.next(name).task for name in ("ann", "bob")}
@@ -203,38 +180,12 @@ def test_who_waits_for_whom(database, monkeypatch, counted, held, waits):
             "upgrade": lambda: alone_in(campaign.store),
         }
         with other.transaction():
-            other.execute(held)
-            assert {name for name, call in calls.items() if is_locked(call)} == waits
+            other.execute(CLOSE_GATE)
+            assert {name for name, call in calls.items() if is_locked(call)} == set(calls)
+        assert {name for name, call in calls.items() if is_locked(call)} == set()
 
 
-BY_ANOTHER = {
-    "the task that was found is full": (
-        "UPDATE task SET wanted = 0 WHERE name = 't0'",
-        "SELECT",
-        lambda campaign: campaign.next("ann").task == "t1",
-    ),
-    "an answer of theirs has moved their row": (
-        "UPDATE worker SET cost = cost WHERE name = 'ann'",
-        "UPDATE worker SET cost = cost WHERE name = 'ann'",
-        lambda campaign: campaign.next("ann").task == "t0",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BY_ANOTHER)
-def test_a_claim_goes_by_the_rows_that_an_answer_beside_it_leaves(database, case, counted):
-    first, change, holds = BY_ANOTHER[case]
-    found = []
-    with two(database) as campaign:
-        meanwhile_another(database, lambda: found.append(holds(campaign)), change, first)
-        state = campaign.state()
-    assert found == [True]
-    assert counted["claim"] == [1, 0]
-    assert [w.slots for w in state.workers] == [1, 0]
-    assert sum(t.slots for t in state.tasks) == state.settings.slots == 1
-
-
-def test_a_lease_that_was_answered_meanwhile_is_not_renewed(database, counted):
+def test_a_lease_that_was_answered_meanwhile_is_not_renewed(database):
     found = []
     with two(database) as campaign:
         assert campaign.next("ann").task == "t0"
@@ -242,11 +193,10 @@ def test_a_lease_that_was_answered_meanwhile_is_not_renewed(database, counted):
             database,
             lambda: found.append(campaign.next("ann").task),
             "UPDATE pair SET state = 3, label = 1, expires = NULL; "
-            "UPDATE worker SET answers = 1 WHERE name = 'ann'; UPDATE task SET answers = slots",
-            "SELECT FROM campaign FOR UPDATE",
+            "UPDATE worker SET answers = 1 WHERE name = 'ann'; UPDATE task SET answers = slots, "
+            "wanted = 0 WHERE name = 't0'",
         )
         assert found == ["t1"]
-        assert counted["claim"] == [1, 1]
         with campaign.store.read() as (connection, _):
             rows = connection.execute(schema.pair.select()).mappings().all()
         assert {row["state"]: row["expires"] is None for row in rows} == {3: True, 2: False}

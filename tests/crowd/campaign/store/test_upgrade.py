@@ -12,7 +12,7 @@ from crowd_tvcs.campaign.store import store
 from crowd_tvcs.campaign.store import upgrade as upgrading
 from crowd_tvcs.campaign.store.schema import VERSION
 from tvcs_core import DataError
-from tvcs_core.files.partial import hold_file
+from tvcs_core.files.partial import create_partial_file
 
 VERSION_1 = Path(__file__).parent / "version_1.sql"
 
@@ -95,7 +95,7 @@ def test_where_no_copy_can_be_written_nothing_is_changed(old, monkeypatch):
 
 def test_half_a_copy_of_an_upgrade_that_was_killed_is_removed(old):
     before, copy = dump(old), old.with_name("old.version-1.db")
-    half = hold_file(copy)
+    half = create_partial_file(copy)
     half.path.write_bytes(b"half")
     half.close()  # what the system does when a process ends
     assert upgrade(old) == (1, str(copy))

@@ -1,0 +1,85 @@
+"""What a method proves beside its assignment: duals of its score, and a bound with its prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.plan.leaves import Leaf
+from tvcs_core import Projection
+
+
+@dataclass(frozen=True, eq=False)
+class Duals:
+    """What one more unit of each cap is worth to the score that a method projects.
+
+    Attributes
+    ----------
+    workers, tasks, budget
+        Dual of every worker's cap, of every task's cap and of the budget, all >= 0. One more
+        unit of a cap adds at most this much to the score.
+    unit
+        What the score is. It is the expected accuracy for no method so far.
+    is_price
+        Whether the score means something to an operator.
+    """
+
+    workers: NDArray[np.float64]
+    tasks: NDArray[np.float64]
+    budget: float
+    unit: str
+    is_price: bool = False
+
+    @classmethod
+    def of(cls, projection: Projection, unit: str, *, is_price: bool = False) -> Duals:
+        """Take the duals of a projection."""
+        return cls(
+            projection.row_duals, projection.col_duals, projection.total_dual, unit, is_price
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlanProof:
+    """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
+
+    For any prices >= 0 and with m tasks, no assignment has a larger mean than
+
+        budget_price * budget + sum over workers i of prices[i] * max_tasks_per_worker[i]
+        + money_price * money
+        + mean over tasks of [max over sets S of at most max_workers_per_task allowed workers of
+          (accuracy(S) - m * sum over i in S of (prices[i] + budget_price
+          + money_price * cost[i]))],
+
+    where S has at most one worker of a group.
+
+    Attributes
+    ----------
+    bound
+        That number, every task having been priced exactly.
+    prices
+        Price of one more task for every worker, >= 0.
+    budget_price
+        Price of one more label in the budget, >= 0. All are per label and in units of the mean
+        expected accuracy: one more unit of a cap adds at most its price to the bound.
+    leaves
+        Parts that all assignments fall into, each with prices and a bound of its own. If there
+        are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
+    bound_by_prices
+        The same as `bound` without leaves.
+    money_price
+        Price of one more unit of money, >= 0; None for a plan without money.
+    """
+
+    bound: float
+    prices: NDArray[np.float64]
+    budget_price: float
+    leaves: tuple[Leaf, ...] = ()
+    bound_by_prices: float | None = None
+    money_price: float | None = None
+
+    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
+        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
+        leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
+        return replace(self, prices=self.prices[rows], leaves=leaves)

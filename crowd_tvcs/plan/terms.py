@@ -1,0 +1,94 @@
+"""The terms of a plan: its quality, caps, demands and priors, and what follows from each alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.factors import CrowdQuality, Factors
+from crowd_tvcs.answers.quality import Quality
+from tvcs_core import TVCS
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Terms:
+    """The fields of a plan, see `crowd_tvcs.Plan`: what checks and prices them needs no more."""
+
+    quality: CrowdQuality
+    max_workers_per_task: NDArray[np.int64]
+    max_tasks_per_worker: NDArray[np.int64]
+    budget: int
+    prior: NDArray[np.float64]
+    min_workers_per_task: NDArray[np.int64]
+    forced: NDArray[np.bool_] | None
+    n_classes: int
+    class_prior: NDArray[np.float64] | None
+    confusion: NDArray[np.float64] | None
+    cost: NDArray[np.float64] | None
+    money: float | None
+    group: tuple[str | None, ...] | None
+    common_error: float
+    error_shares: NDArray[np.float64] | None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the quality is a table of workers x tasks, not given by kinds of tasks."""
+        return isinstance(self.quality, Quality)
+
+    @property
+    def table(self) -> Quality:
+        """The table of workers x tasks; a plan whose quality is given by kinds has none."""
+        if not isinstance(self.quality, Quality):
+            raise TypeError(f"{self.quality!r} is no table of workers x tasks")
+        return self.quality
+
+    @property
+    def factors(self) -> Factors:
+        """The quality by kinds of tasks; a plan of a table has none."""
+        if not isinstance(self.quality, Factors):
+            raise TypeError(f"{self.quality!r} is not given by kinds of tasks")
+        return self.quality
+
+    @property
+    def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many tasks every worker may do, and workers every task may get, without caps."""
+        return self.quality.room()
+
+    @cached_property
+    def guess(self) -> NDArray[np.float64]:
+        """Accuracy of every task without any answer."""
+        if self.class_prior is not None:
+            return self.class_prior.max(axis=1)
+        return np.maximum(self.prior, 1.0 - self.prior)
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What must be, beyond the caps: a method has to honour these or refuse."""
+        out: tuple[str, ...] = () if self.is_table else ("kinds",)
+        out = (*out, "min_workers_per_task") if self.min_workers_per_task.any() else out
+        for name in ("forced", "money", "group"):
+            out = out if getattr(self, name) is None else (*out, name)
+        return out
+
+    @property
+    def least_budget(self) -> int:
+        """The smallest budget with which the minimums and the forced pairs can be had."""
+        forced = 0 if self.forced is None else self.forced.sum(axis=0)
+        return int(np.maximum(self.min_workers_per_task, forced).sum())
+
+    def rest(self, fixed: NDArray[np.bool_], bounds: tuple[float, float] | None = None) -> TVCS:
+        """Constrain what may be added to pairs that are fixed, of shape (workers, tasks)."""
+        allowed = self.table.allowed
+        if fixed.any():
+            allowed = ~fixed if allowed is None else allowed & ~fixed
+        return TVCS.matrix(
+            self.quality.shape,
+            row_caps=self.max_tasks_per_worker - fixed.sum(axis=1),
+            col_caps=self.max_workers_per_task - fixed.sum(axis=0),
+            total=self.budget - int(fixed.sum()),
+            allowed=allowed,
+            bounds=bounds,
+        )

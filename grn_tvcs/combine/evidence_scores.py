@@ -1,0 +1,322 @@
+"""Scores of every source of evidence that the samples of one table allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.knockouts import KNOCKDOWN_EFFECT, downrank_indirect
+from grn_tvcs.evidence.lagged_correlation import lagged_correlation
+from grn_tvcs.evidence.lagged_regression import (
+    DEFAULT_PLAN,
+    SHORT_MEMORY,
+    LaggedRegression,
+    lagged_regression,
+)
+from grn_tvcs.evidence.level_trees import level_trees
+from grn_tvcs.evidence.mutual_information import clr_scores
+from grn_tvcs.evidence.partial_correlation import partial_correlation
+from grn_tvcs.evidence.rate_trees import rate_trees
+from grn_tvcs.evidence.samples import all_levels, all_log_levels
+from grn_tvcs.evidence.scaling import top_mean
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.rules import Candidates, Rules
+from grn_tvcs.stability.model import transitions
+from tvcs_core.engines import Engine, Threads
+
+# Sizes bound the time of large networks (benchmarks.speed.cost).
+SMALL_NETWORK_GENES = 40  # up to this number of genes, forests have ...
+TREES, TREES_LARGE = 100, 20  # ... the first number of trees, otherwise the second
+# Candidate pairs beyond which fewer halves are solved, and the smallest number of halves.
+FULL_RESAMPLING_PAIRS, MIN_HALVES = 100_000, 30
+LAGGED, SHORT, RATES, LEVELS = "lagged", "short", "rates", "levels"
+CLR, RANK, PARTIAL, CHANGE, NEXT = "clr", "rank", "partial", "change", "next"
+KNOCKOUT, KNOCKDOWN, RANKED_DOWN = "knockout", "knockdown", "ranked-down"
+SYMMETRIC = (CLR, RANK, PARTIAL)
+EVIDENCE_SOURCES = (
+    LAGGED, SHORT, RATES, LEVELS, CLR, RANK, PARTIAL, CHANGE, NEXT,
+    KNOCKOUT, KNOCKDOWN, RANKED_DOWN,
+)  # fmt: skip
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class EvidenceScores:
+    """Scores of every source of evidence for every candidate pair; rows are `inputs`.
+
+    Attributes
+    ----------
+    inputs
+        Indices of the genes that may regulate.
+    allowed
+        Whether a pair may be an edge; [input, gene].
+    scores
+        Scores by source, >= 0 and 0 for pairs that may not be edges; [input, gene]. Sources that
+        the samples do not allow are absent.
+    signed
+        Scores of the sources that have a sign; positive for activation.
+    facts
+        Numbers that describe the whole table.
+    stability
+        As in `Network`; [input, gene]. None without series.
+    """
+
+    inputs: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    scores: dict[str, Array]
+    signed: dict[str, Array]
+    facts: dict[str, float]
+    stability: Array | None
+
+
+def compute_evidence(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    steady: SteadyStates | None = None,
+    *,
+    resamples: int = DEFAULT_PLAN.resamples,
+    threads: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    keep: Path | None = None,
+) -> EvidenceScores:
+    """Compute all sources of evidence that the samples allow.
+
+    Parameters
+    ----------
+    expression, rules, rng
+        As for every method; the caps of `rules` bound those that the lagged regression draws.
+    steady
+        Knock-outs, knock-downs and wild type.
+    resamples
+        Halves of the series for the lagged regression; fewer for large networks (`n_halves`), and
+        half as many for the short memory.
+    threads, engine, progress, keep
+        As in `units.gather`.
+    """
+    genes = expression.genes
+    inputs, _, allowed = candidates = rules.inputs(genes, expression.constant_genes)
+    resamples = n_halves(resamples, int(allowed.sum()))
+    work = _Stages(progress, resamples if expression.series else 0, len(genes))
+    signed: dict[str, Array] = {}
+    scores: dict[str, Array] = {}
+    facts: dict[str, float] = {}
+    stability = None
+    engine = Threads(threads) if engine is None else engine
+    if expression.series:
+        lagged = _of_series(expression, rules, rng, resamples, engine, work, keep)
+        for name, part in lagged.items():
+            scores[name] = part.scores
+            signed[name] = part.scores * np.sign(part.weights)
+            facts[f"{name} gain"] = top_mean(part.gains, len(genes))
+        stability = lagged[LAGGED].stability
+        scores[RATES] = _of_rates(expression, candidates, rng, engine, work, keep)
+        signed[CHANGE] = lagged_correlation(expression, "change", rows=inputs)
+        signed[NEXT] = lagged_correlation(expression, "level", rows=inputs)
+    logs = all_log_levels(expression, steady)
+    forest = partial(importances, trees=n_trees(len(genes)))
+    scores[LEVELS] = level_trees(
+        logs, genes, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, LEVELS)
+    )
+    rho = RankCorrelations(all_levels(expression, steady))
+    scores[CLR] = clr_scores(rho, inputs)
+    signed[RANK] = rho.of(inputs)
+    signed[PARTIAL] = partial_correlation(logs, inputs)
+    if steady is not None:
+        signed |= _of_knockouts(steady, expression, inputs)
+    scores |= {name: np.abs(part) for name, part in signed.items() if name not in scores}
+    return EvidenceScores(
+        inputs,
+        allowed,
+        {name: np.where(allowed, scores[name], 0.0) for name in EVIDENCE_SOURCES if name in scores},
+        signed,
+        facts | _facts(expression, steady, rho, inputs),
+        stability,
+    )
+
+
+def n_halves(resamples: int, n_pairs: int) -> int:
+    """Return the number of halves to solve when `resamples` are requested.
+
+    It falls with the square root of the number of pairs. The time per half is proportional to the
+    pairs, so the total time grows with their square root.
+    """
+    share = min(1.0, (FULL_RESAMPLING_PAIRS / max(n_pairs, 1)) ** 0.5)
+    return max(min(resamples, MIN_HALVES), round(share * resamples))
+
+
+def _of_series(
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    resamples: int,
+    engine: Engine,
+    work: _Stages,
+    keep: Path | None,
+) -> dict[str, LaggedRegression]:
+    """Return the lagged regression with the usual and with the short memory."""
+    plans = {
+        LAGGED: replace(DEFAULT_PLAN, resamples=resamples),
+        SHORT: replace(DEFAULT_PLAN, resamples=max(2, resamples // 2), memory=SHORT_MEMORY),
+    }
+    return {
+        name: lagged_regression(
+            expression, rules, rng, plan, engine=engine, progress=work.next(),
+            keep=_in(keep, name),
+        )
+        for name, plan in plans.items()
+    }  # fmt: skip
+
+
+def _of_rates(
+    expression: Expression,
+    candidates: Candidates,
+    rng: np.random.Generator,
+    engine: Engine,
+    work: _Stages,
+    keep: Path | None,
+) -> Array:
+    """Return the importances of trees for rates, as fractions of the variance of each response.
+
+    Levels are divided by the gene's largest level, because rate trees compare the levels of all
+    genes. Log levels have no unit and stay.
+    """
+    if expression.scale != "log":
+        expression = _in_unit_of_largest(expression)
+    forest = partial(importances, trees=n_trees(len(expression.genes)))
+    found, variance = rate_trees(
+        expression, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, RATES)
+    )
+    return found / np.where(variance > 0, variance, 1.0)
+
+
+def _in(keep: Path | None, name: str) -> Path | None:
+    """Return the checkpoint folder of one source."""
+    return None if keep is None else keep / name
+
+
+def _in_unit_of_largest(expression: Expression) -> Expression:
+    """Divide the levels of every gene by its largest level; genes that are all zero stay."""
+    largest = expression.levels.max(axis=0)
+    unit, rest = np.where(largest > 0, largest, 1.0), expression.at_rest
+    return replace(
+        expression,
+        values=expression.values / unit,
+        at_rest=None if rest is None else rest / unit,
+    )
+
+
+def _of_knockouts(
+    steady: SteadyStates, expression: Expression, inputs: NDArray[np.int64]
+) -> dict[str, Array]:
+    """Return the effects of knock-outs and knock-downs in standard deviations.
+
+    The third source discounts effects that a path explains. Rows of regulators that were not
+    perturbed are NaN.
+    """
+    found = {}
+    kinds = [
+        (name, steady.is_changed(is_out=is_out), is_out, weight)
+        for name, is_out, weight in ((KNOCKOUT, True, 1.0), (KNOCKDOWN, False, KNOCKDOWN_EFFECT))
+    ]
+    kinds = [kind for kind in kinds if kind[1][inputs].any()]
+    # A path may pass through a gene that may not regulate, so rows are all genes that were changed.
+    was_changed = np.any([is_changed for _, is_changed, _, _ in kinds], axis=0)
+    rows = np.flatnonzero(was_changed)
+    shifts = np.zeros((rows.size, len(expression.genes)))
+    for name, is_changed, is_out, weight in kinds:
+        moved = steady.shifts(expression, is_out=is_out, rows=rows)
+        shifts += weight * moved
+        found[name] = _of_inputs(np.where(is_changed[rows, None], moved, np.nan), rows, inputs)
+    if found:
+        sizes = downrank_indirect(np.abs(shifts), rows) * np.sign(shifts)
+        found[RANKED_DOWN] = _of_inputs(sizes, rows, inputs)
+    return found
+
+
+def _of_inputs(values: Array, rows: NDArray[np.int64], inputs: NDArray[np.int64]) -> Array:
+    """Rearrange rows of the genes `rows` as rows of the inputs; NaN for inputs not among them."""
+    whole = np.full((inputs.size, values.shape[1]), np.nan)
+    _, here, there = np.intersect1d(inputs, rows, assume_unique=True, return_indices=True)
+    whole[here] = values[there]
+    return whole
+
+
+def _facts(
+    expression: Expression,
+    steady: SteadyStates | None,
+    rho: RankCorrelations,
+    inputs: NDArray[np.int64],
+) -> dict[str, float]:
+    """Return sizes of the table and statistics of its levels that do not depend on edges."""
+    n = len(expression.genes)
+    median, high = rho.median_and_quantile(0.95) if rho.n_pairs else (0.0, 0.0)
+    n_series, n_samples = len(expression.pieces()), len(expression.times)
+    steps = n_samples - n_series
+    changed = 0.0
+    if steady is not None and inputs.size:
+        changed = steady.is_changed(is_out=True)[inputs].mean()
+    facts = {
+        "genes": n,
+        "inputs": len(inputs),
+        "series": n_series,
+        "steps": steps,
+        "samples": n_samples,
+        "at rest": expression.n_at_rest,
+        "column": float(expression.perturbed is not None),
+        "knocked out": float(changed),
+        "median r": median,
+        "high r": high,
+        "autocorrelation": np.nan,
+    }
+    if n_series:
+        facts["autocorrelation"] = autocorrelation(expression)
+    return facts
+
+
+def autocorrelation(expression: Expression) -> float:
+    """Return the median over genes of the lag-one autocorrelation within series."""
+    steps = transitions(expression, 0.2)
+    before, after = (x - x.mean(axis=0) for x in (steps.own, steps.following))
+    size = np.sqrt((before**2).sum(axis=0) * (after**2).sum(axis=0))
+    is_there = size > 0
+    r = (before * after).sum(axis=0)[is_there] / size[is_there]
+    return float(np.median(r)) if r.size else 0.0
+
+
+def n_trees(n_genes: int) -> int:
+    """Return the number of trees per gene for a network of `n_genes`."""
+    return TREES if n_genes <= SMALL_NETWORK_GENES else TREES_LARGE
+
+
+class _Stages:
+    """Progress of the slow sources, one after the other, reported as a single total.
+
+    Without series only the trees for levels count.
+    """
+
+    def __init__(self, progress: Progress | None, resamples: int, n_genes: int) -> None:
+        self._progress = progress
+        self._sizes = [resamples, resamples // 2, n_genes, n_genes] if resamples else [n_genes]
+        self._total = sum(self._sizes)
+        self._done = 0
+
+    def next(self) -> Progress | None:
+        if self._progress is None:
+            return None
+        tell, total = self._progress, self._total
+        start = self._done
+        size = self._sizes.pop(0) if self._sizes else 0
+        self._done += size
+        return lambda done, of: tell(start + round(size * done / max(of, 1)), total)

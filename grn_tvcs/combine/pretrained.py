@@ -1,0 +1,178 @@
+"""Pretrained model of the package: combiner, traits of simulated tables, common designs."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.calibration import Calibration, NullModel
+from grn_tvcs.combine.combiner import Combiner, load, pop_model, save, to_arrays
+from grn_tvcs.combine.domain_check import TraitDistribution, covariates
+from grn_tvcs.combine.nulls import null_log_odds
+from grn_tvcs.combine.trees import Trees
+from grn_tvcs.simulation.designs import RANDOM, WILD, Design
+
+PATH = Path(__file__).with_name("pretrained.npz")
+TRAIT_FIELDS = ("means", "scatter", "distances")  # in the file as ``likeness_START_FIELD``
+WORDS = {WILD: "wild", RANDOM: "random"}  # starts of series in the names of arrays in the file
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PretrainedModels:
+    """Contents of the file `PATH`, which `python -m benchmarks.universal` writes.
+
+    Attributes
+    ----------
+    combiner
+        Stages trained on networks of all kinds and designs, followed by those of common designs.
+    trait_distributions
+        Distribution of traits by the start of series.
+    growth
+        Coefficients of the logarithm of the number of supported edges on `covariates`.
+    nulls
+        Trees that return the log-odds that a table has no edge.
+    common
+        Calibrations of common designs by the key of the design.
+    design_keys
+        Key of the common design that each of the last stages of `combiner` was trained on.
+    made
+        Command, arguments and versions of libraries that made the file.
+    stamp
+        Hash of the file.
+    """
+
+    combiner: Combiner
+    trait_distributions: dict[str, TraitDistribution]
+    growth: Array
+    nulls: Trees
+    common: dict[str, Calibration]
+    design_keys: tuple[str, ...]
+    made: dict[str, Any]
+    stamp: str
+
+    def combiner_for(self, design: Design) -> Combiner:
+        """Return the combiner of a design: the shared stages and its own, if any."""
+        return for_design(self.combiner, self.design_keys, design.key)
+
+    def with_start(self, design: Design, found: dict[str, float]) -> Design:
+        """Return the design with the start of series that is nearest to the traits of the table.
+
+        The design stays as it is if the perturbation is known, if samples are means of cells, or
+        without series.
+        """
+        if not design.n_series or design.is_perturbation_known or design.cells:
+            return design
+        designs = [replace(design, start=start) for start in self.trait_distributions]
+        return min(
+            designs,
+            key=lambda one: self.trait_distributions[one.start].relative_distance(found, one),
+        )
+
+    def null_model(self, design: Design) -> NullModel:
+        """Return the model of tables without edges for a design."""
+        return NullModel(self.nulls, self.trait_distributions[design.start])
+
+    def null_log_odds(
+        self,
+        found: dict[str, float],
+        design: Design,
+        effect: float = np.nan,
+        shared: float = np.nan,
+    ) -> float:
+        """Return the log-odds that a table has no edge; see `nulls.null_log_odds`."""
+        return null_log_odds(self.nulls, found, design, effect, shared)
+
+    def edges_with(self, n_edges: int, design: Design, wider: Design) -> int:
+        """Predict the supported edges in a `wider` design from the `n_edges` in this one."""
+        change = (covariates(wider) - covariates(design)) @ self.growth
+        return round(n_edges * float(np.exp(change)))
+
+
+@functools.cache
+def load_pretrained(path: Path = PATH) -> PretrainedModels:
+    """Load the pretrained model.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, edited or of another version.
+    """
+    combiner, more, stamp = load(path)
+    common = {
+        str(key): Calibration(float(offset), float(slope), rows, float(limit), float(shared))
+        for key, offset, slope, rows, limit, shared in zip(
+            more["common_keys"], more["common_offsets"], more["common_slopes"],
+            more["common_traits"], more["common_limits"], more["common_shared"], strict=True,
+        )
+    }  # fmt: skip
+    trait_distributions = {
+        start: TraitDistribution(*(more[f"likeness_{word}_{name}"] for name in TRAIT_FIELDS))
+        for start, word in WORDS.items()
+    }
+    design_keys = tuple(map(str, more["own_keys"]))
+    nulls = pop_model(more, "nulls")
+    made = json.loads(str(more["made"]))
+    return PretrainedModels(
+        combiner, trait_distributions, more["growth"], nulls, common, design_keys, made, stamp
+    )
+
+
+def for_design(combiner: Combiner, design_keys: Sequence[str], key: str = "") -> Combiner:
+    """Return the combiner with the shared stages and the stages of one design.
+
+    `design_keys` are the designs of the last stages, one each.
+    """
+    shared_stages = combiner.stages[: len(combiner.stages) - len(design_keys)]
+    of_design = [
+        stages
+        for stages, known in zip(combiner.stages[len(shared_stages) :], design_keys, strict=True)
+        if known == key
+    ]
+    return Combiner(combiner.names, (*shared_stages, *of_design), combiner.nets)
+
+
+def write_pretrained(
+    path: Path,
+    combiner: Combiner,
+    trait_distributions: dict[str, TraitDistribution],
+    growth: Array,
+    nulls: Trees,
+    common: dict[str, Calibration],
+    design_keys: Sequence[str] = (),
+    made: dict[str, Any] | None = None,
+) -> None:
+    """Write a model; equal models give equal bytes.
+
+    `design_keys` and `made` are as in `PretrainedModels`.
+    """
+    n = len(next(iter(common.values())).traits) if common else 0
+    shape = (len(common), n, trait_distributions[WILD].means.shape[1])
+    looks = {
+        f"likeness_{word}_{name}": getattr(trait_distributions[start], name)
+        for start, word in WORDS.items()
+        for name in TRAIT_FIELDS
+    }
+    save(
+        combiner,
+        path,
+        growth=growth,
+        **to_arrays(nulls, "nulls"),
+        made=np.array(json.dumps(made or {}, sort_keys=True)),
+        own_keys=np.array(design_keys, dtype=str),
+        common_keys=np.array(list(common), dtype=str),
+        common_offsets=np.array([c.offset for c in common.values()]),
+        common_slopes=np.array([c.slope for c in common.values()]),
+        common_limits=np.array([c.limit for c in common.values()]),
+        common_shared=np.array([c.shared for c in common.values()]),
+        common_traits=np.array([c.traits for c in common.values()]).reshape(shape),
+        **looks,
+    )

@@ -1,0 +1,273 @@
+"""Annotated levels as AnnData keeps them, in a file or in memory.
+
+Times are in ``obs``, genes in ``var``. Samples of a series at the same time, such as the cells of
+one day, are averaged: a series has one level per gene and time.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from grn_tvcs.expression.clock import read_times, said_of_no_time, said_of_unit
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
+from grn_tvcs.expression.judge.names import CLOCK, SERIES
+from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.sheet import find_place
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import did_you_mean, listed, shown
+
+RAW = "raw"
+TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
+
+
+class Annotated(ABC):
+    """Annotated levels, wherever they are.
+
+    Parameters
+    ----------
+    path
+        What errors call them.
+    options
+        Which parts count, and what the user says of ``obs``.
+    """
+
+    def __init__(self, path: str, options: Options) -> None:
+        self.path = path
+        self.options = options
+        self.is_raw = options.layer == RAW and RAW not in self.layers()
+
+    @abstractmethod
+    def obs_columns(self) -> list[str]:
+        """Names of the columns of ``obs``."""
+
+    @abstractmethod
+    def obs(self, name: str) -> list[Any]:
+        """Values of a column of ``obs``; NaN where there is none."""
+
+    @abstractmethod
+    def layers(self) -> list[str]:
+        """Names of the layers."""
+
+    @abstractmethod
+    def has_raw(self) -> bool:
+        """Whether there is a ``raw``."""
+
+    @abstractmethod
+    def var_columns(self) -> list[str]:
+        """Names of the columns of ``var``, or of that of ``raw`` where this counts."""
+
+    @abstractmethod
+    def var(self, name: str | None) -> list[Any]:
+        """Values of a column of the same, or its index."""
+
+    @abstractmethod
+    def matrix(self, name: str) -> Any:
+        """``X``, that of ``raw`` or a layer: an array or a sparse one; (samples, genes)."""
+
+    def error(self, what: str, column: str | None = None) -> DataError:
+        """Make an error that names the data and perhaps a column."""
+        return DataError(what, path=self.path, column=column)
+
+    def _of_obs(self, name: str) -> list[Any]:
+        place = find_place(self.obs_columns(), name)
+        if place is None or (name.isdecimal() and name not in self.obs_columns()):
+            raise self.error(
+                f"obs has no column {shown(name)}{did_you_mean(name, self.obs_columns())}; it has "
+                f"{listed(self.obs_columns())}"
+            )
+        return self.obs(self.obs_columns()[place])
+
+    def _used(self) -> list[str]:
+        """Columns of ``obs`` that are not to be ignored."""
+        gone = {name.lower() for name in self.options.ignore}
+        return [name for name in self.obs_columns() if name.lower() not in gone]
+
+    def times(self) -> tuple[NDArray[np.float64], str]:
+        """The time of each sample, NaN where it has none or is not reached, and the unit."""
+        name = self.options.time_column
+        if name is None:
+            name = self._time_column()
+        values = self._of_obs(name)
+        unit = ""
+        try:
+            times = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = read_times(["" if value != value else str(value) for value in values])
+            if found is None:
+                bad = next(v for v in values if not _is_time(v))
+                raise self.error(
+                    f"must be a number, found {shown(bad)}{said_of_no_time(str(bad))}", name
+                ) from None
+            times, unit = np.array(found.values), found.unit
+        if (is_far := np.isinf(times)).any():
+            warn_user(
+                f"{self.path}: left out {int(is_far.sum())} samples whose time in {name} is "
+                "infinite, as pseudotime is where a cell is not reached"
+            )
+            times = np.where(is_far, np.nan, times)
+        if np.isnan(times).all():
+            raise self.error("must hold finite times", name)
+        return times, unit
+
+    def _time_column(self) -> str:
+        for name in self._used():
+            if name.lower() == "time":
+                return name
+        likely = [name for name in self._used() if _is_clock(name)]
+        raise may_read(
+            self.error(
+                f"obs must have a column time, or give --time-column"
+                f"{' ' + likely[0] if likely else ''}; it has {listed(self.obs_columns())}"
+            ),
+            *({"time_column": name} for name in likely),
+        )
+
+    def series(self, n_samples: int) -> NDArray[Any]:
+        """The name of each sample's series."""
+        lower = {name.lower(): name for name in self._used()}
+        names: list[str] = list(self.options.series_column)
+        names = names or [lower[kind] for kind in SERIES if kind in lower]
+        if not names:
+            return np.full(n_samples, "1", dtype=object)
+        labels = [[str(value) for value in self._of_obs(name)] for name in names]
+        return np.array(["/".join(row) for row in zip(*labels, strict=True)], dtype=object)
+
+    def perturbed(self) -> NDArray[np.bool_] | None:
+        """The column ``perturbed``, if there is one."""
+        name = next((name for name in self._used() if name.lower() == "perturbed"), None)
+        if name is None:
+            return None
+        values = [str(value).lower() for value in self.obs(name)]
+        if bad := set(values) - {"0", "1", "true", "false"}:
+            raise self.error(f"must be 0 or 1, found {min(bad)!r}", name)
+        return np.array([value in ("1", "true") for value in values])
+
+    def genes(self) -> tuple[str, ...]:
+        """Index of ``var``, or the column that is said to name genes."""
+        column = self.options.gene_column
+        if column is not None and column not in self.var_columns():
+            raise self.error(
+                f"var has no column {shown(column)}{did_you_mean(column, self.var_columns())}; it "
+                f"has {listed(self.var_columns()) or 'its index alone'}"
+            )
+        values = self.var(column)
+        if column is not None and (unnamed := [v for v in values if v != v or not str(v)]):
+            raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
+        names = [str(name) for name in values]
+        if twice := repeated(names):
+            raise self.error(f"gene names must be different, found twice: {listed(twice)}", column)
+        return tuple(names)
+
+    def levels(self, n_samples: int, n_genes: int) -> Any:
+        """Finite levels of what counts, dense or sparse; (samples, genes)."""
+        name = self._counted()
+        levels = self.matrix(name)
+        if levels.ndim != 2 or levels.shape[0] != n_samples:
+            raise self.error(
+                f"{name} has the shape {levels.shape}, but obs has {n_samples} samples"
+            )
+        if levels.shape[1] != n_genes:
+            raise self.error(f"{name} has {levels.shape[1]} columns, but var names {n_genes} genes")
+        is_sparse = sparse.issparse(levels)
+        if is_sparse:
+            levels.check_format(full_check=True)
+        if not np.isfinite(levels.data if is_sparse else levels).all():
+            raise self.error(f"{name} must hold finite numbers, found NaN or infinity")
+        return levels
+
+    def _counted(self) -> str:
+        layer = self.options.layer
+        if layer is None:
+            return "X"
+        if self.is_raw:
+            if self.has_raw():
+                return RAW
+            raise self.error("has no raw; leave --layer out for X")
+        if layer not in self.layers():
+            known = [*self.layers(), *([RAW] if self.has_raw() else [])]
+            there_are = f"it has {listed(known)}" if known else "it has X alone: leave --layer out"
+            raise self.error(
+                f"has no layer {shown(layer)}{did_you_mean(layer, known)}; {there_are}"
+            )
+        return layer
+
+
+def expression_of(data: Annotated) -> Expression:
+    """Make out the expression of annotated levels; as `Expression.of` says.
+
+    Raises
+    ------
+    DataError, ValueError
+        As for `Expression.of`.
+    """
+    times, unit = data.times()
+    series = data.series(times.size)
+    on = data.perturbed()
+    is_in = ~np.isnan(times)
+    if not is_in.all():
+        warn_user(f"{data.path}: left out {int((~is_in).sum())} samples without a time")
+    place = {name: k for k, name in enumerate(dict.fromkeys(series[is_in].tolist()))}
+    cells = Cells(
+        np.flatnonzero(is_in),
+        np.array([place[name] for name in series[is_in].tolist()]),
+        times[is_in],
+        np.ones(int(is_in.sum())),
+        list(place),
+    )
+    points = points_of(cells)
+    if len(points.size) < len(cells.cell):
+        warn_user(
+            f"{data.path}: averaged {len(cells.cell)} samples to {len(points.size)}, one for each "
+            "time of a series"
+        )
+    genes = data.genes()
+    return expression_of_cells(
+        data.path,
+        genes,
+        data.levels(times.size, len(genes)),
+        cells,
+        data.options,
+        ignored=_ignored(data, genes),
+        perturbed=None if on is None else _of_points(on[is_in], points.point, data),
+        notes=said_of_unit(unit),
+    )
+
+
+def _ignored(data: Annotated, genes: Sequence[str]) -> set[str]:
+    """Names of genes that are to be left out; others are of columns of ``obs``."""
+    columns = {name.lower() for name in data.obs_columns()}
+    wanted = {name for name in data.options.ignore if name.lower() not in columns}
+    if strangers := sorted(wanted - set(genes)):
+        known = [*data.obs_columns(), *genes]
+        raise data.error(
+            f"has neither a column of obs nor a gene {shown(strangers[0])} for --ignore"
+            f"{did_you_mean(strangers[0], known)}"
+        )
+    return wanted
+
+
+def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> list[str]:
+    share = np.bincount(point, weights=on) / np.bincount(point)
+    if not np.isin(share, (0.0, 1.0)).all():
+        raise data.error("samples of one time and series must agree in it", "perturbed")
+    return [f"{value:.0f}" for value in share]
+
+
+def _is_clock(name: str) -> bool:
+    return CLOCK.fullmatch(name) is not None or "pseudotime" in name.lower()
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,115 @@
+"""BEELINE's two files: levels of genes x cells, and pseudotimes of cells in each lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
+from grn_tvcs.expression.formats.text import open_sheet
+from grn_tvcs.expression.genes_in_rows import without
+from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.sample_sheet import rows_by_name
+from grn_tvcs.expression.sheet import HEAD, Sheet
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core.files.shown import listed
+
+TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
+INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
+
+
+def read_beeline(path: str | Path, options: Options) -> Expression:
+    """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
+
+    Every column of pseudotimes is a series of the cells that have one in it (the others are
+    empty, ``NA`` or infinite), in the order of pseudotime; levels of cells at the same pseudotime
+    are averaged. With weights of lineages, a table of the same columns that says how far each cell
+    belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
+    and a cell of weight 0 is not in the lineage. Lineages, cells and genes that ``ignore`` names
+    are left out; names of ``keep`` are genes, whatever they look like.
+
+    Raises
+    ------
+    DataError
+        If a cell has no levels, a cell or a gene is there twice, a level is no finite number, a
+        column has fewer than two pseudotimes, or weights are of other cells or columns or
+        below 0.
+    """
+    options.refuse_all_but(TAKES, "a file of pseudotimes, which says it all itself")
+    assert options.pseudotime is not None
+    sheet, clocks = _without(_whole(path), _whole(options.pseudotime), options.ignore)
+    genes = list(rows_by_name(sheet, "gene"))
+    column = {cell: j for j, cell in enumerate(sheet.heads[1:])}
+    if twice := repeated(sheet.heads[1:]):
+        raise sheet.error(f"cells must be different, found twice: {listed(twice)}", HEAD)
+    names = list(rows_by_name(clocks, "cell"))
+    if unknown := [cell for cell in names if cell not in column]:
+        raise clocks.error(
+            f"every cell must have levels in {sheet.path}, but {len(unknown)} have none: "
+            f"{listed(unknown)}; there stands {listed(list(column))}"
+        )
+    at = _pseudotimes(clocks)
+    place = np.array([column[cell] for cell in names])
+    weights = np.ones(at.shape)
+    if options.lineage_weights is not None:
+        weights = _weights(_whole(options.lineage_weights), clocks)
+    is_in = ~np.isnan(at) & (weights > 0)
+    for k in range(at.shape[1]):
+        if (n := np.unique(at[is_in[:, k], k]).size) < 2:
+            raise clocks.error(f"must have at least 2 different pseudotimes, found {n}", 0, k + 1)
+    lineage, cell = np.nonzero(is_in.T)
+    cells = Cells(place[cell], lineage, at[cell, lineage], weights[cell, lineage], clocks.heads[1:])
+    levels = sheet.numbers(range(1, len(sheet.columns)), refuse=True).T
+    return expression_of_cells(sheet.path, genes, levels, cells, options)
+
+
+def _whole(path: str | Path) -> Sheet:
+    sheet = open_sheet(path)
+    sheet.require_names()
+    return sheet
+
+
+def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
+    """Pseudotimes; (cells, lineages). NaN where a cell has none or an infinite one."""
+    columns = range(1, len(clocks.columns))
+    if n := sum(cell.lower() in INFINITE for j in columns for cell in clocks.cells(j)):
+        warn_user(
+            f"{clocks.path}: left out {n} pseudotimes that are infinite, as they are where a cell "
+            "is not reached"
+        )
+    return clocks.numbers(columns, marks=MARKS | INFINITE)
+
+
+def _without(sheet: Sheet, clocks: Sheet, ignore: Sequence[str]) -> tuple[Sheet, Sheet]:
+    """Leave out of both what is to be ignored: a name of one need not be in the other."""
+    there = {name.lower() for name in (*clocks.heads, *clocks.cells(0))}
+    of_clocks = [name for name in ignore if name.lower() in there]
+    return without(sheet, [n for n in ignore if n not in of_clocks]), without(clocks, of_clocks)
+
+
+def _weights(sheet: Sheet, clocks: Sheet) -> NDArray[np.float64]:
+    """How far each cell of a table of pseudotimes belongs to each lineage; (cells, lineages)."""
+    row = rows_by_name(sheet, "cell")
+    for what, found, wanted in (
+        ("lineages", sheet.heads[1:], clocks.heads[1:]),
+        ("cells", list(row), clocks.cells(0)),
+    ):
+        if strangers := sorted(set(found) ^ set(wanted)):
+            raise sheet.error(
+                f"must have the {what} of {clocks.path}, but these are in one of the two only: "
+                f"{listed(strangers)}"
+            )
+        if twice := repeated(found):
+            raise sheet.error(f"{what} must be different, found twice: {listed(twice)}", HEAD)
+    weights = sheet.numbers(range(1, len(sheet.columns)), marks=MARKS)
+    weights = np.where(np.isnan(weights), 0.0, weights)
+    if (weights < 0).any():
+        i, k = (int(found[0]) for found in np.nonzero(weights < 0))
+        raise sheet.error(f"a weight must be >= 0, found {weights[i, k]:g}", i, k + 1)
+    columns = [sheet.heads[1:].index(name) for name in clocks.heads[1:]]
+    return weights[np.ix_([row[cell] for cell in clocks.cells(0)], columns)]

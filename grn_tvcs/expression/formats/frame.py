@@ -1,0 +1,228 @@
+"""A DataFrame as a sheet: it means what the table means that it would be written to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.clock import rise_like_times
+from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.judge.names import CLOCK
+from grn_tvcs.expression.judge.roles import LABELS
+from grn_tvcs.expression.judge.shape import are_genes
+from grn_tvcs.expression.missing_values import require_finite
+from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.sheet import Column, Sheet, find_place
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.arguments import describe_value
+from tvcs_core.files.shown import listed, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAME, SAMPLES = "the DataFrame", "the sheet of samples"
+TAKES = (
+    "samples", "genes_in_rows", "time_column", "sample_column", "series_column", "ignore", "keep",
+    "replicates", "missing",
+)  # fmt: skip
+
+Values = NDArray[np.float64]
+
+
+class Frame:
+    """The grid of a DataFrame."""
+
+    def __init__(self, path: str, frame: pd.DataFrame) -> None:
+        self.path = path
+        self.heads = [str(name) for name in frame.columns]
+        self._frame = frame
+
+    def row(self, i: int) -> Sequence[str]:
+        """Return the cells of a row as text."""
+        return _texts(self._frame.iloc[i - 1]) if i else self.heads
+
+    def column(self, j: int) -> Sequence[str]:
+        """Return the cells of a column as text."""
+        return _texts(self._frame.iloc[:, j])
+
+    def numbers(
+        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, **_: Any
+    ) -> Values:
+        """Return numbers; NaN where one is missing, if `refuse` does not refuse that."""
+        values = np.empty((len(rows), len(columns)))
+        places = np.array(rows, dtype=int)
+        for k, j in enumerate(columns):
+            values[:, k] = self._numbers(self._frame.iloc[places - 1, j], places, j)
+        error = lambda what, i, k: self.error(what, rows[i], columns[k])  # noqa: E731
+        require_finite(values, error, refuse=refuse)
+        return values
+
+    def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
+        import pandas as pd
+
+        numbers = pd.to_numeric(column, errors="coerce")
+        if numbers.dtype.kind == "c":
+            raise self.error(f"must be a real number, found {column.iloc[0]}", 1, j)
+        levels: Values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        wrong = np.flatnonzero(np.isnan(levels) & column.notna().to_numpy())
+        if wrong.size:
+            i = int(wrong[0])
+            raise self.error(
+                f"must be a number, found {shown(column.iloc[i])}; if the column is no gene, give "
+                f"ignore=[{self.heads[j]!r}]",
+                int(places[i]),
+                j,
+            )
+        return levels
+
+    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+        """Make an error that names the row, from 1, and the column."""
+        name = self.heads[column] if column is not None and column >= 0 else None
+        return DataError(what, path=self.path, line=row or None, column=name)
+
+    def require_rectangle(self) -> None:
+        """Refuse nothing: a DataFrame is one."""
+
+
+def is_frame(data: Any) -> bool:
+    """Whether an object is a DataFrame."""
+    return hasattr(data, "columns") and hasattr(data, "iloc")
+
+
+def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
+    """Make a sheet of a DataFrame, and `beside` it one of the DataFrame of its samples.
+
+    Named levels of the index that say something are columns, and so is an index that names genes,
+    or samples beside a sheet; other names in the index are not used.
+
+    Raises
+    ------
+    DataError
+        If columns have one name, or the index holds genes or times and nothing says so.
+    """
+    options.refuse_all_but(TAKES, FRAME)
+    frame = _frame("data", frame)
+    sheet = _sheet(FRAME, frame)
+    if not options.genes_in_rows and (twice := repeated(sheet.heads)):
+        raise DataError(
+            f"columns must be different, found twice: {listed(twice)}; rename or drop them "
+            "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)",
+            path=FRAME,
+        )
+    if not sheet.heads:
+        raise DataError("must have a column for each gene, found none", path=FRAME)
+    told = None
+    if options.samples is not None:
+        told = _of_samples(_frame("samples", options.samples), options)
+    if options.genes_in_rows:
+        name, index = str(frame.index.name or ""), _texts(frame.index.to_flat_index())
+        is_named = bool(name) or index != list(map(str, range(len(index))))
+        is_first = frame.dtypes.iloc[0].kind in "iufb"
+        made = sheet.behind([Column(name, -1, index)]) if is_named or is_first else sheet
+    else:
+        if told is None:
+            _refuse_turned(frame, options)
+        made = _with_index(sheet, frame.index, options, is_beside=told is not None)
+    return made if told is None else Sheet(made.grid, made.columns, made.rows, beside=told)
+
+
+def _sheet(path: str, frame: pd.DataFrame) -> Sheet:
+    grid = Frame(path, frame)
+    columns = [Column(name, j) for j, name in enumerate(grid.heads)]
+    return Sheet(grid, columns, range(1, len(frame) + 1))
+
+
+def _of_samples(frame: pd.DataFrame, options: Options) -> Sheet:
+    """Make a sheet of the samples; the index names them where no column does."""
+    sheet = _sheet(SAMPLES, frame)
+    named = [find_place(sheet.heads, name) for name in (options.sample_column, "sample") if name]
+    if frame.index.name is not None:
+        return sheet.behind([Column(str(frame.index.name), -1, _texts(frame.index))])
+    if any(place is not None for place in named):
+        return sheet
+    return sheet.behind([Column("sample", -1, _texts(frame.index))])
+
+
+def _with_index(sheet: Sheet, index: pd.Index, options: Options, *, is_beside: bool) -> Sheet:
+    """Make columns of what the index says of samples; row numbers and other names say nothing."""
+    wanted = (options.time_column, options.sample_column, *options.series_column)
+    asked = {*LABELS, *(name.lower() for name in wanted if name)}
+    lower = [name.lower() for name in sheet.heads]
+    has_time = options.time_column is not None or "time" in lower
+    told = [
+        Column(str(name), -1, _texts(index.get_level_values(name)))
+        for name in index.names
+        if name is not None
+        and (
+            str(name).lower() in asked
+            or (not (has_time or is_beside) and CLOCK.fullmatch(str(name).lower()))
+        )
+    ]
+    if not (told or has_time or is_beside):
+        _doubt(index)
+    if is_beside and not told:
+        names = (options.sample_column, "sample")
+        place = next((p for n in names if n and (p := sheet.find(n)) is not None), None)
+        if place is not None:
+            return sheet.without({place}).behind([sheet.columns[place]])
+        told = [Column("sample", -1, _texts(index))]
+    return sheet.behind(told)
+
+
+def _frame(name: str, frame: Any) -> Any:
+    """A DataFrame, its names without spaces around them, which read_csv leaves."""
+    if not is_frame(frame):
+        raise TypeError(f"{name} must be a DataFrame, found {describe_value(frame)}")
+    spaced = {c: c.strip() for c in frame.columns if isinstance(c, str) and c != c.strip()}
+    return frame.rename(columns=spaced) if spaced else frame
+
+
+def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
+    """Refuse a frame whose index seems to name genes, where nothing says that it is turned."""
+    names = [str(name).lower() for name in frame.columns]
+    index = frame.index
+    if index.nlevels > 1 or options.time_column or options.sample_column or "time" in names:
+        return
+    counts = [list(range(first, first + len(index))) for first in (0, 1)]
+    if index.dtype.kind in "fmM" or list(index) in counts:
+        return
+    why = are_genes(str(index.name or ""), [str(name) for name in index], [str(c) for c in frame])
+    if why:
+        raise may_read(
+            DataError(
+                f"its index seems to name genes, for {why}: give genes_in_rows=True, or name it "
+                "'sample' (frame.rename_axis('sample')) if it names samples",
+                path=FRAME,
+            ),
+            {"genes_in_rows": True},
+        )
+
+
+def _doubt(index: pd.Index) -> None:
+    """Refuse an index of times that would not be used, and warn of one that may be."""
+    if index.dtype.kind in "mM":
+        raise DataError(
+            f"its index holds times ({index.dtype}); make a column Time of numbers of them, such "
+            "as (index - index[0]) / pandas.Timedelta('1h')",
+            path=FRAME,
+        )
+    numbers = list(index) if index.dtype.kind in "iuf" else []
+    if rise_like_times(numbers) and any(b - a != 1 for a, b in pairwise(numbers)):
+        start = ", ".join(f"{number:g}" for number in numbers[:3])
+        warn_user(
+            f"{FRAME}: its index rises like a time ({start}, ...), and all samples are taken as at "
+            "rest; if it is a time, name it so (frame.rename_axis('Time'))"
+        )
+
+
+def _texts(values: Any) -> list[str]:
+    """Return a column or an index as text, empty where there is nothing."""
+    return [
+        "" if is_gap else repr(float(value)) if isinstance(value, float) else str(value)
+        for value, is_gap in zip(values.tolist(), values.isna().tolist(), strict=True)
+    ]

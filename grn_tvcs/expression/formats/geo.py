@@ -1,0 +1,129 @@
+"""GEO's series matrix: levels of probes x samples between lines of ``!`` that tell of the samples.
+
+A line ``!Sample_characteristics_ch1`` holds ``name: value`` for each sample. Such names, and those
+of other lines of samples, are the columns of a sheet, which tells times and series as any other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grn_tvcs.expression.clock import read_times
+from grn_tvcs.expression.judge.names import CLOCK
+from grn_tvcs.expression.judge.roles import LABELS
+from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.shown import listed
+from tvcs_core.files.tables import Table, read_table
+
+BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
+OF_SAMPLE = "!sample_"
+ACCESSION = "geo_accession"
+SAID = ("title", "source_name_ch1", "description")  # what may tell a time, beside characteristics
+
+
+def is_series_matrix(path: str | Path) -> bool:
+    """Whether a file, plain or ``.gz``, begins as a series matrix does."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        is_gz = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        try:
+            start = (gzip.GzipFile(fileobj=file) if is_gz else file).read(32)
+        except (OSError, EOFError, zlib.error):
+            return False  # whoever reads it says what is wrong
+    return start.strip(b' "\r\n').lower().startswith((b"!series_", OF_SAMPLE.encode()))
+
+
+def read_series_matrix(path: str | Path) -> Sheet:
+    """Read a series matrix of GEO; genes are the names of its first column, often probes.
+
+    What it tells of the samples is the sheet `beside`.
+
+    Raises
+    ------
+    DataError
+        If it holds no levels.
+    """
+    table = read_table(path)
+    levels = _levels(table)
+    return replace(levels, beside=_told(table, levels.heads[1:]))
+
+
+def _levels(table: Table) -> Sheet:
+    """The rows between the lines that begin and end the levels."""
+    marks = {row[0].lower(): i for i, row in enumerate(table.rows) if len(row[0]) > 1}
+    first, end = marks.get(BEGIN, -1) + 1, marks.get(END, len(table.rows))
+    if not first or end - first < 2:
+        raise table.error(f"is a series matrix without levels: none stand after {BEGIN}")
+    rows = table.rows[first:end]
+    lines = list(table.lines[first:end])
+    levels = Sheet.of(replace(table, rows=rows, lines=lines, after_blank=bytes(len(rows))))
+    levels.require_names()
+    return levels
+
+
+def _told(table: Table, samples: Sequence[str]) -> Sheet:
+    """A sheet of what the file tells of the samples."""
+    columns: dict[str, list[str]] = {}
+    for row in table.rows:
+        name = row[0].lower().removeprefix(OF_SAMPLE)
+        cells = row[1:]
+        if not row[0].lower().startswith(OF_SAMPLE) or len(cells) != len(samples):
+            continue
+        if name.startswith("characteristics"):
+            _add_characteristics(columns, cells)
+        elif name in SAID:
+            columns[name] = cells
+    header = ["sample", *columns]
+    body = [[sample, *(columns[name][i] for name in columns)] for i, sample in enumerate(samples)]
+    rows = Rows.of([header, *body])
+    return Sheet.of(Table(table.path, ",", rows, [1] * len(rows), bytes(len(rows))))
+
+
+def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> None:
+    """Add ``name: value`` of each sample; the names may differ from sample to sample."""
+    for i, cell in enumerate(cells):
+        name, is_there, value = cell.partition(":")
+        name = name.strip()
+        if is_there and name.lower() not in LABELS[-2:]:
+            columns.setdefault(name, [""] * len(cells))[i] = value.strip()
+
+
+def with_time(options: Options, told: Sheet) -> Options:
+    """Find the column of times where the user names none: the only one that holds times."""
+    if options.time_column is not None:
+        return options
+    likely = []
+    for j, name in enumerate(told.heads):
+        cells = told.cells(j)
+        times = read_times(cells) if any(cells) else None
+        is_told = CLOCK.fullmatch(name.lower()) or (times is not None and times.unit)
+        if is_told and times is not None and len(set(times.values)) > 1:
+            likely.append(name)
+    called = [name for name in likely if CLOCK.fullmatch(name.lower())]
+    likely = called if len(called) == 1 else likely  # time, and not a donor D1
+    if len(likely) == 1:
+        return replace(options, time_column=likely[0])
+    what = f"{listed(likely)} may all be times" if likely else "none of these is a time"
+    raise may_read(
+        told.error(
+            f"is a series matrix whose samples are told by {listed(told.heads[1:])}; {what}: give "
+            f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(told)}"
+        ),
+        *({"time_column": name} for name in likely),
+    )
+
+
+def sheet_for(told: Sheet, *more: str) -> str:
+    """Return the option of a sheet, and the columns that it needs."""
+    first = f"sample (such as {told.cells(0)[0]})"
+    *names, last = (first, "time (empty at rest)", *more)
+    return f"--samples SHEET with columns {', '.join(names)} and {last}"

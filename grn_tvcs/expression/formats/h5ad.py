@@ -1,0 +1,209 @@
+"""Expression in AnnData's ``.h5ad``: levels in ``X``, times in ``obs``, genes in ``var``.
+
+Read with h5py alone, by AnnData's specification of its files; what they mean is in `annotated`.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated, expression_of
+from grn_tvcs.expression.options import Options
+from tvcs_core import DataError
+from tvcs_core.files.extras import to_install
+from tvcs_core.files.input_size import MAX_EXPANSION_OF_NUMBERS, refuse_expansion, refuse_more
+from tvcs_core.files.shown import shown
+
+HEAP = b"GCOL\1\0\0\0"  # begins a heap of texts: its signature, and version 1
+PIECE = 1 << 26  # bytes
+TEXTS_AT_ONCE = 256  # of a column: many may be one and the same text of the file
+
+
+def read_h5ad(path: str | Path, options: Options) -> Expression:
+    """Read an ``.h5ad`` file; needs h5py.
+
+    Samples without a time (NaN), or with an infinite one, as pseudotime is for cells that are not
+    reached, are left out, with a warning. Samples of a series at the same time are averaged, with
+    a warning. A column ``perturbed`` of ``obs`` is used if it is there.
+
+    Raises
+    ------
+    DataError
+        If h5py is not installed, the file is not of this kind, a column or a layer is missing or
+        holds what it must not, a level is not finite, or as for `Expression`.
+    """
+    options.refuse_all_but(TAKES, "an .h5ad file, which says it all itself")
+    try:
+        import h5py
+    except ImportError:
+        raise DataError(
+            f"needs h5py to be read, and it is not installed; give: {to_install('anndata')}",
+            path=path,
+        ) from None
+    Path(path).open("rb").close()  # so that a missing file is an OSError like any other
+    try:
+        with h5py.File(path, "r") as file:
+            _refuse_other_files(file, path)
+            _refuse_large(file, path)
+            _refuse_endless(path)
+            return expression_of(_File(file, str(path), options))
+    except (DataError, MemoryError):
+        raise
+    except ValueError as error:
+        raise DataError(str(error), path=path) from None
+    except Exception as error:  # h5py raises what it meets: OSError, KeyError, RuntimeError, ...
+        raise DataError(f"is no HDF5 file of AnnData, or damaged ({error})", path=path) from None
+
+
+def _refuse_endless(path: str | Path) -> None:
+    """Refuse texts in whose heap HDF5 (2.0 and before) would go round for ever, deaf to Ctrl-C.
+
+    By the format of HDF5, III.E: a heap is a row of objects, each with its size before it; the
+    free space at its end is object 0, and only its size counts the 16 bytes of its own head.
+    """
+    with (
+        Path(path).open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held,
+    ):
+        for start in _heaps(held):
+            [size] = struct.unpack_from("<Q", held, start + 8)
+            place, end = start + 16, min(start + size, len(held))
+            while place + 16 <= end:
+                index, length = struct.unpack_from("<H6xQ", held, place)
+                if index == 0 and length < 16:
+                    raise DataError(f"is damaged: the texts at byte {start} never end", path=path)
+                place += 16 + -(-length // 8) * 8 if index else length
+
+
+def _heaps(held: mmap.mmap) -> Iterator[int]:
+    """Look for what begins as a heap of texts does, in pieces, so that Ctrl-C is heard."""
+    for piece in range(0, len(held), PIECE):
+        start = piece
+        while (start := held.find(HEAP, start, piece + PIECE + len(HEAP) - 1)) >= 0:
+            if start + 16 <= len(held):
+                yield start
+            start += len(HEAP)
+
+
+def _refuse_other_files(file: Any, path: str | Path) -> None:
+    """Refuse data that lie in another file: HDF5 would open any that this user may read.
+
+    There are three ways: a link, a data set whose bytes are stored elsewhere, a virtual data set.
+    """
+
+    def of_link(place: str, link: Any) -> str | None:
+        is_external = type(link).__name__ == "ExternalLink"
+        return f"the link {shown(place)} to another file" if is_external else None
+
+    def of_data(place: str, part: Any) -> str | None:
+        is_elsewhere = hasattr(part, "dtype") and (part.external or part.is_virtual)
+        return f"{shown(place)} stored in another file" if is_elsewhere else None
+
+    # h5py ends a visit at the first answer that is not None; an error within it would be lost.
+    if found := file.visititems_links(of_link) or file.visititems(of_data):
+        raise DataError(
+            f"must hold its data itself, found {found}: read it where that file is, and write it "
+            "anew (anndata: read_h5ad, then write)",
+            path=path,
+        )
+
+
+def _refuse_large(file: Any, path: str | Path) -> None:
+    """Refuse more than the limit before a byte of it is read: a data set may claim any shape."""
+    sizes: list[int] = []
+
+    def add(_: str, part: Any) -> None:
+        if hasattr(part, "dtype"):
+            sizes.append(math.prod(part.shape or (1,)) * max(part.dtype.itemsize, 8))
+
+    file.visititems(add)
+    refuse_more(path, sum(sizes), "arrays of more")
+    refuse_expansion(path, Path(path).stat().st_size, sum(sizes), MAX_EXPANSION_OF_NUMBERS)
+
+
+class _File(Annotated):
+    """An open file, its parts as arrays."""
+
+    def __init__(self, file: Any, path: str, options: Options) -> None:
+        self._file = file
+        super().__init__(path, options)
+        for part in ("X", "obs", "var"):
+            if part not in file:
+                raise self.error(f"must hold {part} as AnnData writes it, found {list(file)}")
+        for part in ("obs", "var"):
+            if "_index" not in file[part].attrs:
+                raise self.error(f"{part} must be a data frame of AnnData 0.7 or later")
+
+    def obs_columns(self) -> list[str]:
+        return _columns(self._file["obs"])
+
+    def obs(self, name: str) -> list[Any]:
+        return _values(self._file["obs"][name], self.path)
+
+    def layers(self) -> list[str]:
+        return list(self._file["layers"]) if "layers" in self._file else []
+
+    def has_raw(self) -> bool:
+        return RAW in self._file and "X" in self._file[RAW]
+
+    def var_columns(self) -> list[str]:
+        return _columns(self._var)
+
+    def var(self, name: str | None) -> list[Any]:
+        column = _text(self._var.attrs["_index"]) if name is None else name
+        return _values(self._var[column], self.path)
+
+    @property
+    def _var(self) -> Any:
+        return self._file[f"{RAW}/var" if self.is_raw and self.has_raw() else "var"]
+
+    def matrix(self, name: str) -> Any:
+        place = {"X": "X", RAW: f"{RAW}/X"} if self.is_raw or name == "X" else {}
+        part = self._file[place.get(name, f"layers/{name}")]
+        kind = part.attrs.get("encoding-type", "array")
+        if kind in ("csr_matrix", "csc_matrix"):
+            make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
+            data = np.asarray(part["data"], dtype=np.float64)
+            where = np.asarray(part["indices"]), np.asarray(part["indptr"])
+            return make((data, *where), shape=tuple(part.attrs["shape"]))
+        if kind == "array" and hasattr(part, "dtype"):
+            return np.asarray(part, dtype=np.float64)
+        raise self.error(f"{name} must be an array, csr_matrix or csc_matrix, found {kind}")
+
+
+def _columns(frame: Any) -> list[str]:
+    return [_text(name) for name in frame.attrs.get("column-order", [])]
+
+
+def _values(part: Any, path: str) -> list[Any]:
+    """A column as Python values: plain, categorical or nullable; NaN where nothing is."""
+    if hasattr(part, "dtype"):
+        return _texts(part, path) if part.dtype.kind in "OS" and part.ndim else part[()].tolist()
+    if "codes" in part:
+        labels = [*_values(part["categories"], path), float("nan")]
+        return [labels[code] for code in part["codes"][()].tolist()]
+    values, is_gap = _values(part["values"], path), part["mask"][()].tolist()
+    return [float("nan") if gap else v for v, gap in zip(values, is_gap, strict=True)]
+
+
+def _texts(part: Any, path: str) -> list[Any]:
+    """Read a column of texts some at a time, and refuse more than the file can mean."""
+    packed, found, texts = Path(path).stat().st_size, 0, []
+    for start in range(0, len(part), TEXTS_AT_ONCE):
+        texts += [_text(value) for value in part[start : start + TEXTS_AT_ONCE].tolist()]
+        found += sum(map(len, texts[start:]))
+        refuse_expansion(path, packed, found, MAX_EXPANSION_OF_NUMBERS)
+    return texts
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)

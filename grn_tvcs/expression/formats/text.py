@@ -1,0 +1,215 @@
+"""Tables as R, Excel and pandas write them, brought to one form before anybody asks what they say.
+
+A header one cell short is that of R's row names; empty columns and titles are what spreadsheets
+leave; a comma may be the decimal point. A table that needs none of this comes back as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from grn_tvcs.expression.judge.names import NAMED, OF_GENES
+from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
+from tvcs_core.files.workbook import SeveralSheetsError
+
+UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
+PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+_POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+
+
+def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
+    """Read a table as a sheet, whatever program wrote it; as `open_table` does."""
+    return Sheet.of(open_table(path, sheet=sheet))
+
+
+def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
+    """Read a table of expression or of samples, whatever program wrote it.
+
+    Parameters
+    ----------
+    path
+        Text with tabs, commas, semicolons or spaces between cells, or a workbook.
+    sheet
+        The sheet of a workbook; None for the only one.
+
+    Raises
+    ------
+    DataError
+        As `tvcs_core.files.tables.read_table`; or if it is a web page, a title stands above the
+        table, or commas may be decimal points as well as thousands.
+    """
+    try:
+        table = read_table(path, sheet=sheet, spaces=True, comments=True)
+    except SeveralSheetsError as error:
+        told = SeveralSheetsError(
+            f"has the sheets {listed(error.sheets)}; name one with --sheet, such as --sheet "
+            f"{shown(error.sheets[0])}",
+            path=path,
+        )
+        told.sheets = error.sheets
+        raise told from None
+    _refuse_page(table)
+    _refuse_title(table)
+    table = _without_empty_columns(_of_r(_unwrapped(table)))
+    return _with_points(table)
+
+
+def _unwrapped(table: Table) -> Table:
+    """Put spaces for the line breaks in cells, where a spreadsheet wrapped a heading."""
+    if not any("\n" in cell for cell in table.rows[0]):
+        return table
+    return _of_rows(table, ([" ".join(cell.split()) for cell in row] for row in table.rows))
+
+
+def _of_r(table: Table) -> Table:
+    """Give the names of rows a first, empty heading, where every row has one cell more."""
+    short = len(table.rows[0])
+    if len(table.rows) < 2 or len(table.rows[1]) <= short:
+        return table
+    if not any(len(row) < short or any(row[short:]) for row in table.rows[1:]):
+        return _of_rows(table, (row[:short] for row in table.rows))  # delimiters at the end
+    if any(len(row) != short + 1 for row in table.rows[1:]):
+        return table
+    return _of_rows(table, (row if i else ["", *row] for i, row in enumerate(table.rows)))
+
+
+def _without_empty_columns(table: Table) -> Table:
+    header = table.rows[0]
+    empty = {j for j, cell in enumerate(header) if UNNAMED.fullmatch(cell.lower())}
+    if not empty:
+        return table
+    for row in table.rows[1:]:
+        if len(row) != len(header):
+            return table
+        empty -= {j for j in empty if row[j]}
+        if not empty:
+            return table
+    kept = [j for j in range(len(header)) if j not in empty]
+    return _of_rows(table, ([row[j] for j in kept] for row in table.rows))
+
+
+def _refuse_page(table: Table) -> None:
+    """Refuse what a browser or `curl` saves where a link leads to a page, not to the file."""
+    if table.rows[0][0].lower().startswith(PAGES):
+        raise table.error(
+            "must be a table, found a web page or XML: download the file itself (of GitHub: Raw)",
+            row=0,
+        )
+
+
+def _refuse_title(table: Table) -> None:
+    """Refuse a first line that is a title or a comment, and names that stand behind a ``#``."""
+    first = table.rows[0]
+    if _is_commented(table):
+        raise table.error(
+            "the first line must name the columns alone, but it begins with '#': remove the #",
+            row=0,
+        )
+    if first[0].lower() not in NAMED and _is_title(table):
+        title = " ".join(filter(None, first))
+        raise table.error(
+            f"the first line must name the columns, but it holds {title!r} alone: remove what "
+            "stands above the table",
+            row=0,
+        )
+
+
+def _is_commented(table: Table) -> bool:
+    """Whether the first line names the columns behind a ``#``, as `numpy.savetxt` writes it."""
+    first = table.rows[0]
+    if first[0].startswith("#") and first[0].lstrip("# ").lower() in NAMED:
+        return True
+    below = table.rows[1] if len(table.rows) > 1 else []
+    is_header = len(below) == len(first) - 1 and any(map(is_number, below))
+    return table.delimiter == SPACE and first[0] == "#" and is_header
+
+
+def _is_title(table: Table) -> bool:
+    """Whether the first line has few cells above a table of many, or other delimiters."""
+    first = table.rows[0]
+    filled = [sum(map(bool, row)) for row in table.rows[:4]]
+    if max(filled[1:], default=0) > 2 * filled[0]:
+        return True
+    if first[0] == "#" and table.delimiter == SPACE:
+        return True
+    if len(table.rows) < 2:
+        return False
+    below = table.rows[1]
+    is_alone = len(first) == 1 or table.delimiter == SPACE or first[0].startswith("#")
+    if len(below) == 1 and is_alone:
+        return not DELIMITERS.keys().isdisjoint(below[0])
+    if len(table.rows) < 3:
+        return False
+    if _is_header_below(first, below, table.rows[2]):
+        return True
+    if not 2 < len(below) == len(first) + 1:
+        return False
+    # A table of R has its first numbers, or names that come twice, here; a header neither.
+    is_header = all(below) and len(set(below)) == len(below) and not any(map(is_number, below))
+    is_named = any(cell.lower() in NAMED for cell in first)
+    return is_header and not is_named and any(map(is_number, table.rows[2]))
+
+
+def _is_header_below(first: list[str], second: list[str], third: list[str]) -> bool:
+    """Whether the second line names the columns: plainly, or by numbers such as times."""
+    if len(second) < len(first) or any(map(_is_heading, first)):
+        return False
+    if len(third) == len(second) + 1:  # of R
+        return all(map(is_number, second)) and not is_number(third[0])
+    corner, *names = second
+    if len(third) != len(second) or len(second) == len(first):
+        return False
+    if len(second) > len(first) + 1 and _is_heading(corner):
+        return True
+    if not all(map(is_number, names)) or is_number(third[0]):
+        return False
+    rises = sorted(names, key=float) == names
+    return rises if not corner else bool(OF_GENES.fullmatch(corner.lower()))
+
+
+def _is_heading(cell: str) -> bool:
+    return cell.lower() in NAMED or bool(OF_GENES.fullmatch(cell.lower()))
+
+
+def _with_points(table: Table) -> Table:
+    """Write decimal commas as points, where no cell has a point and no comma parts cells."""
+    if table.delimiter == "," or not _has_commas(table):
+        return table
+    place, only_thousands = None, True
+    for i, row in enumerate(table.rows):
+        for j, cell in enumerate(row):
+            if "," in cell and _COMMA.fullmatch(cell):
+                place = place or (i, j)
+                only_thousands = only_thousands and bool(_THOUSANDS.fullmatch(cell))
+            elif _POINT.fullmatch(cell) and i:
+                return table  # the cells with commas are refused as no numbers
+    if place is None:
+        return table
+    if only_thousands and table.delimiter != ";":
+        cell = table.rows[place[0]][place[1]]
+        raise table.error(
+            f"must be a number that can be read in one way, found {cell!r}: thousands or a "
+            f"decimal comma; write {cell.replace(',', '')} or {cell.replace(',', '.')} everywhere",
+            *place,
+        )
+    return _of_rows(table, ([_pointed(cell) for cell in row] for row in table.rows))
+
+
+def _has_commas(table: Table) -> bool:
+    return not isinstance(table.rows, Rows) or table.rows.may_hold(",")
+
+
+def _pointed(cell: str) -> str:
+    return cell.replace(",", ".") if "," in cell and _COMMA.fullmatch(cell) else cell
+
+
+def _of_rows(table: Table, rows: Iterator[list[str]]) -> Table:
+    return replace(table, rows=Rows.of(rows))

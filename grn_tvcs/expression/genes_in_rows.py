@@ -1,0 +1,234 @@
+"""Sheets with genes in rows, turned: the heads of their columns are samples, and may hold times."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
+from grn_tvcs.expression.judge.genes import refuse_results
+from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, is_of_samples
+from grn_tvcs.expression.judge.roles import LABELS, expanded
+from grn_tvcs.expression.judge.samples import (
+    MOST_LOOKED_AT,
+    refuse_two_units,
+    refuse_unlike,
+    samples_by_name,
+)
+from grn_tvcs.expression.missing_values import MARKS, MARKS_OF_LEVELS
+from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.sheet import Column, Sheet
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.tables import is_number
+
+MOST_TOLD = 10  # rows that tell of the samples, above the genes
+FIRST = "Time"  # the heading of a first row that holds times
+
+
+def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
+    """Leave out the columns and rows of these names.
+
+    Raises
+    ------
+    DataError
+        If a name is neither.
+    """
+    if not ignore:
+        return sheet
+    places = {name: sheet.find(name) for name in expanded(ignore, sheet.heads)}
+    kept = sheet.without({place for place in places.values() if place is not None})
+    names = kept.cells(0)
+    rest = expanded([name for name, place in places.items() if place is None], names)
+    lower = {name.lower() for name in names}
+    for name in rest:
+        if name.lower() not in lower:
+            raise DataError(
+                f"has neither a column nor a row {shown(name)} for --ignore"
+                f"{did_you_mean(name, [*kept.heads, *names])}; its columns are "
+                f"{listed(kept.heads)}",
+                path=sheet.path,
+            )
+    gone = {name.lower() for name in rest}
+    if gone:
+        kept = kept.take([i for i, name in enumerate(names) if name.lower() not in gone])
+    kept.require_names()
+    return kept
+
+
+def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
+    """Return the options for a sheet that was turned: a name to keep is of a sample or of a gene.
+
+    Raises
+    ------
+    DataError
+        If it is neither.
+    """
+    known = [*sheet.heads, *made.heads]
+    lower = {name.lower() for name in known}
+    if strangers := [name for name in options.keep if name.lower() not in lower]:
+        raise DataError(
+            f"has neither a column nor a row {shown(strangers[0])} for --keep"
+            f"{did_you_mean(strangers[0], known)}",
+            path=sheet.path,
+        )
+    genes = {name.lower() for name in made.heads}
+    return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
+
+
+def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> Sheet:
+    """Turn a sheet of genes x samples.
+
+    Parameters
+    ----------
+    sheet
+        Its first column names the genes; rows called as one of `LABELS`, or as `options` say, are
+        no genes.
+    options
+        What the user says, of the rows of this sheet.
+    may_be_times
+        Whether the heads may be times, where no row is called Time: no sheet tells of the samples.
+    """
+    sheet = of_samples(sheet, options.keep, is_told=not may_be_times)
+    corner, *samples = sheet.heads
+    names = [corner, *sheet.cells(0)]
+    labels = _labels(names, options)
+    is_times = False
+    if may_be_times:
+        is_gene = [
+            name.lower() not in labels and (not is_of_samples(name) or name in options.keep)
+            for name in names[1:]
+        ]
+        is_times = not _has_time(names, options) and _is_times(sheet)
+        _refuse_words(sheet, is_gene)
+        if not is_times:
+            _refuse_unlike(sheet, np.flatnonzero(is_gene), options.keep)
+    head = FIRST if is_times else corner if corner.lower() in labels else "sample"
+    made = sheet.turned(head)
+    repeats = repeats_in_header(samples) if is_times else None
+    if repeats is None:
+        return made
+    times, numbers = repeats
+    warn_user(said_of_repeats(sheet.path, times, numbers))
+    first = replace(made.columns[0], texts=times)
+    made = replace(made, columns=[first, *made.columns[1:]])
+    return made.behind([Column("replicate", 0, numbers)])
+
+
+def _refuse_unlike(sheet: Sheet, genes: NDArray[np.intp], keep: Sequence[str]) -> None:
+    """Refuse columns whose numbers do not go with those of samples, by some of the genes."""
+    if not genes.size:
+        return
+    some = sheet.take(genes[:: -(-genes.size // MOST_LOOKED_AT)].tolist())
+    values = some.numbers(range(1, len(sheet.columns)))
+    refuse_unlike(sheet.path, sheet.heads[1:], values, keep)
+
+
+def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False) -> Sheet:
+    """Leave out columns that tell of genes; the one that names them best stands first.
+
+    Where `is_told`, a sheet says which columns are samples.
+
+    Raises
+    ------
+    LayoutError
+        If columns are results of tests, or hold levels in two units.
+    """
+    names = sheet.heads[1:]
+    is_sample = samples_by_name(sheet.path, names, keep)
+    if not is_told:
+        refuse_results(sheet.path, names, keep)
+        refuse_two_units(
+            sheet.path, [name for name, is_one in zip(names, is_sample, strict=True) if is_one]
+        )
+    gone = {j for j, is_one in enumerate(is_sample, start=1) if not is_one}
+    return _named(sheet.without(gone), keep)
+
+
+def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
+    """Name genes by a second column of names, and by the first where it is empty or comes twice."""
+    heads = sheet.heads
+    more = [
+        j
+        for j, name in enumerate(heads[1:], start=1)
+        if OF_GENES.fullmatch(name)
+        and name not in keep
+        and not any(is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MOST_TOLD])
+    ]
+    if not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
+        return sheet
+    best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
+    if best is None:
+        warn_user(f"{sheet.path}: left out {listed(heads[j] for j in more)}, names and no samples")
+        return sheet.without(more)
+    first, better = sheet.cells(0), sheet.cells(best)
+    count = Counter(better)
+    names = [b if b and count[b] == 1 else a for a, b in zip(first, better, strict=True)]
+    n_other = sum(a != b for a, b in zip(names, better, strict=True))
+    warn_user(
+        f"{sheet.path}: genes are named by {heads[best]}, {n_other} of {len(names)} by "
+        f"{heads[0] or 'the first column'}, where it is empty or comes twice; to name all by "
+        f"that, give {option_words({'ignore': heads[best]})}"
+    )
+    column = replace(sheet.columns[0], texts=names)
+    return replace(sheet, columns=[column, *sheet.columns[1:]]).without(more)
+
+
+def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
+    """Refuse a row among the first that tells of the samples in words, and is no gene."""
+    rows = [i for i, is_one in enumerate(is_gene) if is_one][: MOST_TOLD - 1]
+    if len(sheet.columns) < 3:
+        return
+    for i in rows:
+        name, *levels = sheet.row(i)
+        if any(map(is_number, levels)) or all(c.lower() in MARKS_OF_LEVELS for c in levels):
+            continue
+        series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
+        raise may_read(
+            sheet.error(
+                f"must be a number, found {shown(levels[0])}; as no cell of {shown(name)} is: if "
+                f"it tells series apart, give {option_words(series)}, and if it is no gene, "
+                f"{option_words(ignore)}",
+                i,
+                1,
+            ),
+            series,
+            ignore,
+        )
+
+
+def _labels(names: Sequence[str], options: Options) -> set[str]:
+    """Names of rows that are no genes, in small letters."""
+    wanted = [options.time_column, options.sample_column, *options.series_column]
+    lower = [name.lower() for name in names]
+    found = {name.lower() for name in wanted if name is not None and name.lower() in lower}
+    numbered = [int(n) - 1 for n in wanted if n and n.isdecimal() and n.lower() not in lower]
+    found |= {lower[place] for place in numbered if 0 <= place < len(lower)}
+    return {*LABELS, *found} - {name.lower() for name in options.keep}
+
+
+def _has_time(names: Sequence[str], options: Options) -> bool:
+    known = {"time", (options.time_column or "time").lower()}
+    return any(name.lower() in known for name in names)
+
+
+def _is_times(sheet: Sheet) -> bool:
+    """Whether the heads are times; numbers that may count the samples are pointed out."""
+    corner, *names = sheet.heads
+    found = times_in_header(names)
+    if repeats_in_header(names) is not None:
+        return True
+    if found is None and CLOCK.fullmatch(corner):
+        return True
+    if found is None:
+        warn_user(
+            f"{sheet.path}: the first row counts from {names[0]} to {names[-1]}, taken for numbers "
+            "of samples at rest; where these are times, call its first cell Time"
+        )
+    return bool(found)

@@ -1,0 +1,133 @@
+"""Which column of a table says what: by its own name, or as the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
+from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.sheet import Sheet
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import did_you_mean, listed, shown
+
+IGNORED = "(not used)"
+KEPT = "(a gene)"  # under a name that means something else
+FEWEST_COUNTED = 3  # rows, for a gene called X may hold 1 and 2
+LABELS = (*NAMED, IGNORED)
+
+
+def kinds_of(sheet: Sheet, options: Options, *, has_index: bool = True) -> list[str]:
+    """What each column of a sheet is: one of `LABELS`, or a gene's name in small letters.
+
+    A first column without a name, as R and pandas write names of rows, is not used where
+    there is a time, and where it counts the rows; unless `has_index` is False. Nor is one
+    called X that counts the rows of a time course: R reads its own names of rows so.
+
+    Raises
+    ------
+    DataError
+        If a column is not there, or is two things.
+    """
+    header = sheet.heads
+    kinds = [name.lower() for name in header]
+    for name in options.keep:
+        place = place_of(sheet, name, "--keep")
+        kinds[place] = KEPT if kinds[place] in NAMED or CLOCK.fullmatch(name) else kinds[place]
+    for name in expanded(options.ignore, header):
+        kinds[place_of(sheet, name, "--ignore")] = IGNORED
+    if options.series_column:
+        kinds = [IGNORED if kind in SERIES else kind for kind in kinds]
+    given = {"time": options.time_column, "sample": options.sample_column}
+    for kind, wanted in given.items():
+        if wanted is not None:
+            _take(sheet, kinds, kind, wanted)
+    for name in options.series_column:
+        kinds[place_of(sheet, name, "--series-column")] = "series"
+    clocks = [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]
+    if len(clocks) == 1 and TIME_WITH_UNIT.fullmatch(kinds[clocks[0]]):
+        kinds[clocks[0]] = "time"
+    if has_index and kinds[0] in INDEX and _is_index(sheet, kinds):
+        kinds[0] = IGNORED
+    if has_index and INDEX_READ in kinds[:2] and "time" in kinds:
+        place = kinds.index(INDEX_READ)
+        if len(sheet) >= FEWEST_COUNTED and counts_rows(sheet, place):
+            kinds[place] = IGNORED
+    return kinds
+
+
+def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[int]:
+    """Where the columns stand that name the series, in the order in which names are joined."""
+    if options.series_column:
+        return [place_of(sheet, name, "--series-column") for name in options.series_column]
+    return [kinds.index(name) for name in SERIES if name in kinds]
+
+
+def more_series(sheet: Sheet, kinds: Sequence[str], place: int, options: Options) -> dict[str, Any]:
+    """The option that names series by one column more, so that none that are apart meet."""
+    return {"series_column": (*series_names(sheet, kinds, options), sheet.heads[place])}
+
+
+def series_names(sheet: Sheet, kinds: Sequence[str], options: Options) -> tuple[str, ...]:
+    """The columns that name the series, as the user or the first row calls them."""
+    return tuple(options.series_column) or tuple(
+        sheet.heads[j] for j in series_places(sheet, kinds, options)
+    )
+
+
+def _take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
+    """Make a column the one of its kind; another of this name is not used then."""
+    place = place_of(sheet, wanted, f"--{kind}-column")
+    others = [j for j, found in enumerate(kinds) if found == kind and j != place]
+    if others:
+        warn_user(
+            f"{sheet.path}: {listed(sheet.heads[j] for j in others)} is not used, for "
+            f"--{kind}-column is {wanted}"
+        )
+    for j in others:
+        kinds[j] = IGNORED
+    kinds[place] = kind
+
+
+def _is_index(sheet: Sheet, kinds: Sequence[str]) -> bool:
+    """Whether the first column names or counts the rows, and is no gene."""
+    if "time" in kinds:
+        return True
+    return counts_rows(sheet, 0)
+
+
+def counts_rows(sheet: Sheet, place: int) -> bool:
+    """Whether a column counts the rows, from 0 or 1."""
+    cells = list(sheet.cells(place))
+    return any(cells == [str(first + k) for k in range(len(cells))] for first in (0, 1))
+
+
+def place_of(sheet: Sheet, name: str, option: str) -> int:
+    """Place of a column by its name, in any case, or by its number counted from 1.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    place = sheet.find(name)
+    if place is None:
+        header = sheet.heads
+        raise DataError(
+            f"has no column {shown(name)} for {option}{did_you_mean(name, header)}; it has "
+            f"{listed(header)}",
+            path=sheet.path,
+        )
+    return place
+
+
+def expanded(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Names, those with ``*`` as all known ones that match; one that none matches stays."""
+    found: dict[str, None] = {}
+    for name in names:
+        matches = [k for k in known if fnmatchcase(k.lower(), name.lower().replace("[", "[[]"))]
+        is_pattern = "*" in name and name not in known and matches
+        found |= dict.fromkeys(matches if is_pattern else [name])
+    return tuple(found)

@@ -1,0 +1,275 @@
+"""Levels, and beside them a sheet that tells time and series of every sample."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from grn_tvcs.expression.clock import times_in
+from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.formats.inferelator import with_times
+from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
+from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
+from grn_tvcs.expression.judge.roles import IGNORED, LABELS, kinds_of, more_series, series_places
+from grn_tvcs.expression.judge.series import TELL, Apart
+from grn_tvcs.expression.missing_values import MARKS
+from grn_tvcs.expression.options import Options, may_read, option_words
+from grn_tvcs.expression.sheet import HEAD, Column, Sheet
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import did_you_mean, listed
+
+# What aligners, Picard and sequencers write behind the name of a sample.
+ENDING = re.compile(
+    r"([._](sorted|dedup|aligned|out|markdup|sortedbycoord))*"
+    r"\.(bam|sam|cram|cel(\.gz)?|txt|fastq(\.gz)?|fq(\.gz)?)$"
+)
+
+
+class Joined(NamedTuple):
+    """Levels with what a sheet tells of their samples in the first columns.
+
+    Attributes
+    ----------
+    sheet
+        A row for each of the sheet of samples.
+    options
+        What the user says that counts still.
+    apart
+        What may tell series apart.
+    """
+
+    sheet: Sheet
+    options: Options
+    apart: Apart
+
+
+def joined(levels: Sheet, told: Sheet, options: Options, remedy: str = TELL) -> Joined:
+    """Join levels and a sheet that tells time and series of every sample.
+
+    A sample without a time is at rest, and one may stand in several series, each with a row of its
+    own. Where no column is called ``sample``, or ``time``, the only one that is called much the
+    same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
+    left out, with a warning.
+
+    Parameters
+    ----------
+    levels
+        The first column names the samples, the others are genes; or the other way round.
+    told
+        Columns as of a table of samples x genes; others are not used.
+    options
+        What the user says of the columns of both.
+    remedy
+        What to do where no column of the sheet tells series apart that are not told.
+
+    Raises
+    ------
+    DataError
+        If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
+        or a gene has the name of a column of the sheet.
+    """
+    levels.require_names()
+    told.require_names()
+    levels = whole = without(levels, _of_levels(levels, told, options.ignore))
+    told = with_times(told)
+    _refuse_other_way(levels, told, genes_in_rows=options.genes_in_rows)
+    if options.genes_in_rows:
+        levels = turned(levels, Options(keep=options.keep))
+    rows = rows_by_name(levels, "sample")
+    kinds = _kinds(told, rows, options)
+    told = _as_levels_say(told, kinds.index("sample"), rows, levels.path)
+    kept = {name.lower() for name in options.keep}
+    genes = levels.heads[1:]
+    if taken := [gene for gene in genes if gene.lower() in LABELS and gene.lower() not in kept]:
+        raise levels.error(
+            f"a gene must not be called {listed(taken)}: rename it, or leave it out by "
+            f"{option_words({'ignore': taken[0]})}",
+            HEAD,
+        )
+    names, facts = _facts(told, kinds, rows, levels.path, options)
+    if spare := [sample for sample in rows if sample not in set(names)]:
+        warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
+    made = levels.pick(range(1, len(levels.columns))).take([rows[name] for name in names])
+    made = made.behind(facts)
+    left = Options(keep=options.keep, replicates=options.replicates, missing=options.missing)
+    apart = Apart(_may_tell_series(told, kinds, options), remedy)
+    return Joined(made, kept_among(left, whole, made), apart)
+
+
+def rows_by_name(sheet: Sheet, kind: str) -> dict[str, int]:
+    """Return the row of each name of the first column."""
+    names = sheet.cells(0)
+    if "" in names:
+        raise sheet.error(f"a {kind} must have a name, found an empty cell", names.index(""), 0)
+    if twice := repeated(names):
+        raise DataError(f"{kind}s must be different, found twice: {listed(twice)}", path=sheet.path)
+    return {name: i for i, name in enumerate(names)}
+
+
+def _bare(name: str) -> str:
+    """A name of a sample without folder, ending, R's leading X, case and marks between words."""
+    name = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
+    name = ENDING.sub("", name)
+    return re.sub(r"[\W_]+", ".", re.sub(r"^x(?=[0-9])", "", name)).strip(".")
+
+
+def _as_levels_say(told: Sheet, place: int, rows: dict[str, int], path: str) -> Sheet:
+    """Name samples as the levels call them, where they differ in how they are written.
+
+    So featureCounts names samples by the paths of their alignments, and R by names of its own.
+    """
+    names = told.cells(place)
+    unknown = {name for name in names if name not in rows}
+    if not unknown:
+        return told
+    by_bare: dict[str, list[str]] = {}
+    for name in rows:
+        by_bare.setdefault(_bare(name), []).append(name)
+    found = {name: by_bare.get(_bare(name), []) for name in unknown}
+    if any(len(same) != 1 for same in found.values()):
+        return told
+    renamed = {name: same[0] for name, same in found.items()}
+    texts = [renamed.get(name, name) for name in names]
+    if len(set(texts)) < len(set(names)):
+        return told
+    one = min(renamed)
+    warn_user(
+        f"{path}: {len(renamed)} samples were found by their names without folder, ending, case "
+        f"and marks: {one} is {renamed[one]}"
+    )
+    columns = list(told.columns)
+    columns[place] = replace(columns[place], texts=texts, beside=None)
+    return replace(told, columns=columns)
+
+
+def _refuse_other_way(levels: Sheet, told: Sheet, *, genes_in_rows: bool) -> None:
+    """Refuse levels whose samples stand in columns without the option, or in rows with it."""
+    named = {_bare(cell) for j in range(len(told.columns)) for cell in told.cells(j)}
+    across = len(named.intersection(map(_bare, levels.heads[1:])))
+    if across == len(told) if genes_in_rows else across < 2:
+        return
+    down = len(named.intersection(map(_bare, levels.cells(0))))
+    if not genes_in_rows and across > down:
+        raise may_read(
+            levels.error(
+                f"samples of {told.path} stand in the first row: give --genes-in-rows", HEAD
+            ),
+            {"genes_in_rows": True},
+        )
+    if genes_in_rows and down > max(1, across):
+        raise levels.error(
+            f"samples of {told.path} stand in the first column: leave --genes-in-rows out", HEAD
+        )
+
+
+def _of_levels(levels: Sheet, told: Sheet, ignore: Sequence[str]) -> tuple[str, ...]:
+    """What is to be ignored of the levels: not what the sheet alone has, whose columns may be."""
+    if not ignore:
+        return ()
+    here = {name.lower() for name in told.heads}
+    there = {*map(str.lower, levels.heads), *map(str.lower, levels.cells(0))}
+    return tuple(name for name in ignore if name.lower() in there or name.lower() not in here)
+
+
+def _facts(
+    told: Sheet, kinds: list[str], rows: dict[str, int], path: str, options: Options
+) -> tuple[Sequence[str], list[Column]]:
+    """Names of samples, and columns of what a sheet says of them; one series if it names none."""
+    sample, time = kinds.index("sample"), kinds.index("time")
+    times_in(told, time)  # refuse what is none while its line is known
+    names = told.cells(sample)
+    of_series = series_places(told, kinds, options)
+    if twice := _twice_in_a_series(told, names, of_series, time):
+        raise told.error(f"samples must be different, found twice: {listed(twice)}")
+    if unknown := [name for name in names if name not in rows]:
+        near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
+        raise told.error(
+            f"every sample must have levels in {path}, but {len(unknown)} have none: "
+            f"{listed(unknown)}; there stands {listed(list(rows))}{near}"
+        )
+    used = [j for j, kind in enumerate(kinds) if kind in LABELS and kind != IGNORED]
+    first: list[Column] = []
+    if options.series_column:
+        used = [j for j in used if kinds[j] != "series"]
+        first = [Column("series", of_series[0], _series_of(told, of_series, time))]
+    elif not of_series:
+        first = [Column("series", sample, ["1"] * len(names))]
+    return names, [*first, *(Column(kinds[j], j, beside=told) for j in used)]
+
+
+def _may_tell_series(told: Sheet, kinds: list[str], options: Options) -> list[dict[str, Any]]:
+    """Options that name series by a column more of the sheet, those that part all times in front.
+
+    No column of a sheet is a gene, so any may whose cells are neither all the same nor all others.
+    """
+    known = [*series_places(told, kinds, options), kinds.index("time")]
+
+    def meet(j: int) -> bool:
+        columns = [told.cells(i) for i in (*known, j)]
+        return bool(repeated(["\t".join(row) for row in zip(*columns, strict=True)]))
+
+    free = [
+        j
+        for j, kind in enumerate(kinds)
+        if kind not in LABELS and 1 < len(set(told.cells(j))) < len(told)
+    ]
+    return [more_series(told, kinds, j, options) for j in sorted(free, key=meet)]
+
+
+def _series_of(told: Sheet, of_series: Sequence[int], time: int) -> list[str]:
+    """The name of each sample's series, of several columns with a slash; none needed at rest."""
+    cells, times = [told.cells(j) for j in of_series], told.cells(time)
+    for i, names in enumerate(zip(*cells, strict=True)):
+        if "" in names and times[i].lower() not in MARKS:
+            place = of_series[names.index("")]
+            raise told.error("every sample needs the name of a series, found nothing", i, place)
+    return ["/".join(names) for names in zip(*cells, strict=True)]
+
+
+def _kinds(told: Sheet, rows: dict[str, int], options: Options) -> list[str]:
+    """What each column of a sheet is; names that say much the same are known."""
+    here = tuple(n for n in options.ignore if told.find(n) is not None)
+    kinds = kinds_of(told, replace(options, ignore=here, keep=()), has_index=False)
+    for label, found in (
+        ("sample", _of_samples(told, kinds, rows)),
+        ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
+    ):
+        if label not in kinds and len(found) == 1:
+            kinds[found[0]] = label
+        if kinds.count(label) != 1:
+            option = f"{label}_column"
+            likely = [told.heads[j] for j in found]
+            raise may_read(
+                told.error(
+                    f"must have one column {label}, found {listed(told.heads)}; give "
+                    f"{option_words({option: likely[0] if likely else 'NAME'})}",
+                    HEAD,
+                ),
+                *({option: name} for name in likely),
+            )
+    return kinds
+
+
+def _of_samples(told: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
+    """Columns that may name the samples: all cells do, or else their heading says so."""
+    free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
+    found = [j for j in free if all(cell in rows for cell in told.cells(j))]
+    if not found:
+        bare = set(map(_bare, rows))
+        found = [j for j in free if all(_bare(cell) in bare for cell in told.cells(j))]
+    return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
+
+
+def _twice_in_a_series(
+    told: Sheet, names: Sequence[str], of_series: list[int], time: int
+) -> list[str]:
+    """Samples that a sheet names twice in one series, or at rest and elsewhere."""
+    pairs = zip(names, told.cells(time), strict=True)
+    at_rest = {name for name, cell in pairs if cell.lower() in MARKS}
+    places = Counter(zip(names, *(told.cells(j) for j in of_series), strict=True))
+    twice = {name for (name, *_), count in places.items() if count > 1}
+    return [name for name in repeated(names) if name in twice or name in at_rest]

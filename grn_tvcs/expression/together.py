@@ -1,0 +1,116 @@
+"""Files of the same genes taken together, and what of two tables does not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.clock import UNIT_SAID
+from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.scales import are_of_one_unit
+from grn_tvcs.expression.warned import warn_user
+from tvcs_core import DataError
+from tvcs_core.files.shown import listed
+
+OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
+
+
+def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
+    """Put files of the same layout and genes together; the series of all stand after each other.
+
+    So do their samples at rest.
+
+    Genes may stand in any order, as in the first file they come out. A series is named by the file
+    as well where names would clash. Where some files tell of perturbations and others do not, the
+    others count as not perturbed, with a warning.
+
+    Raises
+    ------
+    DataError
+        If a file has other genes than the first.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    genes = parts[0].genes
+    for path, part in zip(paths, parts, strict=True):
+        if strangers := sorted(set(genes) ^ set(part.genes)):
+            raise DataError(
+                f"must have the genes of {paths[0]}, but these are in one of the two only: "
+                f"{listed(strangers)}",
+                path=path,
+            )
+    refuse_different_units(paths, parts)
+    refuse_different_scales(paths, parts)
+    warn_of_steps(paths, parts)
+    column = [[part.genes.index(gene) for gene in genes] for part in parts]
+    names = [list(part.series) for part in parts]
+    if repeated([name for part in names for name in dict.fromkeys(part)]):
+        names = [[f"{k}: {name}" for name in part] for k, part in enumerate(names, start=1)]
+    known = [part.perturbed is not None for part in parts if part.series]
+    if any(known) and not all(known):
+        told = [part.perturbed is not None or not part.series for part in parts]
+        untold = [str(path) for path, is_told in zip(paths, told, strict=True) if not is_told]
+        warn_user(f"taken as never perturbed, for nothing is told: {listed(untold)}")
+    rest = [
+        part.at_rest[:, at]
+        for part, at in zip(parts, column, strict=True)
+        if part.at_rest is not None
+    ]
+    on = [np.zeros(len(p.times), bool) if p.perturbed is None else p.perturbed for p in parts]
+    return Expression(
+        np.concatenate([part.values[:, at] for part, at in zip(parts, column, strict=True)]),
+        np.concatenate([part.times for part in parts]),
+        tuple(name for part in names for name in part),
+        genes,
+        np.concatenate(on) if any(known) else None,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        at_rest=np.concatenate(rest) if rest else None,
+        cells=_cells(parts),
+    )
+
+
+def refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Refuse files that say different units of their times, of which one may be none."""
+    said = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
+    if any(units != said[0] for units in said[1:]) and any(said):
+        raise DataError(
+            "must tell times in the unit of the other files, or none of them any: found "
+            + listed(sorted({note.split(",")[0] for units in said for note in units})),
+            path=paths[0],
+        )
+
+
+def refuse_different_scales(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Refuse logarithms beside levels or counts: no scale is right for both."""
+    for path, part in zip(paths, parts, strict=True):
+        if not are_of_one_unit(parts[0].levels, part.levels):
+            middle = ", ".join(f"{np.median(one.levels):g}" for one in (parts[0], part))
+            raise DataError(
+                f"must hold values of the unit of {paths[0]}, found the medians {middle}: give "
+                "logarithms in all files or in none",
+                path=path,
+            )
+
+
+def warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
+    """Warn where times of one file step by so much more than another's that units may differ."""
+    steps = {}
+    for path, part in zip(paths, parts, strict=True):
+        found = [np.diff(part.times[rows]) for rows in part.pieces().values()]
+        if found:
+            steps[path] = float(np.median(np.concatenate(found)))
+    if steps and max(steps.values()) >= OTHER_UNIT * min(steps.values()):
+        low, high = (pick(steps, key=lambda path: steps[path]) for pick in (min, max))
+        warn_user(
+            f"times of {high} step by {steps[high]:g} and those of {low} by {steps[low]:g}: all "
+            "files must tell times in one unit"
+        )
+
+
+def _cells(parts: Sequence[Expression]) -> NDArray[np.float64] | None:
+    if all(part.cells is None for part in parts):
+        return None
+    return np.concatenate([np.ones(len(p.times)) if p.cells is None else p.cells for p in parts])

@@ -1,0 +1,48 @@
+"""One edge of a network as files and tables show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
+CHANCES = ("confidence", "false_discovery")
+SIGNS = {1: "+", -1: "-", 0: "?"}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One directed edge as the files show it.
+
+    Attributes
+    ----------
+    regulator, target
+        Names of two different genes.
+    score
+        Above 0; higher is surer, in the units of the method.
+    sign
+        ``+`` activates, ``-`` represses, ``?`` not known.
+    rank
+        1 is the surest; edges with equal scores share a rank.
+    selected
+        Whether the edge is inside the caps.
+    evidence
+        What the score stands on, a word of `evidence.NAMES`; empty where that is not known.
+    confidence, false_discovery
+        As in `Network`; None where they are not known.
+    """
+
+    regulator: str
+    target: str
+    score: float
+    sign: str
+    rank: int
+    selected: bool
+    evidence: str = ""
+    confidence: float | None = None
+    false_discovery: float | None = None
+
+    @property
+    def known(self) -> dict[str, str | float]:
+        """Evidence, confidence and false discovery by name, those that are known."""
+        told = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
+        return {name: value for name, value in told.items() if value not in ("", None)}

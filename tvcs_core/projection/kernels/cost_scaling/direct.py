@@ -1,0 +1,221 @@
+"""Small tables: from first prices to a proven support in one call.
+
+The prices of a few sweeps often misplace only a few units in a small table, and a path over a few
+dozen nodes takes less time than a phase of cost scaling. Bids at eps 0 come first: they place most
+units after one or two turns, and prices stay exact. If more units are misplaced, or values are
+equal so that paths are long, phases do all the work.
+"""
+
+import numpy as np
+
+from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.cost_scaling.flow import (
+    BELOW_ALL_OFFERS,
+    EXCESS,
+    FAILED,
+    NO_ARC,
+    PRICE,
+    ROOM,
+    Flow,
+    lay_out,
+)
+from tvcs_core.projection.kernels.cost_scaling.paths import send_all
+from tvcs_core.projection.kernels.cost_scaling.refine import (
+    CHUNK_OFFERS,
+    VECTOR_OFFERS,
+    prepare,
+    serve_lines,
+)
+from tvcs_core.projection.kernels.cost_scaling.scaling import (
+    EPS_DIVISOR,
+    EPS_RESTART_FACTOR,
+    PATH_TURNS,
+    scale,
+)
+from tvcs_core.projection.kernels.cost_scaling.ties import MAX_HASH, keep_tight, read_kept
+from tvcs_core.projection.kernels.cost_scaling.unique import is_only_best
+from tvcs_core.projection.kernels.simplex import terminals
+
+# Thresholds measured by `python -m benchmarks.speed.families` (docs/method.md, small tables).
+ALIGNMENT = np.int64(VECTOR_OFFERS)  # number of lines of both tables is a multiple of it
+BIDS_PER_UNIT = 4  # turns per excess unit, after which shortest paths are faster
+MIN_NODES_PER_UNIT = 2  # nodes per excess unit; with fewer, phases are faster than paths
+LONG_LINE_RATIO = 32  # ratio of the sides above which phases read too much per turn
+# Entries that paths may read per table entry on long tables, about the work of the simplex there.
+LOOKS_PER_ENTRY = 400
+EPS_SHARE_INVERSE = 16  # mean prices over the first eps, if the prices misplace all units
+MIN_SHARE, MIN_PRICE = 2.0**-10, 2.0**-9  # as in exact/cost_scaling/search.py
+MAX_TIGHT_PER_NODE = 8  # tight arcs per node; more are assumed to contain a cycle
+
+
+@kernel
+def has_long_lines(n, m):
+    """Return whether one side is so much longer that reading its lines is costly."""
+    return max(n, m) > LONG_LINE_RATIO * min(n, m)
+
+
+@kernel
+def flow_at(caps, prices, steps):
+    """Return the zero flow on empty tables, with the prices as potentials."""
+    n, m = caps.rows.size, caps.cols.size
+    columns = (n + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    across = (m + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    lines, size = columns + across, 16
+    while size < lines + 2:
+        size *= 2
+    table, waiting = np.empty(n * across + m * columns, np.int64), np.empty(lines + 2, np.bool_)
+    start, price = np.empty(lines, np.int64), np.empty(lines, np.int64)
+    excess, room = np.empty(lines, np.int64), np.empty(lines, np.int64)
+    cap, ends, queue = np.empty(lines, np.int64), np.empty(6, np.int64), np.empty(size, np.int64)
+    start[:], price[:], excess[:], room[:], cap[:], ends[:] = -1, 0, 0, 0, 0, 0
+    table[:] = NO_ARC
+    ends[PRICE] = np.int64(np.rint(prices.total * steps))
+    for r in range(n):
+        start[r], cap[r] = r * across, caps.rows[r]
+        price[r] = ends[PRICE] + np.int64(np.rint(min(prices.rows[r], 1.0) * steps))
+    for c in range(m):
+        i = columns + c
+        start[i], cap[i] = n * across + c * columns, caps.cols[c]
+        price[i] = -np.int64(np.rint(min(prices.cols[c], 1.0) * steps))
+    return Flow(table, start, price, excess, room, cap, ends, queue, waiting, columns)
+
+
+@kernel
+def lay_ends(flow, total):
+    """Let source and sink give and take the lines' needs, as far as caps and total allow."""
+    excess, room, cap, ends = flow.excess, flow.room, flow.cap, flow.ends
+    given = taken = np.int64(0)
+    for i in range(cap.size):
+        if i < flow.columns:
+            room[i] = min(-excess[i], cap[i])
+            excess[i] += room[i]
+            given += room[i]
+        else:
+            moved = min(excess[i], cap[i])
+            room[i] = cap[i] - moved
+            excess[i] -= moved
+            taken += moved
+    units = min(taken, total)
+    ends[EXCESS], ends[EXCESS + 1] = units - given, taken - units
+    ends[ROOM], ends[ROOM + 1] = units, total - units
+
+
+@kernel
+def left_over(flow):
+    """Return the number of excess units in lines."""
+    units = np.int64(0)
+    for i in range(flow.excess.size):
+        units += max(0, flow.excess[i])
+    return units
+
+
+@kernel
+def bid(flow, clock):
+    """Let lines with an excess accept their best offers for some turns, at eps 0."""
+    width = max(flow.columns, flow.price.size - flow.columns)
+    n_chunks = width // np.int64(CHUNK_OFFERS) + 1
+    offers, tops = np.empty(width, np.int64), np.empty(n_chunks, np.int64)
+    serve_lines(flow, np.int64(0), offers, tops, clock, BIDS_PER_UNIT * left_over(flow))
+
+
+@kernel
+def has_equal(values, width):
+    """Return whether more than one in 50 values equals that of the next row or column."""
+    found = 0
+    for apart in (1, width):
+        for e in range(values.size - apart):
+            found += (values[e] == values[e + apart]) & (values[e] != 0.0)
+    return found * 50 > values.size
+
+
+@kernel
+def spread_of(table):
+    """Return the range of the gains of all arcs, at least 1."""
+    least, most = np.int64(-NO_ARC), np.int64(0)
+    for e in range(table.size):
+        worth = abs(table[e])
+        least, most = min(least, worth), max(most, worth * (table[e] > BELOW_ALL_OFFERS))
+    return max(np.int64(1), most - least)
+
+
+@kernel
+def settle_flow(flow, clock, prices, steps, fits, has_ties):
+    """Find an optimal flow and exact prices: by bids and paths if little is wrong, else by phases.
+
+    Tables with long lines have no phases; their paths may take as long as the simplex would.
+    """
+    n, m = prices.rows.size, prices.cols.size
+    nodes, price, is_long = n + m + 2, 0.0, has_long_lines(n, m)
+    prepare(flow, np.int64(0), clock)
+    wrong = left_over(flow)
+    if not has_ties and (is_long or wrong <= nodes):
+        bid(flow, clock)
+        few = clock[FAILED] == 0 and (is_long or left_over(flow) <= nodes // MIN_NODES_PER_UNIT)
+        most = np.int64(LOOKS_PER_ENTRY * n * m // nodes if is_long else PATH_TURNS * nodes)
+        if few and send_all(flow, clock, most):
+            return True
+    if is_long:
+        return False
+    for r in range(n):
+        price += prices.rows[r] / n
+    for c in range(m):
+        price += prices.cols[c] / m
+    share = max(MIN_SHARE, wrong / max(fits, 1) / EPS_SHARE_INVERSE)
+    eps = np.int64(min(max(price, MIN_PRICE) * share, 1.0) * steps)
+    wide = min(EPS_RESTART_FACTOR * eps, np.int64(steps))
+    return scale(flow, clock, max(np.int64(1), min(eps, spread_of(flow.table))), wide, has_ties)
+
+
+@kernel
+def break_ties(flow, clock, keys, mask):
+    """Replace an optimal support by the one with the best hashes; False if it is not found."""
+    if has_long_lines(*mask.shape):
+        return False
+    size = MAX_TIGHT_PER_NODE * (mask.shape[0] + mask.shape[1] + 2)
+    tail, head = np.empty(size, np.int64), np.empty(size, np.int64)
+    top, no = np.int64(MAX_HASH), np.bool_(False)
+    keep_tight(flow, keys)
+    if not scale(flow, clock, top // EPS_DIVISOR, top, no) or is_only_best(flow, tail, head) <= 0:
+        return False
+    read_kept(flow, mask)
+    return True
+
+
+@kernel
+def send_directly(candidates, caps, grid, prices, fits, has_ties, mask, pi):
+    """Fill in the support of a dense table, and the potentials in grid steps (see simplex.py).
+
+    `fits` is an upper bound on the size of a support; `mask` has the shape of the table.
+    Returns a number with the same lowest bit as the union of all gains; 0 if the support is not
+    proved to be the best one.
+    """
+    (n, m), none, rows, cols = mask.shape, np.int64(0), np.int64(0), np.int64(0)
+    flow, clock = flow_at(caps, prices, grid.steps), np.empty(4, np.int64)
+    clock[:] = 0
+    lay_out(candidates, caps, grid, flow, none, np.int64(n))
+    for r in range(n):
+        rows += caps.rows[r]
+    for c in range(m):
+        cols += caps.cols[c]
+    # One more than all rows or all columns take, so that a total that does not bind has room.
+    lay_ends(flow, min(caps.total, min(rows, cols) + 1))
+    if not settle_flow(flow, clock, prices, grid.steps, fits, has_ties):
+        return none
+    size = MAX_TIGHT_PER_NODE * (n + m + 2)
+    found = is_only_best(flow, np.empty(size, np.int64), np.empty(size, np.int64))
+    if found < 0:
+        return none
+    table, start, columns = flow.table, flow.start, flow.columns
+    for c in range(m):
+        line = table[start[columns + c] : start[columns + c] + n]
+        for r in range(n):
+            mask[r, c] = line[r] > BELOW_ALL_OFFERS
+        pi[n + c, 0] = flow.price[columns + c]
+    for r in range(n):
+        pi[r, 0] = flow.price[r]
+    source, sink = terminals(n, m)
+    pi[source, 0], pi[sink, 0] = flow.ends[PRICE], flow.ends[PRICE + 1]
+    bits = none  # gain and -gain have the same lowest bit, which is below that of NO_ARC
+    for e in range(table.size):
+        bits |= table[e]
+    return bits if found > 0 or break_ties(flow, clock, candidates.keys, mask) else none

@@ -1,0 +1,94 @@
+"""The flow of cost scaling, its prices, and two tables of offers.
+
+A *line* is a row or a column. It has an arc to every line of the other side, one per entry, and one
+to its *end*: source for rows, sink for columns. An arc that can take more flow is *residual*. The
+*offer* to a node over a residual arc is the price of the arc's other node less its cost: gain +
+price to a row, by an entry that is not kept; price - gain to a column, by a kept entry. So an entry
+is in one of two tables at a time, gains by row if x = 0 and minus gains by column if x = 1, and
+`NO_ARC` in the other. The offers to a line are a row of its table plus the prices of the other
+side, whatever x is.
+
+Lines are numbered rows first, columns from the next multiple of `TABLE_ALIGNMENT` on; the numbers
+in between are lines without arcs. All numbers are integers in steps of the grid.
+"""
+
+from typing import NamedTuple
+
+from tvcs_core.jit import kernel
+from tvcs_core.projection.kernels.gains import gain, on_grid
+from tvcs_core.projection.kernels.records import Bools, Ints
+
+# Gains and prices are below 2^58 in size, so that sums stay apart from these and below 2^63.
+NO_ARC = -(2**61)  # no arc; plus any price it is below `BELOW_ALL_OFFERS`
+BELOW_ALL_OFFERS = -(2**60)  # below every offer
+PRICE_FLOOR = -(2**58)  # the search gives up if a price falls below it
+TABLE_ALIGNMENT = 16  # the widths of both tables are multiples of it, for vector code
+# Positions in `ends` for the source; those for the sink follow. Room is towards the other end.
+PRICE, EXCESS, ROOM = 0, 2, 4
+# Positions in `clock`: head of the queue, its length, turns so far, failure flag.
+HEAD, QUEUED, TURNS, FAILED = 0, 1, 2, 3
+
+
+class Flow(NamedTuple):
+    """A flow and its prices. Arrays are indexed by line unless stated otherwise.
+
+    Attributes
+    ----------
+    table
+        Both tables, line after line; each is as wide as the other side.
+    start
+        Offset of the line in the table; -1 for numbers without a line.
+    price, excess
+        Potential; inflow minus outflow.
+    room, cap
+        Residual capacity of the arc towards the end, and its full capacity.
+    ends
+        Price, excess and room of source and sink; flow.py names the positions.
+    queue, waiting
+        Ring buffer of lines and ends, its size a power of two, and a mask of its members.
+    columns
+        Number of the first column.
+    """
+
+    table: Ints
+    start: Ints
+    price: Ints
+    excess: Ints
+    room: Ints
+    cap: Ints
+    ends: Ints
+    queue: Ints
+    waiting: Bools
+    columns: int
+
+
+@kernel
+def lay_out(candidates, caps, grid, flow, first_row, last_row):
+    """Fill in both tables for some rows; an entry is kept if its gain exceeds its prices.
+
+    `first_row` is a multiple of `TABLE_ALIGNMENT`. Zeros and groups with cap 0 have no arcs.
+    """
+    values, factor, steps, squared = candidates.values, grid.factor, grid.steps, candidates.squared
+    table, start, price, excess = flow.table, flow.start, flow.price, flow.excess
+    row_caps, col_caps, m, columns = caps.rows, caps.cols, caps.cols.size, flow.columns
+    lines = price.size
+    for first in range(first_row, last_row, TABLE_ALIGNMENT):
+        last = min(first + TABLE_ALIGNMENT, last_row)
+        for r in range(first, last):
+            line, row = table[start[r] : start[r] + m], values[r * m : r * m + m]
+            for c in range(m):
+                worth = on_grid(gain(row[c], factor, squared), steps)
+                has_arc = (row[c] != 0.0) & (row_caps[r] > 0) & (col_caps[c] > 0)
+                line[c] = worth if has_arc else NO_ARC
+        apart = lines - columns  # width of the first table
+        for c in range(m):
+            line, p = table[start[columns + c] + first :], price[columns + c]
+            at, taken = start[first] + c, 0
+            for r in range(last - first):
+                worth = table[at]
+                kept = worth + p > price[first + r]
+                line[r] = -worth if kept else NO_ARC
+                table[at] = NO_ARC if kept else worth
+                excess[first + r] -= kept
+                at, taken = at + apart, taken + kept
+            excess[columns + c] += taken
