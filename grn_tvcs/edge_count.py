@@ -32,7 +32,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.warned import unwarned
-from grn_tvcs.methods import infer, options_of, refuse_wrong_words
+from grn_tvcs.methods import check_arguments, infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules, gene_set
@@ -266,7 +266,7 @@ def prepare_search(
 ) -> EdgeCountSearch:
     """Prepare the search of `choose_edges`, for callers that run its job together with others."""
     require_kind("expression", expression, Expression)
-    refuse_wrong_words(method, steady, prior, options, max_edges)
+    check_arguments(method, steady, prior, options, max_edges)
     named = (gene_set("regulators", regulators), gene_set("targets", targets))
     rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
     if "resamples" in options_of(method):

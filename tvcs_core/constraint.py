@@ -96,7 +96,7 @@ class TVCS:
         ...      [0, 1, 0, 0, 1]]
         >>> constraint = TVCS.matrix((5, 5), row_caps=1, col_caps=1, total=4)
         >>> projection = project(V, constraint)
-        >>> projection.kept  # 4*4 + 4*4 + 2*2 + 1*1
+        >>> projection.objective  # 4*4 + 4*4 + 2*2 + 1*1
         37.0
         >>> [(int(r), int(c)) for r, c in zip(*projection.support.nonzero())]
         [(0, 1), (1, 0), (2, 2), (3, 3)]

@@ -194,7 +194,7 @@ def judge(network: Network, reference: Network, way: str, pairs: str):
         is_edge = reference.selected[np.ix_(order, order)]
         counts = is_edge | is_edge.T if pairs == "linked" else True
         scores = np.where(counts, network.scores, 0.0)
-        network = Network(network.genes, scores).within(true_caps(caps, reference))
+        network = Network.of(network.genes, scores).within(true_caps(caps, reference))
     return score(network, reference, pairs=pairs, cut=cut)
 
 

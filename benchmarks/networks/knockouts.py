@@ -145,7 +145,7 @@ def with_old_rule(series: Network, expression, states: SteadyStates) -> Network:
     largest = np.sort(sizes, axis=None)[::-1][: len(genes)].mean()
     sizes = sizes / largest if largest > 0 else sizes
     scores = series.scores + 2.0 * sizes * hub_prior(sizes, 0.5 if len(genes) > 20 else 0.0)
-    return Network(genes, scores)
+    return Network.of(genes, scores)
 
 
 def fit(task: tuple[str, int, str, str]) -> list[Case]:

@@ -105,7 +105,7 @@ def at_random(found: Data, seed: int) -> Network:
     genes = found.expression.genes
     scores = np.random.default_rng(seed).uniform(0.5, 1.0, (len(genes), len(genes)))
     np.fill_diagonal(scores, 0.0)
-    return Network(genes, scores)
+    return Network.of(genes, scores)
 
 
 def plain_among_linked(found: Data) -> Network:
@@ -124,4 +124,4 @@ def plain_among_linked(found: Data) -> Network:
     )
     loss = paper_problem(expression, rules).loss
     W = solve(Problem(loss, constraint), "iht", max_iter=500).matrix
-    return Network(expression.genes, np.abs(W), np.sign(W).astype(np.int8))
+    return Network.of(expression.genes, np.abs(W), np.sign(W).astype(np.int8))

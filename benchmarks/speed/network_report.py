@@ -63,11 +63,11 @@ def made(
     scores = np.where(true, rng.random(true.shape), 0) + guessed * rng.random(true.shape) / 2
     np.fill_diagonal(scores, 0.0)
     evidence = np.where(scores > 0, rng.choice([1, 2, 3, 8, 9], true.shape), 0).astype(np.uint8)
-    network = Network(
+    network = Network.of(
         genes, scores, np.sign(weights).astype(np.int8), evidence=evidence,
         stability=np.clip(scores * 1.2, 0, 1), confidence=np.clip(0.9 * scores, 0, 1),
     )  # fmt: skip
-    return network.judged().top(n_edges), expression, Network(genes, true.astype(float))
+    return network.judged().top(n_edges), expression, Network.of(genes, true.astype(float))
 
 
 def report(n_genes: int, n_edges: int) -> str:

@@ -156,7 +156,7 @@ def read_conditions(
 def conditions_in(
     path: str | Path, column: str, wanted: Sequence[str], options: Options
 ) -> dict[str, Expression]:
-    """Read the conditions of one table; as `read_conditions` says."""
+    """Read the conditions of one table with `options`; see `read_conditions`."""
     if Path(path).suffix.lower() == ".h5ad":
         raise DataError(
             "a column of conditions is read from text tables; write a file for each condition",

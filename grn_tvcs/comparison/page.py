@@ -16,7 +16,7 @@ MAX_GENES_LISTED = 20
 
 
 def write_files(comparison: Comparison, out: Results, *, command: str = "") -> None:
-    """Write all files of a comparison, and what ``run.json`` says of it."""
+    """Write all files of a comparison and add its facts to ``run.json``."""
     out.table("differences.tsv", *comparison.table())
     out.table("genes.tsv", *comparison.gene_table())
     out.text("report.html", render(comparison, command=command))

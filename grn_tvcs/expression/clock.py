@@ -111,8 +111,12 @@ def read_times(cells: Sequence[str]) -> Times | None:
     return Times([n * (1.0 if word is None else factor[word]) for n, word in pairs], finest)
 
 
-def times_in(sheet: Sheet, column: int) -> tuple[NDArray[np.float64], str]:
+def times_in(
+    sheet: Sheet, column: int, *, may_be_far: bool = False
+) -> tuple[NDArray[np.float64], str]:
     """Read the times of a column, NaN at rest, and their unit where its cells or heading say it.
+
+    Infinite ones are refused, unless they `may_be_far`, as of cells that are not reached.
 
     Raises
     ------
@@ -141,7 +145,7 @@ def times_in(sheet: Sheet, column: int) -> tuple[NDArray[np.float64], str]:
             column,
         )
     times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
-    if (is_far := np.isinf(times)).any():
+    if not may_be_far and (is_far := np.isinf(times)).any():
         bad = int(np.flatnonzero(is_far)[0])
         raise sheet.error(f"must be a finite number, found {shown(cells[bad])}", bad, column)
     return times, unit

@@ -120,7 +120,7 @@ def expression_in(
         fill_gaps(values, times[rows], named)
     own = np.unique(np.array(sheet.rows)[rows], return_index=True)[1]  # one may be in two series
     warn_of_samples(path, values if own.size == len(values) else values[np.sort(own)])
-    on = _perturbed(sheet, lower, np.isnan(times))
+    on = perturbed_in(sheet, lower, np.isnan(times))
     series, levels_of_series, note = averaged(samples, series, values[:n])
     return Expression(
         levels_of_series,
@@ -217,7 +217,7 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
         )
 
 
-def _perturbed(sheet: Sheet, lower: list[str], is_rest: Flags) -> Flags | None:
+def perturbed_in(sheet: Sheet, lower: list[str], is_rest: Flags) -> Flags | None:
     """Whether a perturbation was on in each sample; False for those at rest, whose cell is free."""
     if "perturbed" not in lower or is_rest.all():
         return None

@@ -228,7 +228,7 @@ def _is_times(sheet: Sheet) -> bool:
         return True
     if found is None:
         warn_user(
-            f"{sheet.path}: the first row counts from {names[0]} to {names[-1]}, taken for numbers "
-            "of samples at rest; where these are times, call its first cell Time"
+            f"{sheet.path}: heads of samples count from {names[0]} to {names[-1]}, taken for "
+            "numbers of samples at rest; where these are times, call the first head Time"
         )
     return bool(found)

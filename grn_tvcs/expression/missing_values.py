@@ -54,7 +54,7 @@ def numbers_with_gaps(
     wanted = None if len(rows) == len(table.rows) - 1 else frozenset(rows)
     n_gaps, done, first = 0, 0, None
     for at, block in table.blocks(1):
-        lines = range(at, at + len(block))
+        lines: Sequence[int] = range(at, at + len(block))
         if wanted is not None:
             lines = [i for i in lines if i in wanted]
             block = [block[i - at] for i in lines]

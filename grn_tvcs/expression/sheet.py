@@ -28,7 +28,9 @@ Levels = NDArray[np.float64]
 class Grid(Protocol):
     """Cells as they stand in a file or in memory, with the names of the columns in row 0."""
 
-    path: str
+    @property
+    def path(self) -> str:
+        """What errors call them."""
 
     def row(self, i: int) -> Sequence[str]:
         """Return the cells of a row."""

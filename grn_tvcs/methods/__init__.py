@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from grn_tvcs.network.rules import Rules
 
 AUTO = "auto"  # as many edges as the data support
-DIGITS = 6
-FEWEST_STEPS = 6  # from sample to sample, or as many samples at rest; with fewer a warning
+DIGITS = 6  # significant digits of scores
+MIN_STEPS = 6  # steps from sample to sample and samples at rest; with fewer a warning
 
 
 def infer(
@@ -45,24 +45,24 @@ def infer(
 ) -> Network:
     """Infer which gene regulates which.
 
-    Genes and series are sorted first, so their order in the file changes nothing.
+    Genes and series are sorted first, so their order in files does not matter.
 
     Parameters
     ----------
     expression
-        Levels over time, or at rest, or both, as `Expression.of` reads them. Methods that need no
-        time use all samples, dynGENIE3 both kinds each in its way, ``"tvcs"`` and ``"tvcs-plain"``
-        those of series, with a warning where there are others. A constant gene gets no regulators,
-        with a warning that names it.
+        Levels over time, or at rest, or both, as `Expression.of` reads them. Methods without time
+        use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"`` and
+        ``"tvcs-plain"`` use series only, with a warning about other samples. Constant genes get no
+        regulators, with a warning.
     method
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
-        Caps on the regulators of a gene, the targets of a regulator and all edges; None is no
-        cap. `max_out_degree` may map names of regulators to caps of their own; the others then have
-        none. Without `max_edges` as many edges are selected as the verdict supports, under the
-        other caps. Where there is no verdict, or it says why no chance is given, they are few: one
-        for every four targets. ``"auto"`` says the same, for a method with a confidence alone (for
-        other methods there is `choose_edges`).
+        Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap.
+        `max_out_degree` may map names of regulators to their caps; the others then have none.
+        Without `max_edges`, as many edges are selected as the verdict supports, under the other
+        caps. Without a verdict, or without edge probabilities, it is one for every four targets.
+        ``"auto"`` does the same, but only for methods with a confidence (for the others, see
+        `choose_edges`).
     regulators
         Names of the genes that may regulate; None means all.
     targets
@@ -71,40 +71,39 @@ def infer(
     steady
         Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
     prior
-        Edges of the same genes that are believed before there are data, for methods that use them.
+        Prior edges of the same genes, for methods that use them.
     scale
-        What the values are: ``"levels"``, ``"log"`` or ``"counts"``; by default what `expression`
-        says, or else a guess, with a warning where it is doubtful.
+        Scale of the values: ``"levels"``, ``"log"`` or ``"counts"``; by default that of
+        `expression`, or a guess, with a warning if it is doubtful.
     rng
-        Seed or generator; the same one gives the same network.
+        Seed or generator; equal seeds give equal networks.
     **options
-        Options of the method, such as ``resamples`` for ``"tvcs"``: see `options_of`. And, where
-        a method is able to: ``threads``; ``engine``, one of `tvcs_core.engines`, which does the
-        work instead of threads; ``progress``, True to show it, as in a notebook, or called with
-        the parts of the work that are done and all of them; ``keep``, a folder for finished work
-        that an interrupted run leaves and the next one takes up.
+        Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Some methods
+        also take ``threads``; ``engine``, one of `tvcs_core.engines`, which does the work instead
+        of threads; ``progress``, True to show it, as in a notebook, or a function of the finished
+        and the total units of work; ``keep``, a checkpoint folder from which an interrupted run can
+        resume.
 
     Returns
     -------
     Network
-        Genes in the order of their names; scores of six significant digits; selected are the
-        edges whose scores add up to the most under the caps, and `own` what ARACNE and TIGRESS
-        select themselves. A method that has a confidence gives a `verdict` too. It keeps what it
-        was inferred from, for `Network.report`.
+        Genes sorted by name, scores of six significant digits. Selected are the edges with the
+        largest sum of scores under the caps; `own` is the selection of ARACNE and TIGRESS. Methods
+        with a confidence also give a `verdict`. The network keeps its inputs for `Network.report`.
 
     Raises
     ------
     ValueError, TypeError
         If the method is unknown or does not take an option, a cap is negative or no integer, no
-        regulator is a gene, values are negative and said to be levels or counts, or all samples
-        are at rest and the method needs series, or they are fewer than three, or networks are to be
-        simulated (``calibrate``) and there are fewer than six steps and samples at rest.
+        regulator is a gene, values on the scale of levels or counts are negative, all samples are
+        at rest and the method needs series, or they are fewer than three, or networks are to be
+        simulated (``calibrate``) with fewer than six steps and samples at rest.
     """
     from grn_tvcs.expression.expression import require_expression
     from grn_tvcs.network.origin import Origin
     from grn_tvcs.network.rules import Rules, gene_set
 
-    refuse_wrong_words(method, steady, prior, options, max_edges)
+    check_arguments(method, steady, prior, options, max_edges)
     require_expression("expression", expression)
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
@@ -113,19 +112,18 @@ def infer(
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
         settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
-    return network.came_from(
-        Origin(settled, rules, method, rng if isinstance(rng, int) else None, steady)
-    )
+    seed = rng if isinstance(rng, int) else None
+    return replace(network, origin=Origin(settled, rules, method, seed, steady))
 
 
-def refuse_wrong_words(
+def check_arguments(
     method: str,
     steady: SteadyStates | None,
     prior: Prior | None,
     options: Mapping[str, Any],
     max_edges: int | str | None,
 ) -> None:
-    """Refuse what no data are needed to refuse; as `infer` says."""
+    """Check the arguments of `infer` that need no data."""
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.prior import Prior
     from tvcs_core.arguments import require_kind, require_one_of
@@ -159,7 +157,7 @@ def _inferred(
     rng: int | np.random.Generator | None,
     options: dict[str, Any],
 ) -> tuple[Expression, Network, Rules]:
-    """The expression on its scale, the network of it and the caps that are kept."""
+    """Return the expression on its scale, its network and the caps in use."""
     import numpy as np
 
     from grn_tvcs.combine.signs import supported_signs
@@ -183,12 +181,12 @@ def _inferred(
                 f"{len(missing)} of {len(names or ())} {kind} are no genes: {listed(missing)}"
             )
     n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_at_rest
-    if n_steps + n_rest < FEWEST_STEPS:
+    if n_steps + n_rest < MIN_STEPS:
         kinds = {"steps from sample to sample": n_steps, "samples at rest": n_rest}
         found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
         if options.get("calibrate"):
             raise ValueError(
-                f"calibrate: {found} are too few to learn chances from; it needs {FEWEST_STEPS}, "
+                f"calibrate: {found} are too few for edge probabilities; give {MIN_STEPS} or more, "
                 "or calibrate=0 (--calibrate off)"
             )
         warn_user(f"{found} are too few to tell regulators apart")
@@ -213,7 +211,7 @@ def _inferred(
 
 @contextmanager
 def _shown(progress: Any) -> Iterator[Any]:
-    """What progress is told to, shown while the work goes on where it is True."""
+    """Yield the callback for progress; a progress bar if `progress` is True."""
     if progress is not True:
         yield None if progress is False else progress
         return
@@ -224,12 +222,12 @@ def _shown(progress: Any) -> Iterator[Any]:
 
 
 def refuse_without_prior(method: str) -> None:
-    """Refuse a method that prior edges are of no use to.
+    """Raise if a method cannot use prior edges.
 
     Raises
     ------
     TypeError
-        Naming the methods that take them.
+        With the names of the methods that can.
     """
     if not METHODS[method].takes_prior:
         able = ", ".join(name for name, known in METHODS.items() if known.takes_prior)
@@ -237,5 +235,5 @@ def refuse_without_prior(method: str) -> None:
 
 
 def options_of(method: str) -> dict[str, Any]:
-    """Options of a method and their defaults."""
+    """Return the options of a method and their defaults."""
     return METHODS[method].options

@@ -48,7 +48,7 @@ def aracne(
     scores = mutual_information(r)
     scores[scores < strongest_indirect_path(rho, regulators, targets) - tolerance] = 0.0
     pairs = Pairs.correlated(regulators, targets, r, scores)
-    return Network.of_pairs(expression.genes, pairs)
+    return Network(expression.genes, pairs)
 
 
 def strongest_indirect_path(rho: RankCorrelations, regulators: Indices, targets: Indices) -> Array:

@@ -31,4 +31,4 @@ def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Netwo
     rho = RankCorrelations(expression.levels)
     scores = clr_scores(rho, regulators, targets)
     pairs = Pairs.correlated(regulators, targets, rho.of(regulators, targets), scores)
-    return Network.of_pairs(expression.genes, pairs)
+    return Network(expression.genes, pairs)

@@ -166,7 +166,7 @@ def combined(
     prior
         As in ``ensemble``.
     threads, engine, progress, keep
-        As in `stability.gather`; networks are simulated in parallel.
+        As in `units.gather`; networks are simulated in parallel.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
         raise ValueError(
@@ -177,7 +177,7 @@ def combined(
     model, n = load_pretrained(), len(expression.genes)
     if not rules.candidates(expression.genes, expression.constant_genes).allowed.any():
         nothing = Pairs.scored(np.empty(0, np.int64), np.zeros((0, n)))
-        return Network.of_pairs(expression.genes, nothing, verdict=Verdict(why_not=NO_CANDIDATES))
+        return Network(expression.genes, nothing, verdict=Verdict(why_not=NO_CANDIDATES))
     table_traits, design = _traits_and_design(expression, rules, steady)
     known = _shipped_calibration(model, design, resamples)
     n_to_simulate = calibrate if known is None else 0
@@ -286,7 +286,7 @@ def _unscored(genes: tuple[str, ...], evidence: EvidenceScores) -> Network:
         stability=evidence.stability,
         evidence=carried_by(_by_source(evidence)),
     )
-    return Network.of_pairs(genes, pairs)
+    return Network(genes, pairs)
 
 
 def _scaled_scores(evidence: EvidenceScores) -> dict[str, Array]:

@@ -62,4 +62,4 @@ def dyngenie3(
         of_genes[candidates.regulators] = target
         total = of_genes.sum()  # over all genes: the order of a float sum depends on the length
         target /= total if total > 0 else 1.0
-    return Network.of_pairs(genes, Pairs.scored(candidates.regulators, scores))
+    return Network(genes, Pairs.scored(candidates.regulators, scores))

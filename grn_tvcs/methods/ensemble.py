@@ -138,7 +138,7 @@ def ensemble(
         inputs, np.arange(len(genes)), scores, np.sign(signed).astype(np.int8), scores > 0,
         stability=series.stability, evidence=carried_by(by_source),
     )  # fmt: skip
-    network = Network.of_pairs(genes, pairs)
+    network = Network(genes, pairs)
     return network if prior is None else _with_prior(network, by_source, signed, prior, allowed)
 
 

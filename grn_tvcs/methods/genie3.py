@@ -53,4 +53,4 @@ def genie3(
         expression.levels, genes, candidates, rng, forest, progress,
         engine=engine or Threads(threads), keep=keep,
     )  # fmt: skip
-    return Network.of_pairs(genes, Pairs.scored(candidates.regulators, scores))
+    return Network(genes, Pairs.scored(candidates.regulators, scores))

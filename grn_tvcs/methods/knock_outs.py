@@ -59,7 +59,7 @@ def knock_outs(
     )  # fmt: skip
     by_source = [np.zeros(allowed.shape), told.knockouts, told.knockdowns]
     scores = np.sum(by_source, axis=0)
-    return Network.of_pairs(
+    return Network(
         expression.genes,
         Pairs(
             inputs, targets, scores, told.signs.astype(np.int8), scores > 0,

@@ -43,4 +43,4 @@ def lagged_correlation(
         r = lagged_correlations(expression, response, log_offset, regulators)
     else:
         r = lagged_correlations(expression, response, log_offset)[regulators]
-    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r))
+    return Network(expression.genes, Pairs.correlated(regulators, targets, r))

@@ -53,7 +53,7 @@ def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Net
                 at = rows[counts], columns[counts]
                 scores[at] = np.maximum(scores[at], value[counts])
     r = rho.of(regulators, targets)
-    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r, scores))
+    return Network(expression.genes, Pairs.correlated(regulators, targets, r, scores))
 
 
 def forward_selection(

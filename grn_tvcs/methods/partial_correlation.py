@@ -44,4 +44,4 @@ def partial_correlation(
     inputs, targets, _ = rules.inputs(genes)
     logs = all_log_levels(expression, log_offset=log_offset)
     partial = partial_correlations(logs, inputs, shrinkage or None)
-    return Network.of_pairs(genes, Pairs.correlated(inputs, targets, partial))
+    return Network(genes, Pairs.correlated(inputs, targets, partial))

@@ -20,4 +20,4 @@ def pcc(expression: Expression, rules: Rules, rng: np.random.Generator) -> Netwo
     """Score pairs by their absolute Pearson correlation over all samples; symmetric."""
     regulators, targets, _ = rules.candidates(expression.genes)
     r = correlation(expression.levels, regulators, targets)
-    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, r))
+    return Network(expression.genes, Pairs.correlated(regulators, targets, r))

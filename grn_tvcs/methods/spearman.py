@@ -24,4 +24,4 @@ def spearman(expression: Expression, rules: Rules, rng: np.random.Generator) -> 
     """Score pairs by their absolute rank correlation over all samples; symmetric."""
     regulators, targets, _ = rules.candidates(expression.genes)
     rho = RankCorrelations(expression.levels).of(regulators, targets)
-    return Network.of_pairs(expression.genes, Pairs.correlated(regulators, targets, rho))
+    return Network(expression.genes, Pairs.correlated(regulators, targets, rho))

@@ -1,6 +1,6 @@
-"""The methods of network inference: what is said of each, and what it needs.
+"""The table of methods, with their properties.
 
-To import it loads no method; each is found by its name when it is run.
+Importing it loads no method; each is imported when it runs.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def tigress(
     n_runs = 2 * splits
     scores = area / (n_runs * max(steps, 1))
     own = (count >= MIN_FREQUENCY * n_runs) & (scores > 0)
-    return Network.of_pairs(
+    return Network(
         genes, Pairs(inputs, np.arange(len(genes)), scores, np.sign(sign).astype(np.int8), own)
     )
 

@@ -159,7 +159,7 @@ def tvcs(
         signed += told.signs[:, at] * (by_source[1] + by_source[2])
         scores = np.sum(by_source, axis=0)
         evidence = carried_by(by_source)
-    return Network.of_pairs(
+    return Network(
         genes,
         Pairs(
             found.inputs, found.targets, scores, np.sign(signed).astype(np.int8), scores > 0,

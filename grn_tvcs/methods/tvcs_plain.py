@@ -39,4 +39,4 @@ def tvcs_plain(expression: Expression, rules: Rules, rng: np.random.Generator) -
         rules = replace(rules, max_edges=EDGES_PER_GENE * len(genes))
     problem = paper_problem(expression, rules)
     W = solve(problem, "iht", rng=rng, max_iter=ITERATIONS).matrix
-    return Network.of_pairs(genes, Pairs.correlated(regulators, targets, W))
+    return Network(genes, Pairs.correlated(regulators, targets, W))

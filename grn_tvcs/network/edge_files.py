@@ -317,7 +317,7 @@ class _Kept:
 
     def reference(self) -> Reference:
         """The edges as a network, and what was left out."""
-        network = Network.of_pairs(self._genes, self._pairs())
+        network = Network(tuple(self._genes), self._pairs())
         return Reference(network, self.left_out, tuple(self.strangers))
 
     def _pairs(self) -> Pairs:

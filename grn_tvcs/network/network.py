@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
 from grn_tvcs.network.edge import CHANCES, HEADER, SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.pairs import EXTRA, FIXED, KINDS, OverGenes, Pairs, square
+from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, square
 from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
@@ -33,133 +34,97 @@ if TYPE_CHECKING:
 class Network:
     """Scored directed edges between named genes, ``[regulator, target]``.
 
-    Arrays are given and shown over all genes. They are kept over the pairs that may be edges
-    alone (`pairs`), so a network of few regulators takes memory for these until one is asked for.
+    It keeps the pairs that may be edges alone, so a network of few regulators takes memory for
+    these. Its arrays are shown over all genes, and made when they are asked for first.
 
     Parameters
     ----------
     genes
-        All genes, linked or not; the names of rows and columns.
-    scores
-        How sure each edge is, >= 0 with a diagonal of zeros; (genes, genes). 0 is no edge.
-    signs
-        1 activates, -1 represses, 0 not known; None means all unknown.
-    selected
-        The edges inside the caps; None means every edge with a score above 0.
-    stability
-        In which part of all divisions of the data into halves each edge was chosen and stood out
-        of noise in both halves, in [0, 1]; NaN where the data are too few to be halved, None
-        where the method does not resample.
-    own
-        The edges that the method itself selects; None where it only ranks.
-    evidence
-        What the score of each edge stands on, as a place in `evidence.NAMES`; None where it is
-        the series alone, in one way.
-    confidence
-        Chance that each edge is true, in [0, 1]; None where the method or the data give none.
-    false_discovery
-        Expected share of false edges among all with at least the confidence of each, in [0, 1]
-        (`confidence.false_discovery`).
+        All genes, linked or not.
+    pairs
+        What is known of the pairs that may be edges.
     verdict
         How many edges the experiment supports, or why that cannot be told; None where the method
         gives no confidence.
     notes
         What a reader should know of how it was inferred, a clause each.
+    origin
+        How it was inferred, where `infer` made it in this session.
 
     Raises
     ------
     ValueError
-        If shapes disagree, names repeat, a score is negative or not finite, a gene has an edge
-        to itself, an edge without a score is selected, or a chance is not in [0, 1].
+        If names repeat, a score is negative or not finite, a gene has an edge to itself, an edge
+        without a score is selected, or a chance is not in [0, 1].
     """
 
     genes: tuple[str, ...]
-    scores: OverGenes[NDArray[np.float64]] = OverGenes(is_required=True)
-    signs: OverGenes[NDArray[np.int8]] = OverGenes()
-    selected: OverGenes[NDArray[np.bool_]] = OverGenes()
-    stability: OverGenes[NDArray[np.float64] | None] = OverGenes()
-    own: OverGenes[NDArray[np.bool_] | None] = OverGenes()
-    evidence: OverGenes[NDArray[np.uint8] | None] = OverGenes()
-    confidence: OverGenes[NDArray[np.float64] | None] = OverGenes()
-    false_discovery: OverGenes[NDArray[np.float64] | None] = OverGenes()
+    pairs: Pairs
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        given = {name: self.__dict__.pop(name) for name in KINDS}
-        object.__setattr__(self, "genes", names_of("genes", self.genes))
-        object.__setattr__(self, "_pairs", square(len(self.genes), given))
-        self._check()
+    origin: Origin | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of_pairs(
+    def of(
         cls,
         genes: Sequence[str],
-        pairs: Pairs,
-        *,
+        scores: ArrayLike,
+        signs: ArrayLike | None = None,
+        selected: ArrayLike | None = None,
+        stability: ArrayLike | None = None,
+        own: ArrayLike | None = None,
+        evidence: ArrayLike | None = None,
+        confidence: ArrayLike | None = None,
+        false_discovery: ArrayLike | None = None,
         verdict: Verdict | None = None,
         notes: Sequence[str] = (),
     ) -> Network:
-        """Make a network of `pairs`, whose arrays it keeps; memory is for them alone.
+        """Make a network of arrays over all genes, ``[regulator, target]``, which are copied.
+
+        Parameters
+        ----------
+        genes
+            The names of rows and columns.
+        scores
+            How sure each edge is, >= 0 with a diagonal of zeros; (genes, genes). 0 is no edge.
+        signs
+            1 activates, -1 represses, 0 not known; None means all unknown.
+        selected
+            The edges inside the caps; None means every edge with a score above 0.
+        stability
+            In which part of all divisions of the data into halves each edge was chosen and stood
+            out of noise in both halves, in [0, 1]; NaN where the data are too few to be halved,
+            None where the method does not resample.
+        own
+            The edges that the method itself selects; None where it only ranks.
+        evidence
+            What the score of each edge stands on, as a place in `evidence.NAMES`; None where it
+            is the series alone, in one way.
+        confidence
+            Chance that each edge is true, in [0, 1]; None where the method or the data give none.
+        false_discovery
+            Expected share of false edges among all with at least the confidence of each, in
+            [0, 1] (`confidence.false_discovery`).
+        verdict, notes
+            As for the class.
 
         Raises
         ------
         ValueError
-            As for the class.
+            If shapes disagree, or as for the class.
         """
-        require_kind("pairs", pairs, Pairs)
-        network = object.__new__(cls)
         names = names_of("genes", genes)
-        facts = {"genes": names, "verdict": verdict, "notes": tuple(notes), "_pairs": pairs}
-        for name, value in facts.items():
-            object.__setattr__(network, name, value)
-        network._check()
-        return network
+        given = {
+            "scores": scores, "signs": signs, "selected": selected, "stability": stability,
+            "own": own, "evidence": evidence, "confidence": confidence,
+            "false_discovery": false_discovery,
+        }  # fmt: skip
+        return cls(names, square(len(names), given), verdict, tuple(notes))
 
-    @property
-    def origin(self) -> Origin | None:
-        """How it was inferred, where `infer` made it in this session."""
-        return cast("Origin | None", self.__dict__.get("_origin"))
-
-    def came_from(self, origin: Origin | None) -> Network:
-        """The same, with what it was inferred from kept beside it."""
-        network = object.__new__(Network)
-        network.__dict__.update(self.__dict__, _origin=origin)
-        return network
-
-    def _under(self, rules: Rules) -> Network:
-        """The same, the caps that its selected edges keep being these."""
-        origin = self.origin
-        return self if origin is None else self.came_from(origin._replace(rules=rules))
-
-    @property
-    def pairs(self) -> Pairs:
-        """What is known of the pairs that may be edges, over regulators x targets."""
-        pairs: Pairs = self.__dict__["_pairs"]
-        return pairs
-
-    def but(self, **changes: Any) -> Network:
-        """The same with other `pairs`, or arrays over them, another verdict or other notes."""
-        facts = {name: changes.pop(name, getattr(self, name)) for name in ("verdict", "notes")}
-        pairs = replace(changes.pop("pairs", self.pairs), **changes)
-        network = Network.of_pairs(self.genes, pairs, **facts)
-        object.__setattr__(network, "_origin", self.origin)
-        return network
-
-    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
-        """The same over other pairs: of the genes at these places, which rise."""
-        return self.but(pairs=self.pairs.among(regulators, targets))
-
-    def over_genes(self, name: str) -> NDArray[Any] | None:
-        """One of the arrays, (genes, genes); made when it is asked for first."""
-        known: dict[str, NDArray[Any] | None] = self.__dict__.setdefault("_square", {})
-        if name not in known:
-            known[name] = self.pairs.over_genes(name, len(self.genes))
-        return known[name]
-
-    def _check(self) -> None:
-        """Refuse what the class must not hold."""
+    def __post_init__(self) -> None:
         genes, pairs = self.genes, self.pairs
+        require_kind("genes", genes, tuple)
+        require_kind("pairs", pairs, Pairs)
         for name in FIXED:
             getattr(pairs, name).setflags(write=False)
         if twice := repeated(genes):
@@ -180,6 +145,64 @@ class Network:
                 wrong = chances[~((chances >= 0) & (chances <= 1))][0]
                 raise ValueError(f"{name} must be from 0 to 1, found {wrong:g}")
 
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """How sure each edge is; (genes, genes), as the arrays below: see `Network.of`."""
+        return cast("NDArray[np.float64]", self._square("scores"))
+
+    @cached_property
+    def signs(self) -> NDArray[np.int8]:
+        """1 where an edge activates, -1 where it represses, 0 where that is not known."""
+        return cast("NDArray[np.int8]", self._square("signs"))
+
+    @cached_property
+    def selected(self) -> NDArray[np.bool_]:
+        """The edges inside the caps."""
+        return cast("NDArray[np.bool_]", self._square("selected"))
+
+    @cached_property
+    def stability(self) -> NDArray[np.float64] | None:
+        """How often each edge was chosen in both halves of the data, where that is known."""
+        return self._square("stability")
+
+    @cached_property
+    def own(self) -> NDArray[np.bool_] | None:
+        """The edges that the method itself selects, where it does."""
+        return self._square("own")
+
+    @cached_property
+    def evidence(self) -> NDArray[np.uint8] | None:
+        """What each score stands on, as a place in `evidence.NAMES`, where that is known."""
+        return self._square("evidence")
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float64] | None:
+        """Chance that each edge is true, where one is given."""
+        return self._square("confidence")
+
+    @cached_property
+    def false_discovery(self) -> NDArray[np.float64] | None:
+        """Expected share of false edges at the confidence of each, where one is given."""
+        return self._square("false_discovery")
+
+    def _square(self, name: str) -> NDArray[Any] | None:
+        return self.pairs.over_genes(name, len(self.genes))
+
+    def _under(self, rules: Rules) -> Network:
+        """The same, the caps that its selected edges keep being these."""
+        origin = self.origin
+        return self if origin is None else replace(self, origin=origin._replace(rules=rules))
+
+    def but(self, **changes: Any) -> Network:
+        """The same with other `pairs`, or arrays over them, another verdict or other notes."""
+        facts = {name: changes.pop(name) for name in ("verdict", "notes") if name in changes}
+        pairs = replace(changes.pop("pairs", self.pairs), **changes)
+        return replace(self, pairs=pairs, **facts)
+
+    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
+        """The same over other pairs: of the genes at these places, which rise."""
+        return replace(self, pairs=self.pairs.among(regulators, targets))
+
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
         """Make a network of the nodes and edges of a `networkx.DiGraph`; all edges are selected.
@@ -197,7 +220,8 @@ class Network:
         """
         from grn_tvcs.network.programs.graphs import pairs_of_graph
 
-        return cls.of_pairs(*pairs_of_graph(graph))
+        genes, pairs = pairs_of_graph(graph)
+        return cls(tuple(genes), pairs)
 
     def within(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
@@ -341,7 +365,7 @@ class Network:
         from grn_tvcs.network.programs.anndata import kept
 
         genes, pairs, notes = kept(data, key)
-        return cls.of_pairs(genes, pairs, notes=notes)
+        return cls(genes, pairs, notes=notes)
 
     def report(self, path: str | Path, expression: Expression | None = None, **more: Any) -> Path:
         """Write the report of the network, one HTML file, and return its path.

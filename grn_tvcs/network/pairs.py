@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,6 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Edges = tuple[Places, Places]  # places of regulators and targets, pair by pair
-Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,32 +154,6 @@ def _in_both(some: Places, others: Places) -> tuple[Places, Places]:
     """Where what both hold stands in either."""
     _, here, there = np.intersect1d(some, others, assume_unique=True, return_indices=True)
     return here, there
-
-
-class OverGenes(Generic[Kept]):
-    """A field of `Network` that is given and shown over all genes, and kept as `Pairs`."""
-
-    def __init__(self, *, is_required: bool = False) -> None:
-        self._is_required = is_required
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, network: None, owner: type) -> None: ...
-
-    @overload
-    def __get__(self, network: object, owner: type) -> Kept: ...
-
-    def __get__(self, network: Any, owner: type) -> Kept | None:
-        if network is None:  # a dataclass asks for the default
-            if self._is_required:
-                raise AttributeError(self._name)
-            return None
-        return cast("Kept", network.over_genes(self._name))
-
-    def __set__(self, network: Any, value: ArrayLike | None) -> None:
-        network.__dict__[self._name] = value
 
 
 def square(genes: int, given: dict[str, Any]) -> Pairs:

@@ -75,4 +75,4 @@ def draw_topology(
             free[:, target] = False
     signs = np.where(rng.random(edges.shape) < ACTIVATING, 1, -1) * edges
     genes = tuple(f"G{i + 1}" for i in range(n_genes))
-    return Network(genes, edges.astype(float), signs.astype(np.int8))
+    return Network.of(genes, edges.astype(float), signs.astype(np.int8))

@@ -121,7 +121,7 @@ class Kinetics:
             for module in gene.modules:
                 for k, j in enumerate(module.regulators):
                     signs[j, i] = module.sign if k < module.n_activators else -module.sign
-        return Network(self.names, (signs != 0).astype(float), signs)
+        return Network.of(self.names, (signs != 0).astype(float), signs)
 
     def arrays(self) -> KineticModel:
         """Return the model as arrays for the kernels."""

@@ -78,7 +78,7 @@ def grow(
     edges[regulators] = _placed(n_edges, regulators, n_genes, max_in_degree, most_out, rng)
     signs = np.where(rng.random(edges.shape) < ACTIVATING, 1, -1) * edges
     genes = tuple(f"G{i + 1}" for i in range(n_genes))
-    return Network(genes, edges.astype(float), signs.astype(np.int8))
+    return Network.of(genes, edges.astype(float), signs.astype(np.int8))
 
 
 def _check_sizes(
@@ -200,7 +200,7 @@ def read_topology(path: str | Path) -> Network:
             signs[place[regulator], place[target]] = sign
     if not scores.any():
         raise table.error("a topology must have an edge, found none")
-    return Network(tuple(genes), scores, signs)
+    return Network.of(tuple(genes), scores, signs)
 
 
 def _check_edge(table: Table, row: int, regulator: str, target: str) -> None:

@@ -32,7 +32,7 @@ class Told(Method):
     def function(self):
         def told(expression, rules, rng, *, steady=None):
             network = METHODS["pcc"](expression, rules, rng)
-            return replace(network, confidence=np.tanh(3 * network.scores))
+            return network.but(confidence=np.tanh(3 * network.pairs.scores))
 
         return told
 
@@ -374,7 +374,7 @@ def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
         is_edge = (rng.random((8, 8)) < chances) & judged
         table = kinds_data.Table(None, None, None, judged, is_edge)
         genes = tuple("abcdefgh")
-        answer = Network(genes, chances, confidence=chances)
+        answer = Network.of(genes, chances, confidence=chances)
         found = kinds.confidence_of("combined", answer, table)
         assert found.error == calibration_error(chances[judged], is_edge[judged]).error
         rows.append(row("k", network, "combined", 0.5, confidence="yes", bins=found.bins))
@@ -391,7 +391,7 @@ def test_confidences_of_many_networks_are_judged_as_one(method_with_confidence):
 
 
 def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
-    answer = Network(("a", "b"), np.array([[0, 1.0], [0, 0]]))
+    answer = Network.of(("a", "b"), np.array([[0, 1.0], [0, 0]]))
     table = kinds_data.Table(None, None, None, ~np.eye(2, dtype=bool), np.eye(2, dtype=bool)[::-1])
     assert kinds.confidence_of("combined", answer, table) == ("no", None, 0, 0.0, 0, "")
     assert kinds.confidence_of("clr", answer, table).confidence == ""

@@ -108,9 +108,9 @@ def test_noise_draws_share_the_network_and_all_but_the_noise():
 
 
 def test_caps_among_linked_pairs_choose_from_these_alone():
-    reference = Network(("a", "b", "c"), np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 0]]))
+    reference = Network.of(("a", "b", "c"), np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 0]]))
     scores = np.array([[0, 0.2, 0.9], [0.1, 0, 0.8], [0, 0.7, 0]])
-    network = Network(("a", "b", "c"), scores)
+    network = Network.of(("a", "b", "c"), scores)
     judge = cases.judge
     linked = judge(network, reference, "largest degrees", "linked")
     assert (linked.n_selected, linked.n_found) == (1, 1)
@@ -121,7 +121,7 @@ def test_caps_among_linked_pairs_choose_from_these_alone():
 def test_true_degrees_alone_tell_directions_of_a_ranking_that_knows_nothing():
     scores = np.zeros((6, 6))
     scores[0, 1:] = 1.0  # a star: its centre is the only gene with targets
-    reference = Network(tuple("abcdef"), scores)
+    reference = Network.of(tuple("abcdef"), scores)
     found = SimpleNamespace(expression=SimpleNamespace(genes=reference.genes), reference=reference)
     network = methods.at_random(found, 0)
     judged = cases.judge(network, reference, "out-degrees", "linked")

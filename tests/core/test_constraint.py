@@ -248,7 +248,7 @@ def test_groups_may_be_empty():
 
 
 def test_as_many_groups_may_be_empty_as_is_said_and_no_more(monkeypatch):
-    monkeypatch.setattr("tvcs_core.constraint.MOST_EMPTY", 3)
+    monkeypatch.setattr("tvcs_core.constraint.MAX_EMPTY_GROUPS", 3)
     assert TVCS.groups([0, 4], None, row_caps=1).row_caps.tolist() == [1, 0, 0, 0, 1]
     with pytest.raises(ValueError, match="with at most 3 groups that hold no variable"):
         TVCS.groups([0, 5], None, row_caps=1)

@@ -16,7 +16,7 @@ from tvcs_core.files.matrices import refuse_masked
 MAX_SIZE = 2.0**500
 # Largest integer up to which every integer is a float64.
 MAX_INTEGER = 2**53
-# Values whose exponent is at most this are squared without scaling: squares stay above 2^-1022.
+# V is squared without scaling if the exponent of its largest value is at most this in size.
 SAFE_EXPONENT = 200
 # Largest ratio of gains, as an exponent, that one unit can represent in float64.
 MAX_EXPONENT_RANGE = 900

@@ -129,7 +129,7 @@ def project(
     --------
     >>> from tvcs_core import TVCS, project
     >>> projection = project([[3, 2], [2, 0]], TVCS.matrix((2, 2), row_caps=1, col_caps=1))
-    >>> projection.matrix.tolist(), projection.kept, projection.gap
+    >>> projection.matrix.tolist(), projection.objective, projection.gap
     ([[3.0, 0.0], [0.0, 0.0]], 9.0, 0.0)
     """
     # Valid arguments pass with few checks: a small projection takes only microseconds.

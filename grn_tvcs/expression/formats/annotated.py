@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import read_times, said_of_no_time, said_of_unit
+from grn_tvcs.expression.clock import said_of_unit, times_in
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
-from grn_tvcs.expression.judge.names import CLOCK, SERIES
-from grn_tvcs.expression.options import Options, may_read
-from grn_tvcs.expression.sheet import find_place
+from grn_tvcs.expression.from_sheet import perturbed_in
+from grn_tvcs.expression.judge.names import CLOCK
+from grn_tvcs.expression.judge.roles import IGNORED, kinds_of, series_places
+from grn_tvcs.expression.judge.series import Samples, by_columns
+from grn_tvcs.expression.options import LayoutError, Options, may_read
+from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.shown import did_you_mean, listed, shown
@@ -43,6 +47,10 @@ class Annotated(ABC):
         self.path = path
         self.options = options
         self.is_raw = options.layer == RAW and RAW not in self.layers()
+
+    @abstractmethod
+    def n_samples(self) -> int:
+        """Rows of ``obs``."""
 
     @abstractmethod
     def obs_columns(self) -> list[str]:
@@ -75,80 +83,6 @@ class Annotated(ABC):
     def error(self, what: str, column: str | None = None) -> DataError:
         """Make an error that names the data and perhaps a column."""
         return DataError(what, path=self.path, column=column)
-
-    def _of_obs(self, name: str) -> list[Any]:
-        place = find_place(self.obs_columns(), name)
-        if place is None or (name.isdecimal() and name not in self.obs_columns()):
-            raise self.error(
-                f"obs has no column {shown(name)}{did_you_mean(name, self.obs_columns())}; it has "
-                f"{listed(self.obs_columns())}"
-            )
-        return self.obs(self.obs_columns()[place])
-
-    def _used(self) -> list[str]:
-        """Columns of ``obs`` that are not to be ignored."""
-        gone = {name.lower() for name in self.options.ignore}
-        return [name for name in self.obs_columns() if name.lower() not in gone]
-
-    def times(self) -> tuple[NDArray[np.float64], str]:
-        """The time of each sample, NaN where it has none or is not reached, and the unit."""
-        name = self.options.time_column
-        if name is None:
-            name = self._time_column()
-        values = self._of_obs(name)
-        unit = ""
-        try:
-            times = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            found = read_times(["" if value != value else str(value) for value in values])
-            if found is None:
-                bad = next(v for v in values if not _is_time(v))
-                raise self.error(
-                    f"must be a number, found {shown(bad)}{said_of_no_time(str(bad))}", name
-                ) from None
-            times, unit = np.array(found.values), found.unit
-        if (is_far := np.isinf(times)).any():
-            warn_user(
-                f"{self.path}: left out {int(is_far.sum())} samples whose time in {name} is "
-                "infinite, as pseudotime is where a cell is not reached"
-            )
-            times = np.where(is_far, np.nan, times)
-        if np.isnan(times).all():
-            raise self.error("must hold finite times", name)
-        return times, unit
-
-    def _time_column(self) -> str:
-        for name in self._used():
-            if name.lower() == "time":
-                return name
-        likely = [name for name in self._used() if _is_clock(name)]
-        raise may_read(
-            self.error(
-                f"obs must have a column time, or give --time-column"
-                f"{' ' + likely[0] if likely else ''}; it has {listed(self.obs_columns())}"
-            ),
-            *({"time_column": name} for name in likely),
-        )
-
-    def series(self, n_samples: int) -> NDArray[Any]:
-        """The name of each sample's series."""
-        lower = {name.lower(): name for name in self._used()}
-        names: list[str] = list(self.options.series_column)
-        names = names or [lower[kind] for kind in SERIES if kind in lower]
-        if not names:
-            return np.full(n_samples, "1", dtype=object)
-        labels = [[str(value) for value in self._of_obs(name)] for name in names]
-        return np.array(["/".join(row) for row in zip(*labels, strict=True)], dtype=object)
-
-    def perturbed(self) -> NDArray[np.bool_] | None:
-        """The column ``perturbed``, if there is one."""
-        name = next((name for name in self._used() if name.lower() == "perturbed"), None)
-        if name is None:
-            return None
-        values = [str(value).lower() for value in self.obs(name)]
-        if bad := set(values) - {"0", "1", "true", "false"}:
-            raise self.error(f"must be 0 or 1, found {min(bad)!r}", name)
-        return np.array([value in ("1", "true") for value in values])
 
     def genes(self) -> tuple[str, ...]:
         """Index of ``var``, or the column that is said to name genes."""
@@ -200,6 +134,24 @@ class Annotated(ABC):
         return layer
 
 
+class _Obs:
+    """The grid of ``obs``: a column is read when it is asked for."""
+
+    def __init__(self, data: Annotated) -> None:
+        self.path = data.path
+        self.heads = data.obs_columns()
+        self._data = data
+
+    def column(self, j: int) -> Sequence[str]:
+        """Return a column as text, empty where there is nothing."""
+        values = self._data.obs(self.heads[j])
+        return ["" if value is None or value != value else str(value) for value in values]
+
+    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
+        """Make an error that names a column."""
+        return self._data.error(what, None if column is None else self.heads[column])
+
+
 def expression_of(data: Annotated) -> Expression:
     """Make out the expression of annotated levels; as `Expression.of` says.
 
@@ -208,26 +160,34 @@ def expression_of(data: Annotated) -> Expression:
     DataError, ValueError
         As for `Expression.of`.
     """
-    times, unit = data.times()
-    series = data.series(times.size)
-    on = data.perturbed()
-    is_in = ~np.isnan(times)
-    if not is_in.all():
-        warn_user(f"{data.path}: left out {int((~is_in).sum())} samples without a time")
-    place = {name: k for k, name in enumerate(dict.fromkeys(series[is_in].tolist()))}
-    cells = Cells(
-        np.flatnonzero(is_in),
-        np.array([place[name] for name in series[is_in].tolist()]),
-        times[is_in],
-        np.ones(int(is_in.sum())),
-        list(place),
+    heads = data.obs_columns()
+    here = {name.lower() for name in heads}
+    ignored = [name for name in data.options.ignore if name.lower() in here]
+    options = replace(data.options, ignore=ignored, keep=())
+    obs = Sheet(
+        cast("Grid", _Obs(data)),
+        [Column(n, j) for j, n in enumerate(heads)],
+        range(1, data.n_samples() + 1),
     )
+    kinds = kinds_of(obs, options, has_index=False) if heads else []
+    if "time" not in kinds:
+        raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])
+    times, unit = _times(obs, kinds.index("time"))
+    if not (is_in := ~np.isnan(times)).all():
+        warn_user(f"{data.path}: left out {int((~is_in).sum())} samples without a time")
+    labels = series_places(obs, kinds, options)
+    samples = Samples(obs, times, kinds.index("time"), labels)
+    names = by_columns(samples) if labels else dict.fromkeys(samples.rows, "1")
+    place = {name: k for k, name in enumerate(dict.fromkeys(names.values()))}
+    number = np.array([place[name] for name in names.values()])
+    cells = Cells(samples.rows, number, times[is_in], np.ones(len(number)), list(place))
     points = points_of(cells)
-    if len(points.size) < len(cells.cell):
+    if len(points.size) < len(number):
         warn_user(
-            f"{data.path}: averaged {len(cells.cell)} samples to {len(points.size)}, one for each "
+            f"{data.path}: averaged {len(number)} samples to {len(points.size)}, one for each "
             "time of a series"
         )
+    on = perturbed_in(obs, kinds, ~is_in)
     genes = data.genes()
     return expression_of_cells(
         data.path,
@@ -239,6 +199,31 @@ def expression_of(data: Annotated) -> Expression:
         perturbed=None if on is None else _of_points(on[is_in], points.point, data),
         notes=said_of_unit(unit),
     )
+
+
+def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
+    likely = [name for name in used if CLOCK.fullmatch(name) or "pseudotime" in name.lower()]
+    return may_read(
+        data.error(
+            f"obs must have a column time, or give --time-column"
+            f"{' ' + likely[0] if likely else ''}; it has {listed(data.obs_columns())}"
+        ),
+        *({"time_column": name} for name in likely),
+    )
+
+
+def _times(obs: Sheet, place: int) -> tuple[NDArray[np.float64], str]:
+    """The time of each sample, NaN where it has none or is not reached, and the unit."""
+    times, unit = times_in(obs, place, may_be_far=True)
+    if (is_far := np.isinf(times)).any():
+        warn_user(
+            f"{obs.path}: left out {int(is_far.sum())} samples whose time in {obs.heads[place]} is "
+            "infinite, as pseudotime is where a cell is not reached"
+        )
+        times = np.where(is_far, np.nan, times)
+    if np.isnan(times).all():
+        raise obs.error("must hold finite times", column=place)
+    return times, unit
 
 
 def _ignored(data: Annotated, genes: Sequence[str]) -> set[str]:
@@ -259,15 +244,3 @@ def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated)
     if not np.isin(share, (0.0, 1.0)).all():
         raise data.error("samples of one time and series must agree in it", "perturbed")
     return [f"{value:.0f}" for value in share]
-
-
-def _is_clock(name: str) -> bool:
-    return CLOCK.fullmatch(name) is not None or "pseudotime" in name.lower()
-
-
-def _is_time(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -53,8 +53,8 @@ class Matrix(NamedTuple):
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names a gene, where one is meant."""
-        is_gene = column is not None and column >= 0
-        return DataError(what, path=self.path, column=self.genes[column] if is_gene else None)
+        gene = None if column is None or column < 0 else self.genes[column]
+        return DataError(what, path=self.path, column=gene)
 
     def require_rectangle(self) -> None:
         """Refuse nothing: a matrix is one."""
@@ -75,7 +75,7 @@ class Cells(NamedTuple):
         Of the series.
     """
 
-    cell: NDArray[np.int64]
+    cell: Sequence[int] | NDArray[np.int64]
     series: NDArray[np.int64]
     times: Values
     weights: Values
@@ -111,7 +111,7 @@ def points_of(cells: Cells) -> Points:
     keys = np.stack([cells.series.astype(np.float64), cells.times], axis=1)
     found, point = np.unique(keys, axis=0, return_inverse=True)
     point = point.reshape(-1)
-    size = np.bincount(point, weights=cells.weights, minlength=len(found))
+    size = np.bincount(point, weights=cells.weights, minlength=len(found)).astype(np.float64)
     return Points(found[:, 0].astype(np.int64), found[:, 1], point, size)
 
 

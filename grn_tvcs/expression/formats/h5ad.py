@@ -143,6 +143,10 @@ class _File(Annotated):
             if "_index" not in file[part].attrs:
                 raise self.error(f"{part} must be a data frame of AnnData 0.7 or later")
 
+    def n_samples(self) -> int:
+        names = self._file["obs"][_text(self._file["obs"].attrs["_index"])]
+        return len(names if hasattr(names, "dtype") else names["codes"])
+
     def obs_columns(self) -> list[str]:
         return _columns(self._file["obs"])
 

@@ -33,6 +33,9 @@ class _InMemory(Annotated):
         self._data = data
         super().__init__(OBJECT, options)
 
+    def n_samples(self) -> int:
+        return len(self._data.obs)
+
     def obs_columns(self) -> list[str]:
         return [str(name) for name in self._data.obs.columns]
 

@@ -89,7 +89,7 @@ def series_of(samples: Samples) -> Series:
     DataError
         If a sample names no series, or times fall back in a way that may be read in two.
     """
-    label = _by_columns(samples) if samples.labels else _by_time(samples)
+    label = by_columns(samples) if samples.labels else _by_time(samples)
     if samples.replicates == "unpaired":
         label = _unpaired(samples, label)
     place = {name: k for k, name in enumerate(dict.fromkeys(label.values()))}
@@ -97,7 +97,8 @@ def series_of(samples: Samples) -> Series:
     return Series([label[i] for i in rows], rows)
 
 
-def _by_columns(samples: Samples) -> dict[int, str]:
+def by_columns(samples: Samples) -> dict[int, str]:
+    """Name the series of every sample with a time by the columns that label it."""
     sheet, label = samples.sheet, {}
     cells = [sheet.cells(j) for j in samples.labels]
     for i in samples.rows:

@@ -147,7 +147,7 @@ def test_bad_stability_and_own_cuts_are_refused(tmp_path, column, cell, message)
 @pytest.mark.parametrize("name", ["stability", "own"])
 def test_a_network_refuses_them_in_another_shape(name):
     with pytest.raises(ValueError, match=f"{name} must have the shape"):
-        Network(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
+        Network.of(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
 
 
 def test_a_reference_tells_what_it_left_out_by_reason(small):

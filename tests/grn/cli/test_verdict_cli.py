@@ -30,8 +30,8 @@ def likely(expression, rules, rng, *, calibrate: int = 12):
     n = len(expression.genes)
     scores = rng.uniform(0.1, 1.0, (n, n)) * rules.allowed(expression.genes)
     if not calibrate:
-        return Network(expression.genes, scores, verdict=Verdict(why_not=WHY_NOT))
-    return Network(
+        return Network.of(expression.genes, scores, verdict=Verdict(why_not=WHY_NOT))
+    return Network.of(
         expression.genes, scores, confidence=scores**2 * 0.9, verdict=Verdict(more=(2, 50))
     )
 

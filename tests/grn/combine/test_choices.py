@@ -22,7 +22,7 @@ def test_each_part_stands_alone_and_sums_are_of_those_that_are_added():
 def test_rankings_are_judged_as_score_does():
     made = draw_example(Design(6, 6, 2, 8), "flat", 1)
     found = choices.rankings(made, Design(6, 6, 2, 8))
-    truth = Network(made.expression.genes, made.is_edge.astype(float))
+    truth = Network.of(made.expression.genes, made.is_edge.astype(float))
     network = infer(made.expression, "tvcs", rng=0)
     assert found[("tvcs",)] == pytest.approx(score(network, truth).aupr)
     assert found[("chance",)] == pytest.approx(made.is_edge.sum() / 30)

@@ -1,4 +1,4 @@
-"""Exchanges of series: all where they are few, and the smallest p that they can give."""
+"""Permutations of series: all if they are few, and the smallest p that they can give."""
 
 import math
 

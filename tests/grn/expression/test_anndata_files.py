@@ -79,7 +79,7 @@ def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
     ("words", "message"),
     [
         ({}, "obs must have a column time, or give --time-column day; it has day, dpt_"),
-        ({"time_column": "dya"}, "obs has no column 'dya'; did you mean 'day'"),
+        ({"time_column": "dya"}, "has no column 'dya' for --time-column; did you mean 'day'"),
         ({"time_column": "day", "layer": "count"}, "no layer 'count'; did you mean 'counts'.*raw"),
         ({"time_column": "day", "gene_column": "symbols"}, "var has no column 'symbols'; did you"),
         ({"time_column": "day", "gene_column": "kind"}, "must be different, found twice: x"),

@@ -146,7 +146,7 @@ def test_a_column_is_a_name(name):
         (
             pd.to_timedelta([0, 1, 2] * 2, unit="h"),
             LEVELS,
-            "'time': must be a number, found Timedelta",
+            "'time': must be a number, found '0 days",
         ),
         (pd.to_datetime(["2024-01-01"] * 6), LEVELS, "that is a date: write how many hours"),
         (range(6), LEVELS + 1j, "the AnnData: X must hold real numbers, found complex128"),

@@ -128,13 +128,13 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
             {},
             "must have a column time, or give --time-column d",
         ),
-        ({}, {"time_column": "day"}, "obs has no column 'day'; it has Time, series, note"),
+        ({}, {"time_column": "day"}, "has no column 'day' for --time-column; it has Time, series"),
         ({}, {"time_column": "note"}, "column 'note': must be a number, found 'x'"),
         ({"obs": OBS | {"Time": [np.inf] * 4}}, {}, "must hold finite times"),
         ({"levels": np.where(LEVELS == 9, np.nan, LEVELS)}, {}, "must hold finite numbers"),
         ({"genes": ["A", "B", "A"]}, {}, "found twice: A"),
         ({"genes": ["A", "B"]}, {}, "X has 3 columns, but var names 2 genes"),
-        ({"obs": OBS | {"perturbed": ["yes"] * 4}}, {}, "must be 0 or 1, found 'yes'"),
+        ({"obs": OBS | {"perturbed": ["perhaps"] * 4}}, {}, "must be 0 or 1 .*found 'perhaps'"),
         ({"obs": OBS | {"Time": [0.0, 1, 2, 3], "series": ["a", "b", "c", "c"]}}, {}, "2 time po"),
         (
             {"obs": {"time": [0.0, 0, 1, 1], "perturbed": [True, False, False, False]}},
@@ -143,7 +143,7 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*averaged", "ignore:.*is infinite")
+@pytest.mark.filterwarnings("ignore:.*averaged", "ignore:.*is infinite", "ignore:.*is not used")
 def test_a_file_that_does_not_hold_is_refused_with_its_name(h5ad, change, arguments, message):
     with pytest.raises(DataError, match=message) as error:
         Expression.of(h5ad(**change), **arguments)

@@ -205,7 +205,7 @@ def without_hubs(n_genes, rng):
         others = np.delete(np.arange(n_genes), i)
         edges[i, rng.choice(others, 1 + i % 2, replace=False)] = 1
     signs = np.where(rng.random(edges.shape) < 0.5, 1, -1) * (edges > 0)
-    return Network(tuple(f"G{i}" for i in range(n_genes)), edges, signs.astype(np.int8))
+    return Network.of(tuple(f"G{i}" for i in range(n_genes)), edges, signs.astype(np.int8))
 
 
 def test_knock_outs_of_all_genes_or_of_two_make_no_network_without_hubs_worse():

@@ -112,7 +112,7 @@ def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
         assert network.in_degrees.max() <= 2
         assert network.out_degrees.max() <= 2
         assert 0.8 * n_edges <= network.out_degrees.sum() <= n_edges
-        again = replace(network, selected=None).within(Rules(2, 2, n_edges))
+        again = network.within(Rules(2, 2, n_edges))
         assert np.array_equal(again.selected, network.selected)
         assert all(edge.evidence for edge in network.edges())
 
@@ -187,7 +187,7 @@ def test_other_evidence_has_the_prior_where_few_regulators_have_nearly_all():
 def test_stars_are_found_by_the_sum_too_and_other_networks_as_before(monkeypatch):
     def of(kind, k):
         made = draw_example(Design(30, 30, 10, 15), kind, stream(k, "a star"))
-        truth = Network(made.expression.genes, made.is_edge.astype(float))
+        truth = Network.of(made.expression.genes, made.is_edge.astype(float))
         return score(infer(made.expression, "ensemble", resamples=20, rng=0), truth).aupr
 
     tables = [(kind, k) for kind in ("flat", "star") for k in range(4)]

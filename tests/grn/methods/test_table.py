@@ -50,7 +50,7 @@ def test_a_method_that_selects_edges_has_them_in_own_and_no_other_has_any(monkey
         n = len(expression.genes)
         chosen = np.zeros((n, n), dtype=bool)
         chosen[0, 1:] = True
-        return Network(expression.genes, 1.0 - np.eye(n), selected=chosen)
+        return Network.of(expression.genes, 1.0 - np.eye(n), selected=chosen)
 
     class Mine(Method):
         function = staticmethod(three)
@@ -72,7 +72,7 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
         rng.uniform(size=(9, 3)), np.arange(9.0), ("1",) * 9, tuple("ABC"),
         perturbed=np.arange(9) < 4,
     )  # fmt: skip
-    network = Network(made.genes, 1.0 - np.eye(3)).within(Rules(max_edges=2))
+    network = Network.of(made.genes, 1.0 - np.eye(3)).within(Rules(max_edges=2))
     said = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )

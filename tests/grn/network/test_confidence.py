@@ -27,7 +27,7 @@ def network():
     np.fill_diagonal(scores, 0.0)
     confidence = rng.uniform(size=SHAPE)
     confidence[confidence > 0.6] = 0.7
-    return Network(GENES, scores, confidence=confidence).judged()
+    return Network.of(GENES, scores, confidence=confidence).judged()
 
 
 @given(TABLES)
@@ -118,9 +118,9 @@ def test_a_network_refuses_chances_outside_0_to_1_or_of_another_shape(name, wron
     given = np.full((2, 2), 0.5)
     given[0, 1] = wrong
     with pytest.raises(ValueError, match=f"{name} must be from 0 to 1, found {wrong:g}"):
-        Network(("A", "B"), 1 - np.eye(2), **{name: given})
+        Network.of(("A", "B"), 1 - np.eye(2), **{name: given})
     with pytest.raises(ValueError, match=f"{name} must have the shape"):
-        Network(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
+        Network.of(("A", "B"), 1 - np.eye(2), **{name: np.zeros((3, 3))})
 
 
 def test_confidence_survives_edges_tsv_exactly(network, tmp_path):
@@ -178,7 +178,7 @@ def test_a_bad_confidence_in_a_table_names_line_and_column(tmp_path, name, cell)
 
 
 def test_what_is_not_known_leaves_no_column(network, tmp_path):
-    plain = Network(GENES, network.scores)
+    plain = Network.of(GENES, network.scores)
     write_edges(plain, tmp_path / "edges.tsv")
     write_graphml(plain, tmp_path / "n.graphml")
     for name in ("edges.tsv", "n.graphml"):

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -26,7 +25,7 @@ def network():
     scores = rng.uniform(size=shape) * (rng.uniform(size=shape) < 0.7)
     np.fill_diagonal(scores, 0.0)
     signs = np.where(scores > 0.5, 1, np.where(scores > 0.2, -1, 0)) * (scores > 0)
-    return Network(GENES, scores, signs).top(20)
+    return Network.of(GENES, scores, signs).top(20)
 
 
 def test_edges_tsv_holds_no_formula_and_every_name_comes_back(network, tmp_path):
@@ -60,7 +59,7 @@ def test_arboreto_writes_commas_into_a_csv_file(network, tmp_path):
 
 
 def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path):
-    large = Network(network.genes, network.scores * 40, network.signs)
+    large = Network.of(network.genes, network.scores * 40, network.signs)
     write_network(large, tmp_path / "dream.tsv", "dream")
     rows = [line.split("\t") for line in (tmp_path / "dream.tsv").read_text().splitlines()]
     assert {len(row) for row in rows} == {3}
@@ -74,7 +73,7 @@ def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path
 @pytest.fixture
 def with_evidence(network):
     codes = np.random.default_rng(2).integers(1, len(NAMES), network.scores.shape)
-    return replace(network, evidence=codes * (network.scores > 0))
+    return network.but(evidence=codes * (network.scores > 0))
 
 
 def test_the_evidence_of_every_edge_is_in_all_that_carries_attributes(with_evidence, tmp_path):
@@ -134,7 +133,7 @@ def test_sif_names_the_relation_and_lists_lonely_genes(tmp_path):
     scores = np.zeros((4, 4))
     scores[0, 1], scores[1, 2], scores[2, 0] = 3, 2, 1
     signs = np.sign([[0, 1, 0, 0], [0, 0, -1, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    write_network(Network(("a\tb", "c", "d", "e"), scores, signs), tmp_path / "n", "sif")
+    write_network(Network.of(("a\tb", "c", "d", "e"), scores, signs), tmp_path / "n", "sif")
     assert (tmp_path / "n").read_text().splitlines() == [
         "a b\tactivates\tc",
         "c\trepresses\td",
@@ -145,7 +144,7 @@ def test_sif_names_the_relation_and_lists_lonely_genes(tmp_path):
 
 @pytest.mark.parametrize("name", ["sif", "dream"])
 def test_names_that_a_format_cannot_tell_apart_are_refused(name, tmp_path):
-    network = Network(("a b", "a\tb"), 1 - np.eye(2))
+    network = Network.of(("a b", "a\tb"), 1 - np.eye(2))
     with pytest.raises(ValueError, match="same name: a b"):
         write_network(network, tmp_path / "n", name)
 

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ def network():
     rng = np.random.default_rng(1)
     scores = rng.uniform(size=(5, 5)).round(3) * (rng.uniform(size=(5, 5)) < 0.7)
     np.fill_diagonal(scores, 0.0)
-    return Network(GENES, scores, np.where(scores > 0.5, 1, -1)).top(6)
+    return Network.of(GENES, scores, np.where(scores > 0.5, 1, -1)).top(6)
 
 
 def test_edges_survive_writing_and_reading(network, tmp_path):
@@ -37,7 +35,7 @@ def test_edges_survive_writing_and_reading(network, tmp_path):
 def test_edges_are_sorted_by_rank_and_ties_share_one():
     scores = np.zeros((3, 3))
     scores[0, 1], scores[2, 0], scores[1, 0], scores[1, 2] = 0.5, 0.5, 0.9, 0.1
-    edges = Network(("b", "c", "a"), scores).edges()
+    edges = Network.of(("b", "c", "a"), scores).edges()
     assert [(e.regulator, e.target, e.rank) for e in edges] == [
         ("c", "b", 1),
         ("a", "b", 2),
@@ -76,13 +74,13 @@ def test_networkx_and_pandas_hold_the_same_edges(network):
 
 def test_a_frame_has_the_columns_of_edges_tsv(network, tmp_path):
     shape = network.scores.shape
-    known = replace(network, stability=np.full(shape, 0.5), evidence=np.ones(shape, np.uint8))
+    known = network.but(stability=np.full(shape, 0.5), evidence=np.ones(shape, np.uint8))
     write_edges(known, tmp_path / "edges.tsv")
     frame = known.to_frame()
     assert list(frame.columns) == (tmp_path / "edges.tsv").read_text().splitlines()[0].split("\t")
     assert set(frame["evidence"]) == {"series"}
     with pytest.raises(ValueError, match="evidence must be below 64, found 64"):
-        replace(network, evidence=np.full(shape, 64))
+        network.but(evidence=np.full(shape, 64))
 
 
 @pytest.mark.parametrize("rules", [Rules(1), Rules(2, 2), Rules(None, 1, 3), Rules(max_edges=0)])
@@ -103,16 +101,16 @@ def test_within_a_total_is_the_top(network):
 
 def test_within_keeps_the_largest_sum_of_scores():
     scores = np.array([[0, 5.0, 4.0], [0, 0, 3.0], [0, 0, 0]])
-    cut = Network(("a", "b", "c"), scores).within(Rules(1, 1))
+    cut = Network.of(("a", "b", "c"), scores).within(Rules(1, 1))
     assert cut.scores[cut.selected].sum() == 8  # a -> b and b -> c; greedy by rank does the same
     scores[0, 2] = 8.5
-    cut = Network(("a", "b", "c"), scores).within(Rules(1, 1))
+    cut = Network.of(("a", "b", "c"), scores).within(Rules(1, 1))
     assert cut.scores[cut.selected].sum() == 8.5
 
 
 def test_two_edges_that_add_up_to_more_are_kept_rather_than_the_surest():
     scores = np.array([[0, 6.0, 4.0], [0, 0, 0], [0, 4.0, 0]])
-    cut = Network(("a", "b", "c"), scores).within(Rules(1, 1))
+    cut = Network.of(("a", "b", "c"), scores).within(Rules(1, 1))
     assert [(e.regulator, e.target) for e in cut.edges(selected_only=True)] == [
         ("a", "c"),
         ("c", "b"),
@@ -127,7 +125,7 @@ def test_a_gene_without_a_cap_of_its_own_may_regulate_all_others():
     rules = Rules(max_out_degree={"G1": 3})
     assert (np.delete(rules.out_caps(genes), 1) >= 11).all()
     assert rules.out_caps(genes)[1] == 3
-    assert Network(genes, scores).within(rules).out_degrees[:2].tolist() == [11, 3]
+    assert Network.of(genes, scores).within(rules).out_degrees[:2].tolist() == [11, 3]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +153,7 @@ def test_rules_refuse_bad_caps(arguments, message):
 )
 def test_a_network_refuses_what_does_not_hold(change, message):
     with pytest.raises(ValueError, match=message):
-        Network(**({"genes": ("A", "B"), "scores": 1 - np.eye(2)} | change))
+        Network.of(**({"genes": ("A", "B"), "scores": 1 - np.eye(2)} | change))
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,12 @@ def lean():
         evidence=rng.integers(0, 5, shape).astype(np.uint8),
         confidence=rng.uniform(size=shape), false_discovery=rng.uniform(size=shape),
     )  # fmt: skip
-    return Network.of_pairs(GENES, pairs, notes=("a note",))
+    return Network(GENES, pairs, notes=("a note",))
 
 
 @pytest.fixture
 def square(lean):
-    return Network(lean.genes, notes=lean.notes, **{name: getattr(lean, name) for name in KINDS})
+    return Network.of(lean.genes, notes=lean.notes, **{name: getattr(lean, name) for name in KINDS})
 
 
 def test_arrays_are_shown_over_all_genes(lean):
@@ -74,7 +74,7 @@ def test_ranks_of_selected_edges_are_those_among_all(lean):
 def test_a_changed_copy_and_a_pickled_one_hold_the_same(lean, square):
     for again in (replace(lean), pickle.loads(pickle.dumps(lean))):
         assert again.edges() == square.edges()
-    assert replace(lean, selected=None).selected.sum() == lean.n_scored
+    assert lean.but(selected=lean.pairs.scores > 0).selected.sum() == lean.n_scored
 
 
 def test_a_stability_that_cannot_be_told_is_told_of_no_pair(lean):
@@ -103,7 +103,7 @@ def test_a_network_of_few_regulators_takes_memory_for_their_pairs_alone():
     pairs = Pairs(
         np.array([3, 5]), np.arange(30_000), scores, np.ones(scores.shape, np.int8), scores > 0
     )
-    network = Network.of_pairs(genes, pairs).top(7)
+    network = Network(genes, pairs).top(7)
     assert len(network.edges(selected_only=True)) == 7
     assert network.out_degrees.sum() == 7
     assert "_square" not in network.__dict__

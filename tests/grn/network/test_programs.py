@@ -2,7 +2,6 @@
 
 import json
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -26,7 +25,7 @@ def network():
     known = {"confidence": chances, "false_discovery": np.where(scores > 0, 1 - chances, 1.0)}
     evidence = np.where(scores > 0, NAMES.index("series"), 0)
     stability = np.where(scores > 0, 0.5, 0.0)
-    return Network(GENES, scores, signs, evidence=evidence, stability=stability, **known).top(3)
+    return Network.of(GENES, scores, signs, evidence=evidence, stability=stability, **known).top(3)
 
 
 def test_decoupler_has_source_target_and_signed_weight(network, tmp_path):
@@ -99,7 +98,7 @@ def test_the_table_beside_a_sif_file_names_each_of_its_edges(network, tmp_path):
 
 
 def test_the_style_of_cytoscape_maps_the_columns_that_files_have(network, tmp_path):
-    plain = Network(network.genes, network.scores, network.signs)
+    plain = Network.of(network.genes, network.scores, network.signs)
     for made, column in ((network, "confidence"), (plain, "score"), (plain.top(0), "score")):
         write_network(made, tmp_path / "style.xml", "cytoscape-style")
         root = ET.parse(tmp_path / "style.xml").getroot()
@@ -137,7 +136,7 @@ def test_a_notebook_shows_a_network_with_its_names_escaped(network):
     shown = network._repr_html_()
     assert "5 genes, 3 edges selected of 4 with a score" in shown
     assert shown.count("<tr>") == 4
-    whole = replace(network, selected=network.scores > 0)._repr_html_()
+    whole = network.but(selected=network.scores > 0)._repr_html_()
     assert "&lt;e&gt;" in whole
     assert "<e>" not in whole
 
@@ -174,9 +173,9 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     page = (tmp_path / "one.html").read_text(encoding="utf-8")
     assert f"1 was {most} 1 edge in all, found exactly" in page
     with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
-        Network(network.genes, network.scores).report(tmp_path / "no.html")
+        Network.of(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()
-    foreign = Network(network.genes, network.scores)
+    foreign = Network.of(network.genes, network.scores)
     foreign.report(tmp_path / "own.html", expression, method="pcc", source="mine.csv")
     assert "mine.csv" in (tmp_path / "own.html").read_text(encoding="utf-8")
 

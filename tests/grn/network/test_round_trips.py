@@ -24,7 +24,7 @@ def network():
     for (a, b), score in SCORES.items():
         at = GENES.index(a), GENES.index(b)
         scores[at], signs[at] = score, {"+": 1, "-": -1, "?": 0}[SIGNS[a, b]]
-    return Network(GENES, scores, signs)
+    return Network.of(GENES, scores, signs)
 
 
 def known(network):

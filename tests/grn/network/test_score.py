@@ -18,7 +18,7 @@ def random_pair(seed, n=7):
     scores = rng.integers(0, 4, (n, n)) / 3 * ~np.eye(n, dtype=bool)
     truth = rng.uniform(size=(n, n)) < 0.3
     np.fill_diagonal(truth, False)
-    return Network(genes, scores).top(12), Network(genes, truth.astype(float))
+    return Network.of(genes, scores).top(12), Network.of(genes, truth.astype(float))
 
 
 def slow_scores(network, reference, which="all"):
@@ -77,7 +77,7 @@ def test_scores_are_those_of_plain_loops(seed, pairs):
 def test_the_top_n_cut_takes_as_many_pairs_as_there_are_edges(pairs):
     """So missed and wrong edges are as many, and MCC is SN + SP - 1, as in the paper's table."""
     network, reference = random_pair(2)
-    network = Network(network.genes, network.scores + 0.01 * ~np.eye(7, dtype=bool))
+    network = Network.of(network.genes, network.scores + 0.01 * ~np.eye(7, dtype=bool))
     found = score(network, reference, pairs=pairs, cut="top-n")
     assert found.n_selected == found.n_edges == reference.selected.sum()
     assert found.mcc == pytest.approx(found.sn + found.sp - 1)
@@ -97,17 +97,17 @@ def test_the_cut_changes_the_graph_and_not_the_ranking():
 def test_no_more_pairs_than_have_a_score_are_early():
     truth = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
     scores = np.array([[0, 5, 0], [2, 0, 0], [0, 0, 0]])
-    reference, network = (Network(tuple("ABC"), table) for table in (truth, scores))
+    reference, network = (Network.of(tuple("ABC"), table) for table in (truth, scores))
     assert score(network, reference).early_precision == 0.5
     assert score(network, reference, cut="top-n").n_selected == 2
-    nothing = Network(tuple("ABC"), np.zeros((3, 3)))
+    nothing = Network.of(tuple("ABC"), np.zeros((3, 3)))
     assert np.isnan(score(nothing, reference).early_precision)
 
 
 def test_linked_pairs_are_both_orders_of_each_edge():
     truth = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
-    backwards = Network(tuple("ABC"), truth.T)
-    found = score(backwards, Network(tuple("ABC"), truth), pairs="linked")
+    backwards = Network.of(tuple("ABC"), truth.T)
+    found = score(backwards, Network.of(tuple("ABC"), truth), pairs="linked")
     assert (found.n_pairs, found.n_edges, found.n_found) == (2, 1, 0)
     assert (found.auroc, found.aupr_by_chance) == (0, 0.5)
 
@@ -152,7 +152,7 @@ def test_areas_and_mcc_are_those_of_scikit_learn():
 def test_the_order_of_genes_changes_no_score():
     network, reference = random_pair(3)
     order = np.random.default_rng(0).permutation(7)
-    turned = Network(
+    turned = Network.of(
         tuple(network.genes[i] for i in order),
         network.scores[np.ix_(order, order)],
         selected=network.selected[np.ix_(order, order)],
@@ -169,13 +169,13 @@ def test_a_perfect_network_gets_ones():
 
 def test_an_empty_network_ranks_by_chance():
     _, reference = random_pair(1)
-    found = score(Network(reference.genes, np.zeros((7, 7))), reference)
+    found = score(Network.of(reference.genes, np.zeros((7, 7))), reference)
     assert (found.sn, found.sp, found.f, found.mcc, found.auroc) == (0, 1, 0, 0, 0.5)
     assert found.aupr == pytest.approx(found.aupr_by_chance)
 
 
 def test_a_reference_of_all_pairs_has_no_specificity():
-    full = Network(("A", "B"), 1.0 - np.eye(2))
+    full = Network.of(("A", "B"), 1.0 - np.eye(2))
     found = score(full, full)
     assert found.sn == 1
     assert np.isnan(found.sp)
@@ -185,9 +185,9 @@ def test_a_reference_of_all_pairs_has_no_specificity():
 def test_other_genes_or_no_edges_are_refused():
     network, reference = random_pair(0)
     with pytest.raises(ValueError, match="same genes"):
-        score(network, Network(("A", "B"), 1.0 - np.eye(2)))
+        score(network, Network.of(("A", "B"), 1.0 - np.eye(2)))
     with pytest.raises(ValueError, match="must have an edge"):
-        score(network, Network(reference.genes, np.zeros((7, 7))))
+        score(network, Network.of(reference.genes, np.zeros((7, 7))))
 
 
 def test_signs_are_judged_where_both_know_them():
@@ -199,8 +199,8 @@ def test_signs_are_judged_where_both_know_them():
         ours[edge], theirs[edge] = mine, true
     order = [2, 0, 3, 1]  # the reference names its genes in another order
     theirs, true = (part[np.ix_(order, order)] for part in (theirs, scores))
-    reference = Network(tuple(genes[k] for k in order), true, theirs)
-    found = score(Network(genes, scores, ours), reference)
+    reference = Network.of(tuple(genes[k] for k in order), true, theirs)
+    found = score(Network.of(genes, scores, ours), reference)
     assert (found.n_found, found.n_signs, found.n_signs_right) == (5, 3, 2)
-    without = score(Network(genes, scores), reference)
+    without = score(Network.of(genes, scores), reference)
     assert (without.n_signs, without.n_signs_right) == (0, 0)

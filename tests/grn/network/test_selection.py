@@ -61,7 +61,7 @@ def test_selected_are_the_edges_of_the_projection_of_all_pairs(monkeypatch, kind
     monkeypatch.setattr(selection, "FEW", few)
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(25):
-        network, rules = Network(GENES, scores_of(kind, rng)), rules_of(rng)
+        network, rules = Network.of(GENES, scores_of(kind, rng)), rules_of(rng)
         found = network.within(rules).selected
         assert np.array_equal(found, by_projection_of_all(network, rules)), rules
 
@@ -71,7 +71,7 @@ def test_few_of_many_pairs_are_projected(monkeypatch):
     n = 400
     scores = rng.gamma(0.5, size=(n, n))
     np.fill_diagonal(scores, 0.0)
-    network = Network(tuple(f"G{i:03d}" for i in range(n)), scores)
+    network = Network.of(tuple(f"G{i:03d}" for i in range(n)), scores)
     taken = []
 
     def spied(V, constraint):
@@ -92,9 +92,9 @@ def test_pairs_of_few_regulators_are_selected_as_in_the_whole_square():
         targets = np.sort(rng.permutation(N)[:31])
         is_in = np.zeros((N, N), bool)
         is_in[np.ix_(regulators, targets)] = True
-        square = Network(GENES, np.where(is_in, scores, 0.0))
+        square = Network.of(GENES, np.where(is_in, scores, 0.0))
         part = scores[np.ix_(regulators, targets)]
-        lean = Network.of_pairs(
+        lean = Network(
             GENES, Pairs(regulators, targets, part, np.zeros(part.shape, np.int8), part > 0)
         )
         for _ in range(5):
@@ -114,7 +114,7 @@ def test_each_of_many_sizes_is_selected_as_alone(monkeypatch, kind):
     select = selection.select
     monkeypatch.setattr(selection, "select", counted)
     for _ in range(12):
-        network, rules = Network(GENES, scores_of(kind, rng)), rules_of(rng)
+        network, rules = Network.of(GENES, scores_of(kind, rng)), rules_of(rng)
         sizes = sorted({0, *rng.integers(0, 260, 8).tolist()})
         asked.clear()
         found = list(selection.select_each(network.pairs, rules, GENES, sizes))

@@ -97,7 +97,7 @@ def test_a_judged_network_keeps_what_is_said_of_more_series_and_its_verdict_unde
     scores = rng.uniform(0.1, 1.0, (6, 6))
     np.fill_diagonal(scores, 0.0)
     chances = rng.uniform(size=(6, 6))
-    first = Network(tuple("ABCDEF"), scores, confidence=chances, verdict=Verdict(more=(2, 20)))
+    first = Network.of(tuple("ABCDEF"), scores, confidence=chances, verdict=Verdict(more=(2, 20)))
     network = first.judged()
     assert np.array_equal(network.confidence, chances.round(6) * (scores > 0))
     assert network.verdict == verdict_of(chances.round(6), scores, more=(2, 20))
@@ -108,12 +108,12 @@ def test_a_judged_network_keeps_what_is_said_of_more_series_and_its_verdict_unde
 
 def test_a_verdict_and_its_file_agree_where_rounding_decides():
     scores = 1 - np.eye(2)
-    network = Network(("A", "B"), scores, confidence=np.full((2, 2), 0.49999999)).judged()
+    network = Network.of(("A", "B"), scores, confidence=np.full((2, 2), 0.49999999)).judged()
     assert network.verdict.n_edges == 2 == int((network.confidence >= 0.5)[scores > 0].sum())
 
 
 def test_a_network_without_a_confidence_is_not_judged():
-    plain = Network(("A", "B"), 1 - np.eye(2))
+    plain = Network.of(("A", "B"), 1 - np.eye(2))
     assert plain.judged() is plain
     told = replace(plain, verdict=Verdict(why_not="Too few samples."))
     assert told.judged().verdict.why_not == "Too few samples."

@@ -32,7 +32,7 @@ def less_than_a_square():
 
 def over_all_genes(network):
     """The same network, kept over genes x genes."""
-    return Network(network.genes, **{name: getattr(network, name) for name in KINDS})
+    return Network.of(network.genes, **{name: getattr(network, name) for name in KINDS})
 
 
 def random_network(seed, n=9):
@@ -41,7 +41,7 @@ def random_network(seed, n=9):
     regulators, targets = (np.sort(rng.choice(n, k, replace=False)) for k in (4, 6))
     scores = rng.integers(0, 4, (4, 6)) / 3 * (regulators[:, None] != targets)
     pairs = Pairs.correlated(regulators, targets, rng.normal(size=(4, 6)), scores)
-    return Network.of_pairs([f"G{i}" for i in rng.permutation(n)], pairs).top(5)
+    return Network(tuple(f"G{i}" for i in rng.permutation(n)), pairs).top(5)
 
 
 def random_reference(seed, n=9):
@@ -50,7 +50,7 @@ def random_reference(seed, n=9):
     edges = sorted(set(places))
     ends = [i for i, _ in edges], [j for _, j in edges]
     known = {"scores": [1.0] * len(edges), "signs": rng.integers(-1, 2, len(edges))}
-    return Network.of_pairs([f"G{i}" for i in rng.permutation(n)], Pairs.listed(ends, known))
+    return Network(tuple(f"G{i}" for i in rng.permutation(n)), Pairs.listed(ends, known))
 
 
 def dense_score(network, reference, pairs, cut):
@@ -60,7 +60,7 @@ def dense_score(network, reference, pairs, cut):
     is_edge = reference.selected[np.ix_(order, order)]
     counts = is_edge | is_edge.T if pairs == "linked" else ~np.eye(len(order), dtype=bool)
     if cut == "top-n":
-        network = Network(network.genes, np.where(counts, network.scores, 0.0), network.signs)
+        network = Network.of(network.genes, np.where(counts, network.scores, 0.0), network.signs)
         network = network.top(int(is_edge.sum()))
     true, ranking, chosen = is_edge[counts], network.scores[counts], network.selected[counts]
     tp, fp = int((true & chosen).sum()), int((~true & chosen).sum())
@@ -99,7 +99,7 @@ def test_scores_are_those_over_all_genes_to_the_last_bit(pairs, cut):
 def test_scores_of_real_values_are_those_over_all_genes_to_the_last_bit(rng):
     reference = random_reference(0, 40)
     scores = np.abs(rng.normal(size=(40, 40))) * ~np.eye(40, dtype=bool)
-    network = Network(reference.genes, scores).top(70)
+    network = Network.of(reference.genes, scores).top(70)
     for pairs in PAIRS:
         slow = dense_score(network, reference, pairs, "caps")
         assert repr(astuple(score(network, reference, pairs=pairs))) == repr(slow)

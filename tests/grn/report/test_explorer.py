@@ -21,7 +21,7 @@ GENES = ("A", "B", "C", "D")
 
 def network(**more):
     scores = np.array([[0, 9, 8, 7], [6, 0, 5, 0], [4, 0, 0, 3.123456789], [0, 0, 0, 0]])
-    return Network(GENES, scores, np.sign(scores - 6).astype(int), **more)
+    return Network.of(GENES, scores, np.sign(scores - 6).astype(int), **more)
 
 
 def values_of(text, low, high):
@@ -58,7 +58,7 @@ def test_truth_is_that_of_the_reference_for_the_pairs_that_count():
     names = ("D", "C", "B", "A")  # in another order
     edges = np.zeros((4, 4))
     edges[3, 2] = edges[1, 3] = 1.0  # A to B, C to A
-    reference = Network(names, edges)
+    reference = Network.of(names, edges)
     told = explorer(network(), [], reference)["edges"]
     assert told["truth"] == "tfffftf"
     judged = score(network(), reference, pairs="linked")
@@ -68,7 +68,7 @@ def test_truth_is_that_of_the_reference_for_the_pairs_that_count():
 
 def test_levels_come_back_within_half_a_step():
     expression = simulate(10, 4, 9, n_edges=12, rng=0).expression
-    known = Network(expression.genes, 1 - np.eye(10))
+    known = Network.of(expression.genes, 1 - np.eye(10))
     told = time_courses(expression, known, expression.genes[::-1])
     assert [part[0] for part in told["profiles"]] == list(range(9, -1, -1))
     for number, low, high, text, _, _ in told["profiles"]:
@@ -84,7 +84,7 @@ def test_samples_at_rest_stand_last_and_are_no_course():
     expression = Expression(
         np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), at_rest=rest
     )
-    told = time_courses(expression, Network(("A", "B"), np.zeros((2, 2))), ("A", "B"))
+    told = time_courses(expression, Network.of(("A", "B"), np.zeros((2, 2))), ("A", "B"))
     assert told["series"][-1]["rest"]
     assert told["series"][-1]["times"] == [1, 2, 3]
     assert told["all_series"] == 2
@@ -99,7 +99,7 @@ def test_what_a_page_holds_of_large_data_is_bounded():
     series = tuple(f"s{i:02}" for i in range(n_series) for _ in range(n_points))
     values = np.ones((n_series * n_points, n_genes))
     times = np.tile(np.arange(float(n_points)), n_series)
-    known = Network(genes, np.zeros((n_genes, n_genes)))
+    known = Network.of(genes, np.zeros((n_genes, n_genes)))
     told = time_courses(Expression(values, times, series, genes), known, genes)
     assert len(told["series"]) == MAX_SERIES
     assert told["all_series"] == n_series
@@ -134,7 +134,7 @@ def test_a_true_regulator_predicts_held_out_steps_and_a_false_one_does_not(pertu
     expression = driven(6, 0.1, 0, perturbed)
     scores = np.zeros((3, 3))
     scores[0, 1] = scores[0, 2] = 1.0
-    held_out = predicted(expression, Network(("A", "B", "C"), scores), [0, 1, 2])
+    held_out = predicted(expression, Network.of(("A", "B", "C"), scores), [0, 1, 2])
     assert held_out.n_folds == 6
     # Weights are halved, so three quarters of the squared error go.
     assert 0.6 < held_out.gain[1] < 0.8
@@ -149,7 +149,7 @@ def test_a_prediction_does_not_know_the_series_that_is_held_out():
     expression = driven(4, 0.3, 1)
     scores = np.zeros((3, 3))
     scores[0, 1] = 1.0
-    known = Network(("A", "B", "C"), scores)
+    known = Network.of(("A", "B", "C"), scores)
     before = predicted(expression, known, [1]).levels
     changed = expression.values.copy()
     last = np.array([name == "s3" for name in expression.series])
@@ -166,7 +166,7 @@ def test_predictions_are_in_the_units_of_the_table_and_names_may_be_in_another_o
     levels = Expression(np.exp(logs.values), logs.times, logs.series, logs.genes, scale="levels")
     scores = np.zeros((4, 4))
     scores[2, 1] = 1.0
-    known = Network(("unmeasured", "B", "A", "C"), scores)
+    known = Network.of(("unmeasured", "B", "A", "C"), scores)
     found = predicted(levels, known, [1]).levels
     # The same on the scale of the model, taken back by hand.
     offset, largest = options_of("tvcs")["log_offset"], levels.values.max(axis=0)
@@ -179,7 +179,7 @@ def test_predictions_are_in_the_units_of_the_table_and_names_may_be_in_another_o
 
 def test_series_too_few_to_hold_one_out_have_no_prediction(monkeypatch):
     short = Expression(np.eye(3) + 1, np.arange(3.0), ("a",) * 3, ("A", "B", "C"), scale="log")
-    known = Network(("A", "B", "C"), 1 - np.eye(3))
+    known = Network.of(("A", "B", "C"), 1 - np.eye(3))
     with pytest.raises(ValueError, match="at least 2 series"):
         split_for_folds(short)
     assert predicted(short, known, [0, 1]) is None

@@ -267,7 +267,7 @@ def test_files_hold_what_is_filtered(page, report, tmp_path):
 def test_a_saved_table_with_hostile_names_is_read_as_a_network(browser, tmp_path):
     genes = (*HOSTILE, 'quo"te\ttab', "+4", "-x")
     scores = np.triu(np.arange(1.0, 37).reshape(6, 6), 1)
-    network = Network(genes, scores)
+    network = Network.of(genes, scores)
     expression = Expression(np.eye(6) + 1, np.arange(6.0), ("a",) * 6, genes, scale="levels")
     page = opened(browser.new_page(), written(tmp_path, network, expression))
     _, text = saved(page, "#save-table")

@@ -44,7 +44,9 @@ def made(chances, n=10, **more):
     confidence = np.full((n, n), 0.01)
     confidence[tuple(pairs[: len(chances)].T)] = chances
     genes = tuple(f"G{i}" for i in range(1, n + 1))
-    return Network(genes, scores, confidence=confidence, **more).judged().within(Rules(max_edges=9))
+    return (
+        Network.of(genes, scores, confidence=confidence, **more).judged().within(Rules(max_edges=9))
+    )
 
 
 def page_of(network, expression):
@@ -90,7 +92,7 @@ def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
 
 def test_a_report_without_a_confidence_says_nothing_of_one(expression):
     known = made([0.9])
-    plain = Network(known.genes, known.scores).within(Rules(max_edges=9))
+    plain = Network.of(known.genes, known.scores).within(Rules(max_edges=9))
     html = page_of(plain, expression)
     assert set(Page(html).data["edges"]) == TODAY
     body = html[html.index("<body>") : html.index("<script")].lower()
@@ -100,7 +102,7 @@ def test_a_report_without_a_confidence_says_nothing_of_one(expression):
 
 def test_a_network_read_back_has_its_confidence_without_a_verdict(expression):
     known = made([0.9])
-    read = Network(
+    read = Network.of(
         known.genes, known.scores, confidence=known.confidence,
         false_discovery=known.false_discovery,
     ).within(Rules(max_edges=9))  # fmt: skip
@@ -112,7 +114,7 @@ def test_a_network_read_back_has_its_confidence_without_a_verdict(expression):
 def test_why_there_is_no_probability_stands_at_the_top(expression):
     known = made([0.9])
     why = "The simulator does not describe these <b>data</b>."
-    told = Network(known.genes, known.scores, verdict=Verdict(why_not=why))
+    told = Network.of(known.genes, known.scores, verdict=Verdict(why_not=why))
     html = page_of(told.within(Rules(max_edges=9)), expression)
     assert "<b>data</b>" not in html
     assert why in " ".join(Page(html).text)

@@ -23,7 +23,7 @@ def network(n, edges, signs=None):
     for k, (i, j) in enumerate(edges):
         scores[i, j] = 1
         marks[i, j] = 0 if signs is None else signs[k]
-    return Network(tuple(f"G{i}" for i in range(n)), scores, marks)
+    return Network.of(tuple(f"G{i}" for i in range(n)), scores, marks)
 
 
 def dense(n, seed, share=0.5):

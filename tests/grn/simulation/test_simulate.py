@@ -82,7 +82,7 @@ def test_a_gene_that_is_knocked_out_has_no_mrna(sde):
 
 
 def test_a_gene_without_regulators_is_halved_by_a_knock_down():
-    network = Network(("A", "B"), np.array([[0.0, 1.0], [0.0, 0.0]]))
+    network = Network.of(("A", "B"), np.array([[0.0, 1.0], [0.0, 0.0]]))
     exact = simulate(topology=network, n_series=1, n_points=2, rng=0, **QUIET)
     assert exact.knockdowns[0, 0] * exact.scale == approx(0.5, abs=0.01)
     assert exact.wild_type[0] * exact.scale == approx(1, abs=0.01)

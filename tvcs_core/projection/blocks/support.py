@@ -99,15 +99,15 @@ class BlockSupport:
     Positions count the block's entries row by row, and are sorted.
     """
 
-    near: ListCore
+    question: ListCore
     core: Ints
     mask: NDArray[np.bool_]
 
     def chunks(self, block: Block) -> Iterator[tuple[RowChunk, NDArray[np.bool_]]]:
         """Yield each chunk with the mask of its support."""
         m = block.shape[1]
-        for chunk, _, taken in self.near.classified_chunks(block):
-            first, last = ((r - self.near.context.first) * m for r in chunk[:2])
+        for chunk, _, taken in self.question.classified_chunks(block):
+            first, last = ((r - self.question.context.first) * m for r in chunk[:2])
             of_chunk = slice(*np.searchsorted(self.core, [first, last]))
             taken.mask[self.core[of_chunk] - first] = self.mask[of_chunk]
             yield chunk, taken.mask
@@ -129,15 +129,15 @@ class FindViolators:
     `rows` and `cols` are potentials, as pairs of grid steps and tie hash.
     """
 
-    kept: BlockSupport
+    support: BlockSupport
     rows: Ints
     cols: Ints
 
     def answer(self, block: Block) -> Violators:
         """Read the block once."""
-        context, parts = self.kept.near.context, []
+        context, parts = self.support.question.context, []
         rows, grid = context.placed(self.rows), context.grid._replace(nudged=False)
-        for chunk, mask in self.kept.chunks(block):
+        for chunk, mask in self.support.chunks(block):
             pi = np.concatenate([rows[: chunk.last], self.cols])
             room = (
                 min((chunk.last - chunk.first) * MAX_VIOLATORS_PER_ROW, mask.size)
@@ -169,7 +169,7 @@ class SendSupport:
     """Send the support of a block; without `support`, every nonzero entry of open groups."""
 
     context: BlockContext
-    kept: BlockSupport | None
+    support: BlockSupport | None
 
     def answer(self, block: Block) -> SupportPart:
         """Read the block once."""
@@ -183,8 +183,8 @@ class SendSupport:
         return SupportPart(per_row, np.concatenate(cols), np.concatenate(kept_values))
 
     def _chunks(self, block: Block) -> Iterator[tuple[RowChunk, NDArray[np.bool_]]]:
-        if self.kept is not None:
-            yield from self.kept.chunks(block)
+        if self.support is not None:
+            yield from self.support.chunks(block)
             return
         open_cols = self.context.col_caps > 0
         for chunk in self.context.chunks(block):

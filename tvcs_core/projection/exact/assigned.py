@@ -6,7 +6,7 @@ from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, sca
 from tvcs_core.projection.kernels import pairing
 from tvcs_core.projection.kernels.records import Candidates, Counts, Ints, UnitCapTable
 
-MAX_STAGE_ENTRIES = 20_000_000  # entries per kernel call, well below a second: Ctrl-C waits for it
+MAX_STAGE_ENTRIES = 20_000_000  # entries per kernel call, between two checks for Ctrl-C
 MAX_HASHED_LINES = 2**15  # lines of the shorter side: so many hashes of 42 bits sum below 2^63
 
 

@@ -11,28 +11,22 @@ from tvcs_core.projection.exact.candidates import SCALING_FIRST_ENTRIES, Instanc
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, imbalance, width, zero_prices
 
-# Largest misfit of earlier prices, in band widths (see `misfit`), with which ...
-MAX_MISFIT_CORE = 0.45  # ... a core is built about them
-# ... the sweeps of the simplex begin with them instead of those of a sample
-MAX_MISFIT_SWEEPS = 1.2
-MAX_MISFIT_SCALING = 3.5  # ... the sweeps of cost scaling begin with them
+# Largest misfit of earlier prices, in band widths (see `misfit`), for three uses of them.
+MAX_MISFIT_CORE = 0.45  # a core is built about them
+MAX_MISFIT_SWEEPS = 1.2  # sweeps of the simplex start from them, not from those of a sample
+MAX_MISFIT_SCALING = 3.5  # sweeps of cost scaling start from them
 MAX_DEFICIT_INVERSE = 50  # 1 / the largest share of the earlier support that such a core may miss
 FEW_PHASES = 3  # phases of cost scaling after sweeps from zero, up to which these are as good
-MAX_SCALING_ENTRIES = 20_000_000  # entries of a table for cost scaling, at most
-# entries from which on a pivot takes as long as several in smaller tables
-SLOW_PIVOT_ENTRIES = 4_000_000
-# entries from which on cost scaling also takes long constant lines
-MIN_ENTRIES_EQUAL_LINES = 1_000_000
-MAX_ASPECT_RATIO = 100  # ratio of the sides above which lines are too long for cost scaling
-# Pivots per node and core entry after which cost scaling takes over ...
+MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
+SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
+MIN_ENTRIES_EQUAL_LINES = 1_000_000  # cost scaling also takes long constant lines
+MAX_ASPECT_RATIO = 100  # of the sides of a table for cost scaling
+# Pivots per node and core entry after which cost scaling takes over.
 PIVOTS_USUAL = 6.0
-# ... if lines are long: from bad first prices pivots are many times as many
-PIVOTS_LONG_LINES = 3.0
-PIVOTS_LARGE = 1.0  # ... in large tables
-# entries per pivot: with ties in smaller tables cost scaling takes about as long
-ENTRIES_PER_PIVOT_TIES = 4
-# 1 / the share of missing entries of equal lines beyond which cost scaling starts
-FAR_MISSING_INVERSE = 200
+PIVOTS_LONG_LINES = 3.0  # with bad first prices of long lines many times as many are needed
+PIVOTS_LARGE = 1.0  # above SLOW_PIVOT_ENTRIES
+ENTRIES_PER_PIVOT_TIES = 4  # pivots that take about as long as cost scaling, with ties
+FAR_MISSING_INVERSE = 200  # 1 / the share of missing entries of equal lines for cost scaling
 BYTES_PER_ENTRY = 16  # bytes per entry of both tables of cost scaling
 
 

@@ -12,7 +12,7 @@ from tvcs_core.projection.kernels.records import Arcs, EntryList, Grid, Prices, 
 
 MAX_VIOLATORS_PER_ROW = 32  # that join the core in one pass (docs/method.md, step 4)
 LONG_ROW_FACTOR = 8  # times columns / rows, if that is more: few long rows need more
-PIVOTS_PER_CALL = 5_000  # between two checks for Ctrl-C, some milliseconds
+PIVOTS_PER_CALL = 5_000  # between two checks for Ctrl-C
 
 
 class CoreNetwork:

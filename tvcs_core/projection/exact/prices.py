@@ -32,11 +32,10 @@ from tvcs_core.projection.kernels.records import (
     Thresholds,
 )
 
-# Sizes of the samples of lines, chosen so that they take a negligible time.
+# Lines that are sampled: chosen, as the time is negligible.
 JUDGED_LINES = 24  # lines per side on which the imbalance of prices is measured
 LEVEL_LINES = 50  # lines of the shorter side on which the levels of lines are compared
-# ratio of variances of line means from which on a side begins (docs/method.md)
-VARIANCE_RATIO = 4.0
+VARIANCE_RATIO = 4.0  # of the means of lines, from which on a side begins (docs/method.md)
 
 
 @dataclass(frozen=True)

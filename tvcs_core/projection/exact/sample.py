@@ -6,20 +6,16 @@ from tvcs_core.projection.exact.candidates import Instance, scaled_gains
 from tvcs_core.projection.kernels.records import Candidates, Counts, Ints
 
 # Measured by `python -m benchmarks.speed.families`; docs/method.md, section 1, has the reasons.
-# entries of a table up to which all of them are listed for the first prices
-MAX_LISTED_ENTRIES = 60_000
-MIN_SAMPLE_ENTRIES = 40_000  # entries of the sample of a larger table, at least, ...
-SAMPLE_ENTRIES_PER_ROOT = 80  # ... and this many times the square root of its entries
-MIN_SCALED_CAP = 2.0  # least scaled cap of three in four lines, ...
+MAX_LISTED_ENTRIES = 60_000  # of a table whose entries are all listed for the first prices
+MIN_SAMPLE_ENTRIES = 40_000  # of a larger table, ...
+SAMPLE_ENTRIES_PER_ROOT = 80  # ... or this many times the square root of its entries
+MIN_SCALED_CAP = 2.0  # of three in four lines, ...
 MAX_SAMPLE_SHARE = 0.35  # ... unless that takes a larger share of the lines
 N_TRIED = 200  # numbers of lines, and caps, on which the rounding of caps is compared
-MIN_SAMPLE_LINES, MIN_SAMPLED_LINES = (
-    100,
-    300,
-)  # lines sampled from smaller tables with long lines, if these have more
-COMPARED_ENTRIES = 32_000  # entries on which lines of the longer side are compared
-# times the root of the sample size: neighbours that are sampled in order of caps
-STRETCH_PER_ROOT = 0.6
+MIN_SAMPLE_LINES = 100  # of smaller tables with long lines, ...
+MIN_SAMPLED_LINES = 300  # ... if they have so many
+COMPARED_ENTRIES = 32_000  # on which lines of the longer side are compared
+STRETCH_PER_ROOT = 0.6  # neighbours sorted by caps, over the square root of the sample's lines
 
 
 def count_sample_lines(instance: Instance) -> int:

@@ -52,8 +52,7 @@ from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int
 # Measured by `python -m benchmarks.speed.families`; docs/method.md has the reasons.
 MAX_MISSING_INVERSE = 1000  # 1 / the share of equal-line entries that first prices may miss
 MAX_EXTRA_SWEEPS = 6  # most additional pairs of sweeps to find them
-# ratio to the expected size of a core, or its inverse, from which on a band is stale
-STALE_BAND_FACTOR = 3
+STALE_BAND_FACTOR = 3  # a core this many times as large as expected, or as small, is stale
 MAX_OVERFULL_INVERSE = 20  # 1 / the share of groups that earlier prices may overfill
 
 

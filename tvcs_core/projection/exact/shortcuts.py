@@ -6,9 +6,7 @@ from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, pri
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
-MAX_SMALL = (
-    small.MAX_SIMPLEX_ENTRIES
-)  # entries up to which any instance is solved in one kernel call
+MAX_SMALL = small.MAX_SIMPLEX_ENTRIES  # entries of any instance solved in one kernel call
 MAX_SMALL_UNIT_CAPS = 50  # the same with unit caps: larger ones are faster as assignments
 
 

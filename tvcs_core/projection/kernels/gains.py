@@ -14,7 +14,7 @@ MIN_RELATIVE_SIZE = 2.0**-16
 
 @kernel
 def mix(x):
-    """Mix 31 bits by xor-shifts and multiplications, as in the finaliser of MurmurHash3."""
+    """Mix 31 bits by xor-shifts and multiplications, in the manner of MurmurHash3."""
     x = (x ^ (x >> 16)) * 0x45D9F3B & HASH_MASK
     x = (x ^ (x >> 15)) * 0x2C1B3C6D & HASH_MASK
     return x ^ (x >> 16)

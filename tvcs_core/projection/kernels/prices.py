@@ -6,8 +6,8 @@ here has to be exact, since the simplex proves the end.
 
 After subtracting the other side's prices, line g wants its caps[g] largest values, so its threshold
 t[g] lies between the last of them and the next. Of all values that the lines want the total wants
-the largest, so its price l lies likewise, and the line's own price is max(0, t[g] - l)
-(docs/method.md).
+the largest, so its price l lies likewise. The line's own price is max(0, t[g] - l): see
+docs/method.md.
 """
 
 import numpy as np

@@ -83,8 +83,8 @@ class Prices(NamedTuple):
 class Band(NamedTuple):
     """Largest slack below and above zero of a core entry: per row (n,), per column (m,), total.
 
-    The slack of an entry is its gain minus its three prices. The entry is in the core if the band
-    of its row or its column contains the slack, or that of the total if both are (almost) free.
+    The slack of an entry is its gain minus its three prices. It is in the core if the slack is in
+    the band of its row or column, or in that of the total if both are (almost) free.
     """
 
     below_rows: Floats

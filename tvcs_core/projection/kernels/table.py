@@ -1,8 +1,8 @@
 """Passes over the whole table of candidates.
 
 Columns with cap 0 have an infinite price in these passes. Passes that compare all entries process
-a row in branch-free loops, which the compiler vectorises, and look at single entries only where
-one of eight flags is set.
+a row in branch-free loops, which the compiler vectorises. They look at single entries only if one
+of eight flags is set.
 """
 
 import numpy as np

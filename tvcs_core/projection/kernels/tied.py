@@ -1,10 +1,10 @@
 """Unit caps: of all optimal assignments, the one with the largest sum of tie hashes.
 
 Once prices prove an assignment, every other optimal one consists of *tied* entries, whose gain
-equals their prices, and covers every row and column with a price (complementary slackness). Among
-these it is an assignment problem again: an entry is worth its hash, plus more than all hashes for
-each of its lines with a price, which must be covered. Entries that are not tied are worth 0, the
-same as none.
+equals their prices. It covers every row and column with a price (complementary slackness). Among
+tied entries it is an assignment problem again: an entry is worth its hash, plus more than all
+hashes for each of its lines with a price, which must be covered. Entries that are not tied are
+worth 0, the same as none.
 
 Hashes are as good as random, and with random worths the k-th best entry of a line is assigned with
 a probability of about 2^-k. So wide rows search paths on their *shortlist*: about TIED_PER_LINE

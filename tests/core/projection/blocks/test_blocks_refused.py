@@ -135,7 +135,7 @@ def test_what_is_no_holder_and_no_answer_is_refused_at_once():
 def test_a_core_that_does_not_fit_is_refused(monkeypatch, rng):
     V = rng.normal(size=(50, 50))
     monkeypatch.setattr("tvcs_core.projection.blocks.core.available_memory", lambda: 2000)
-    with pytest.raises(MemoryError, match="are more than 10"):
+    with pytest.raises(MemoryError, match="more than 10 entries"):
         project_blocks([V[:20], V[20:]], TVCS.matrix(V.shape, row_caps=2, col_caps=2, total=60))
 
 

@@ -168,14 +168,14 @@ def test_what_is_lost_while_it_is_confirmed_is_not_called_unchanged(
 ):
     with Campaign(place) as campaign:
         task = campaign.next("ann").task
-        commit = campaign.store.engine.dialect.do_commit
+        commit = store.COMMIT
 
         def fail(connection):
             if is_made:
                 commit(connection)
             raise sqlite3.OperationalError(error)
 
-        monkeypatch.setattr(campaign.store.engine.dialect, "do_commit", fail)
+        monkeypatch.setattr(store, "COMMIT", fail)
         with pytest.raises(StoreError, match=says):
             campaign.submit("ann", task, "1")
         monkeypatch.undo()

@@ -21,9 +21,8 @@ from tvcs_core.projection.kernels.cost_scaling.flow import (
 )
 from tvcs_core.projection.kernels.records import Prices
 
-# entries of the table laid out per call, some tens of milliseconds
-LAYOUT_ENTRIES_PER_CALL = 10_000_000
-TURN_ENTRIES_PER_CALL = 50_000_000  # entries that the turns of one call may read, likewise
+LAYOUT_ENTRIES_PER_CALL = 10_000_000  # entries of the table laid out per call
+TURN_ENTRIES_PER_CALL = 50_000_000  # entries that the turns of one call may read
 MAX_TIGHT_PER_NODE = 8  # tight arcs per node; more are assumed to contain a cycle
 
 

@@ -1,7 +1,7 @@
 """Small tables: from first prices to a proven support in one call.
 
-The prices of a few sweeps often misplace only a few units in a small table, and a path over a few
-dozen nodes takes less time than a phase of cost scaling. Bids at eps 0 come first: they place most
+The prices of a few sweeps often misplace only a few units in a small table. A path over a few dozen
+nodes takes less time than a phase of cost scaling. Bids at eps 0 come first: they place most
 units after one or two turns, and prices stay exact. If more units are misplaced, or values are
 equal so that paths are long, phases do all the work.
 """

@@ -4,8 +4,8 @@ A *line* is a row or a column. It has an arc to every line of the other side, on
 to its *end*: source for rows, sink for columns. An arc that can take more flow is *residual*. The
 *offer* to a node over a residual arc is the price of the arc's other node less its cost: gain +
 price to a row, by an entry that is not kept; price - gain to a column, by a kept entry. So an entry
-is in one of two tables at a time, gains by row if x = 0 and minus gains by column if x = 1, and
-`NO_ARC` in the other. The offers to a line are a row of its table plus the prices of the other
+is in one of two tables at a time: gains by row if x = 0, minus gains by column if x = 1. The other
+table has `NO_ARC`. The offers to a line are a row of its table plus the prices of the other
 side, whatever x is.
 
 Lines are numbered rows first, columns from the next multiple of `TABLE_ALIGNMENT` on; the numbers
