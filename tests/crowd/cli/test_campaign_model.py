@@ -69,8 +69,8 @@ def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(
     assert "ten labels" not in made.stderr
     told = json.loads(run("status", "c.db", "--json").stdout)
     assert (told["model"], told["dependence"], told["least_gain"]) == ("independent", None, None)
-    assert any("with 3 labels a task" in line for line in told["gold"]["warnings"])
-    assert "warning: with 3 labels a task" in run("status", "c.db").stdout
+    assert any("with 3 labels per task" in line for line in told["gold"]["warnings"])
+    assert "warning: with 3 labels per task" in run("status", "c.db").stdout
 
 
 def test_a_target_that_gold_does_not_show_is_said(folder):
@@ -86,7 +86,7 @@ def test_less_than_ten_gold_answers_are_said_to_measure_nothing(folder, n_gold):
     write_gold(folder, n_gold)
     made = init("--target", 0.95)
     assert made.exit_code == 0, made.stderr
-    assert "little gold, so no confidence is measured" in made.stderr
+    assert "little gold, so no confidence is validated" in made.stderr
     assert "target 0.95: the gold tasks cannot confirm" in made.stderr
     assert "at least 40 high-confidence gold tasks" in made.stderr
 
@@ -120,7 +120,7 @@ def test_without_gold_no_confidence_is_measured(folder):
     Path("quality.csv").write_text("worker,quality\nann,0.8\nbob,0.7\n")
     made = run("init", "q.db", "--quality", "quality.csv", "--tasks", "tasks.csv")
     assert made.exit_code == 0, made.stderr
-    assert "no gold, so no confidence is measured" in made.stderr
+    assert "no gold, so no confidence is validated" in made.stderr
     assert json.loads(run("status", "q.db", "--json").stdout)["gold"] is None
 
 

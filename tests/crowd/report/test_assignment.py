@@ -113,7 +113,7 @@ def test_a_plan_is_a_dot_on_the_line_of_its_own_method_or_no_dot(method):
     is_own = METHODS[method].is_quick
     assert curve[0] == (method if is_own else "fast")
     assert page.attributes.count(("class", "found")) == 2 * is_own
-    assert ("it has no dot" in page.text) == (not is_own)
+    assert ("It has no dot" in page.text) == (not is_own)
     at = [offer.expected_accuracy for offer in curve[1] if offer.budget == found.size]
     if is_own:
         assert at == [max(o.expected_accuracy for o in curve[1] if o.budget <= found.size)]

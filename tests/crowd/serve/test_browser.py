@@ -122,12 +122,12 @@ def offline_and_back(page, campaign):
 
 def pause_and_resume(operators, page):
     """What the operator holds up is said by the worker's page, and goes on there by itself."""
-    operators.get_by_role("button", name="Pause: hand out nothing").click()
+    operators.get_by_role("button", name="Pause assigning tasks").click()
     operators.get_by_text("Paused: no tasks are assigned.").wait_for()
     page.reload()
     page.get_by_role("heading", name="Paused").wait_for()
     require_usable(page, "light")
-    operators.get_by_role("button", name="Hand out tasks again").click()
+    operators.get_by_role("button", name="Resume assigning tasks").click()
     page.get_by_role("heading", name="No task at the moment").wait_for()
 
 
@@ -156,7 +156,7 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     bob.get_by_role("heading", name="All done").wait_for()
 
     operators.locator(".facts li b", has_text="7").first.wait_for()
-    operators.get_by_role("link", name="Ask now").click()
+    operators.get_by_role("link", name="Assess all tasks").click()
     operators.locator("#advised table").wait_for()
     require_usable(operators, "light", "dark")
     state = campaign.state()

@@ -163,12 +163,12 @@ def test_the_operator_sees_which_is_gold_and_what_it_says(operator, campaign):
     while (offer := campaign.next("ann")).task is not None:
         campaign.submit("ann", offer.task, "good" if offer.task in GOLD else "bad")
     page = operator.get("/operator").text
-    assert re.search(r"<b>100.0 %</b> of \d+ answers to gold among the tasks are right", page)
-    assert "skills say 90.0 %" in page
+    assert re.search(r"<b>100.0 %</b> of \d+ answers to mixed-in gold are right", page)
+    assert "90.0 % expected from skills" in page
     assert re.search(r"100.0 % by (\d+) of \1 on gold", page)
     assert "of 12 tasks can be assigned" in page
     on_gold = operator.get("/operator/gold-answers.csv").text.splitlines()
-    assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to gold among", page)[1])
+    assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to mixed-in gold", page)[1])
     assert set(on_gold[1:]) <= {f"{name},ann,good" for name in GOLD}
     assert "known-" not in operator.get("/operator/labels.csv").text
     assert "known-" not in operator.get("/operator/answers.csv").text
@@ -226,7 +226,7 @@ def test_a_desk_says_to_whom_it_hands_out_no_gold(tmp_path, monkeypatch, capsys,
     place = brought(tmp_path, *answered)
     monkeypatch.setattr(start, "_run", lambda *_: None)
     start.serve(place, start.ListenAddress(), gold_share=0.5)
-    told = [line for line in capsys.readouterr().err.splitlines() if "handed out" in line]
+    told = [line for line in capsys.readouterr().err.splitlines() if "get no gold" in line]
     assert told == ([] if message is None else [message])
     with Campaign(place) as campaign:
         assert without_gold(campaign.store) == (sorted(answered), 3)

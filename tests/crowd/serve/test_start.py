@@ -91,7 +91,7 @@ def test_an_address_in_use_is_failed_work(campaign):
         other.listen()
         done = run(campaign.store.place, "--port", other.getsockname()[1])
     assert done.exit_code == 1
-    assert "cannot be listened to" in done.stderr
+    assert "is not available; is it in use?" in done.stderr
 
 
 def test_a_file_that_is_served_already_is_failed_work(campaign):
@@ -111,9 +111,9 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
         port, gold = other.getsockname()[1], tmp_path / "gold.csv"
         words = ("--port", port, "--gold", gold, "--content", tmp_path / "tasks.csv")
         told = run(campaign.store.place, *words).stderr.splitlines()
-    assert told[0] == "1 gold tasks are among the others; workers cannot tell which"
+    assert told[0] == "1 gold tasks are mixed in; workers cannot recognise them"
     assert told[1] == "1 gold tasks without content are skipped; workers could recognise them"
-    assert "cannot be listened to" in told[-1]
+    assert "is not available; is it in use?" in told[-1]
     state = campaign.state()
     assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]
     assert state.gold == {"g1": 1, "g2": 0, "t1": 1}

@@ -140,7 +140,7 @@ def test_the_operator_sees_who_is_too_fast(operator, campaign, tmp_path, browse,
     page = operator.get("/operator").text
     assert "<th>too fast</th>" in page
     assert '<td class="bad">6</td>' in page
-    assert "Too fast: answers came faster than their tasks can be read" in page
+    assert "Fast answers: answers came faster than their tasks can be read" in page
     assert "&#39;ann&#39; 6 of 6" in page
     table = operator.get("/operator/answers.csv").text.splitlines()
     assert table[0] == "task,worker,label,seconds,too_fast"

@@ -192,7 +192,7 @@ def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign
         page.goto(f"{url}{ROOT}/operator")
         page.get_by_label("Password").fill(PASSWORD)
         page.keyboard.press("Enter")
-        page.get_by_role("link", name="Ask now").click()
+        page.get_by_role("link", name="Assess all tasks").click()
         page.locator("#advised table").wait_for()
         page.wait_for_timeout(2500)  # it asks for figures by itself
         assert all(one.startswith(f"{url}{ROOT}/") for one in asked)
