@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import insert
 
-from crowd_tvcs.answers.class_shares import class_counts, class_shares
+from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import intake
 from crowd_tvcs.campaign.entries import (
@@ -76,7 +76,7 @@ def _settings(first: First, given: dict[str, Any]) -> dict[str, Any]:
     names = classes_of(given["classes"])
     prior, is_of_gold = given["prior"], False
     if prior is None and first.gold:
-        prior = class_shares(class_counts(first.gold, names)).tolist()
+        prior = class_prevalence(class_counts(first.gold, names)).tolist()
         is_of_gold = True
     least_gain, money = given["least_gain"], given["money"]
     if least_gain is not None:

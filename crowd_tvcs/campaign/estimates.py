@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, 
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import NO_GOLD, fit_dependence
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
-from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 
 WORTH = 0.01  # least gain of a label beside a target, see docs/campaigns.md
@@ -81,7 +81,7 @@ def estimated(connection: Connection, settings: Settings) -> Estimates:
         return Estimates(rows, {})
     values = {
         "dependence": _text(found.dependence),
-        "sure_at": sure_at(*claims(answers, known, found), settings.target),
+        "sure_at": confidence_threshold(*gold_confidences(answers, known, found), settings.target),
     }
     return Estimates(rows, values)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from crowd_tvcs.answers.columns import PRICES
+from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity, is_due
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different, require_name
@@ -87,9 +87,9 @@ def _millionths(settings: Settings, one: Worker) -> int:
                 f"money needs the cost of a label of every worker, found none for {one.name!r}"
             )
         return 0
-    if not 0.0 <= one.cost < PRICES[1]:
+    if not 0.0 <= one.cost < COST_RANGE[1]:
         raise ValueError(
-            f"cost must be from 0 to below {PRICES[1]:.0f}, but that of worker {one.name!r} is "
+            f"cost must be from 0 to below {COST_RANGE[1]:.0f}, but that of worker {one.name!r} is "
             f"{one.cost}"
         )
     return round(one.cost * MILLION)

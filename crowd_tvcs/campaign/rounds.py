@@ -29,8 +29,8 @@ from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
-from crowd_tvcs.skills.foresight import Foreseen
 
 
 def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
@@ -152,13 +152,13 @@ def propose(
     )
 
 
-def _foreseen(state: State, kept: Assignment) -> Foreseen | None:
+def _foreseen(state: State, kept: Assignment) -> AccuracyForecast | None:
     """What gold foresees: of tasks without answers by their workers, of others what is expected."""
     model = state.model
     if model is None or model.foresight is None or kept.plan.common_error != model.plan_error:
         return None
     new = kept.support & ~state.answered.any(axis=0)
-    return model.foresight.of_plan(state.quality.values, new, kept.task_accuracy)
+    return model.foresight.forecast_plan(state.quality.values, new, kept.task_accuracy)
 
 
 def _within_money(

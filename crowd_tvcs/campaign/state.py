@@ -25,8 +25,13 @@ from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRo
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.tasks import has_label, is_done, prior_of, prior_weight
 from crowd_tvcs.factors import tables
-from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
-from crowd_tvcs.skills.vote import by_evidence, evidence_of, priors
+from crowd_tvcs.skills.dependence import (
+    AnswerLikelihoods,
+    Dependence,
+    answer_likelihoods,
+    dependent_posterior,
+)
+from crowd_tvcs.skills.vote import bayes_posterior, log_likelihood_of, priors
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -227,12 +232,12 @@ class State:
     def alone(self) -> Floats:
         """The same, had workers who err independently given the answers."""
         before = priors(self.prior, *self.prior.shape)
-        return by_evidence(before, self.evidence, self.answers.task_of)
+        return bayes_posterior(before, self.evidence, self.answers.task_of)
 
     @property
     def evidence(self) -> Floats:
-        """What every answer says by itself: `crowd_tvcs.skills.vote.evidence`."""
-        return evidence_of(self._accuracy, self.answers.label_of, len(self.classes))
+        """What every answer says by itself: `crowd_tvcs.skills.vote.log_likelihood`."""
+        return log_likelihood_of(self._accuracy, self.answers.label_of, len(self.classes))
 
     @cached_property
     def model(self) -> Dependence | None:
@@ -260,13 +265,15 @@ class State:
         weight = np.array([prior_weight(self.settings, t, self.model.shares) for t in self.tasks])
         out = np.empty_like(prior)
         for shares in np.unique(weight):
-            found = chances(self.model, rows, group_of, task_of_group.size, prior, float(shares))
+            found = dependent_posterior(
+                self.model, rows, group_of, task_of_group.size, prior, float(shares)
+            )
             of = weight[task_of_group] == shares
             out[of] = found[of]
         return out
 
     @cached_property
-    def _rows(self) -> Told:
+    def _rows(self) -> AnswerLikelihoods:
         """All answers as the model of dependence looks at them."""
         a, k = self.answers, len(self.classes)
         habits = None
@@ -277,7 +284,7 @@ class State:
                 for i, w in enumerate(self.workers)
             ]
             habits = np.array(own)[a.worker_of]
-        return told(a.label_of, self._accuracy, habits, k)
+        return answer_likelihoods(a.label_of, self._accuracy, habits, k)
 
     @property
     def _known(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
-from crowd_tvcs.answers.intervals import interval
+from crowd_tvcs.answers.intervals import prediction_interval
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
 from crowd_tvcs.campaign.store.rows import Settings
@@ -172,7 +172,7 @@ def _around(sure: float, model: str | None, tasks: int) -> dict[str, float] | No
     gold = None if model is None else json.loads(model).get("foresight")
     if gold is None or not tasks:
         return None
-    low, high = interval(sure, gold["gold_tasks"], tasks)
+    low, high = prediction_interval(sure, gold["gold_tasks"], tasks)
     return {"accuracy": sure, "low": low, "high": high, "gold_tasks": gold["gold_tasks"]}
 
 

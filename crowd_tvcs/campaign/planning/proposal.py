@@ -11,7 +11,7 @@ from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
-from crowd_tvcs.skills.foresight import Foreseen
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from tvcs_core.streams import stream
 
 Bools = NDArray[np.bool_]
@@ -50,7 +50,7 @@ class Proposal:
     bound: float | None
     left_out: int
     standard_error: float
-    foreseen: Foreseen | None = None
+    foreseen: AccuracyForecast | None = None
 
 
 def labels_left(settings: Settings, labels: int | None) -> int | None:
