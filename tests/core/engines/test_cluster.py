@@ -109,7 +109,7 @@ def test_engines_need_no_dask():
     assert importlib.util.find_spec("distributed") is not None
     script = (
         "import sys\nsys.modules['distributed'] = sys.modules['dask'] = None\n"
-        "from tvcs_core.engines import make_engine\nengine_of(workers=2)"
+        "from tvcs_core.engines import make_engine\nmake_engine(workers=2)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
