@@ -32,7 +32,7 @@ class Deduplicated:
     rows
         Indices of the rows kept, ascending.
     description
-        What was found and done, for people; empty without duplicates.
+        Messages about the duplicates and their removal; empty without duplicates.
     """
 
     rows: NDArray[np.intp]
