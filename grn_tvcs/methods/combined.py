@@ -9,7 +9,7 @@ that it is true.
 Probabilities are reduced if the table resembles noise or random walks. None are given if the table
 lies outside the range of simulated tables, or if genes are co-expressed more closely than there:
 the training then need not hold. Without knock-outs, the sources are then summed, as in the method
-ensemble. None are given either if all series move along one direction, as after a common stimulus,
+ensemble. None are given either if all series share one direction, as after a common stimulus,
 because the data cannot show which gene causes it.
 """
 

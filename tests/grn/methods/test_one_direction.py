@@ -56,7 +56,7 @@ def test_series_that_go_their_own_ways_have_chances(expression, monkeypatch):
         values[rows] = values[rows][:, rng.permutation(30)]
     mixed = replace(expression, values=values)
     assert shared_direction(mixed) < 0.4 < 0.7 < shared_direction(expression)
-    monkeypatch.setattr(combined, "_unlike", lambda *given: "")
+    monkeypatch.setattr(combined, "_why_out_of_domain", lambda *given: "")
     assert infer(mixed, regulators=LISTED, rng=0, **FEW).confidence is not None
     assert infer(expression, regulators=LISTED, rng=0, **FEW).confidence is None
 
@@ -64,7 +64,7 @@ def test_series_that_go_their_own_ways_have_chances(expression, monkeypatch):
 def test_knock_outs_can_tell_who_causes_what(expression, monkeypatch):
     levels = np.array(expression.values[:1]) + 0.1 * np.random.default_rng(0).normal(size=(11, 30))
     steady = SteadyStates(levels, (WILD_TYPE, *LISTED), np.arange(11) > 0, tuple(expression.genes))
-    monkeypatch.setattr(combined, "_unlike", lambda *given: "")
+    monkeypatch.setattr(combined, "_why_out_of_domain", lambda *given: "")
     found = infer(expression, regulators=LISTED, steady=steady, rng=0, **FEW)
     assert found.confidence is not None
     assert found.verdict.n_edges == 0  # they move nothing
