@@ -12,6 +12,7 @@ from grn_tvcs.cli.compare import compare
 from grn_tvcs.cli.infer import infer
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.sheet import find_place
 from tvcs_core import DataError
 from tvcs_core.arguments import Help
 
@@ -77,3 +78,16 @@ def test_every_option_of_reading_is_one_of_the_command_with_its_help(command):
         assert isinstance(helped, Help)
         assert get_args(known[field.name].annotation)[1].help == helped.text
         assert helped.text in (Options.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("a", 0), ("B", 1), ("1", 0), ("2", 1), ("0", None), ("3", None), ("", None)],
+)
+def test_a_column_is_found_by_its_name_or_counted_from_1(name, place):
+    assert find_place(["a", "b"], name) == place
+
+
+def test_a_name_goes_before_a_place_and_its_letters_before_others():
+    assert find_place(["x", "1"], "1") == 1
+    assert find_place(["A", "a"], "a") == 1
