@@ -38,7 +38,7 @@ def refuse_wrong_shape(
     sheet
         Of samples x genes, as it is hoped.
     kinds
-        What its columns are, by `Columns.kinds`.
+        What its columns are, by `kinds_of`.
     several
         Kinds of which there may be more than one.
     keep

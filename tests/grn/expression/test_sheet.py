@@ -1,0 +1,93 @@
+"""A sheet is a view: turned, cut and joined, it names the places where cells stand."""
+
+from dataclasses import fields
+from inspect import signature
+from typing import get_args, get_type_hints
+
+import pytest
+
+from grn_tvcs import Expression
+from grn_tvcs.cli.check import check
+from grn_tvcs.cli.compare import compare
+from grn_tvcs.cli.infer import infer
+from grn_tvcs.expression.formats.text import open_sheet
+from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.sheet import find_place
+from tvcs_core import DataError
+from tvcs_core.arguments import Help
+
+TURNED = "gene,s1,s2,s3\nA,1,2,3\nB,4,5,6\nC,7,8,9\n"
+DREAM = "Time,A\n0,1\n1,2\n\n0,3\n1,4\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="x.csv"):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def test_a_turned_sheet_has_the_cells_of_the_other_direction_and_names_their_places(file):
+    sheet = open_sheet(file(TURNED)).turned("sample")
+    assert sheet.heads == ["sample", "A", "B", "C"]
+    assert (list(sheet.cells(0)), list(sheet.cells(2))) == (["s1", "s2", "s3"], ["4", "5", "6"])
+    assert sheet.numbers([1, 3]).tolist() == [[1, 7], [2, 8], [3, 9]]
+    assert str(sheet.error("is wrong", 1, 2)).endswith("x.csv:3, column 's2': is wrong")
+    assert sheet.name_of_row(1) == "column 3"
+
+
+def test_rows_are_taken_in_any_order_and_as_often_as_they_are_asked_for(file):
+    plain = open_sheet(file(TURNED)).take([2, 0, 2])
+    assert list(plain.cells(0)) == ["C", "A", "C"]
+    assert plain.numbers([1, 2]).tolist() == [[7, 8], [1, 2], [7, 8]]
+    assert str(plain.error("is wrong", 0, 1)).endswith("x.csv:4, column 's1': is wrong")
+    some = open_sheet(file(TURNED)).turned("").take([2, 0])
+    assert some.numbers([1, 2, 3]).tolist() == [[3, 6, 9], [1, 4, 7]]
+
+
+def test_a_blank_line_parts_what_is_left_of_both_sides(file):
+    sheet = open_sheet(file(DREAM))
+    assert [sheet.is_after_blank(i) for i in range(4)] == [False, False, True, False]
+    some = sheet.take([1, 3])
+    assert [some.is_after_blank(i) for i in range(2)] == [False, True]
+
+
+def test_what_a_sheet_of_samples_says_wrong_is_named_by_its_own_line(file):
+    levels = file("sample,A,B\ns1,1,2\ns2,3,4\ns3,5,6\ns4,7,9\n")
+    told = file("sample,time,series\ns4,0,x\ns3,1,x\ns2,0,y\ns1,1,\n", "s.csv")
+    with pytest.raises(DataError, match=r"s\.csv:5, column 'series': every sample needs a series"):
+        Expression.of(levels, samples=told)
+
+
+def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(file):
+    levels = file("gene,s1,s2,s3\nA,1,2,broken\nB,3,5,6\n")
+    told = file("sample,time\ns1,0\ns2,1\n", "s.csv")
+    with pytest.warns(UserWarning, match="left out 1 samples: s3"):
+        found = Expression.of(levels, samples=told, genes_in_rows=True)
+    assert found.values.tolist() == [[1, 3], [2, 5]]
+
+
+@pytest.mark.parametrize("command", [infer, check, compare])
+def test_every_option_of_reading_is_one_of_the_command_with_its_help(command):
+    hints = get_type_hints(Options, include_extras=True)
+    known = signature(command).parameters
+    for field in fields(Options):
+        helped = get_args(hints[field.name])[1]
+        assert isinstance(helped, Help)
+        assert get_args(known[field.name].annotation)[1].help == helped.text
+        assert helped.text in (Options.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("a", 0), ("B", 1), ("1", 0), ("2", 1), ("0", None), ("3", None), ("", None)],
+)
+def test_a_column_is_found_by_its_name_or_counted_from_1(name, place):
+    assert find_place(["a", "b"], name) == place
+
+
+def test_a_name_goes_before_a_place_and_its_letters_before_others():
+    assert find_place(["x", "1"], "1") == 1
+    assert find_place(["A", "a"], "a") == 1
