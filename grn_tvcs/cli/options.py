@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +37,7 @@ RECORDED = (
     "calibrate", "top_variable", "top", "compress", "sample_column", "ignore", "sheet",
     "samples_sheet", "layer", "gene_column", "keep", "replicates",
 )  # fmt: skip
+OTHERS = tuple(field.name for field in fields(Layout) if field.name not in RECORDED)  # given alone
 
 
 RegulatorFile = Annotated[
@@ -240,7 +241,7 @@ class InferOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        told = recorded(self, RECORDED) | {
+        told = recorded(self, (*RECORDED, *OTHERS)) | {
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
@@ -249,7 +250,9 @@ class InferOptions:
             "ignore": self.layout.ignore or None,
             "keep": self.layout.keep or None,
         }
-        return {name: value for name, value in told.items() if name not in NEW or value is not None}
+        given = self.layout.given()
+        gone = {name for name in NEW if told[name] is None} | {*OTHERS} - {*given}
+        return {name: value for name, value in told.items() if name not in gone}
 
     def inputs(self) -> list[Path]:
         """Every file that is read, those of expression first."""

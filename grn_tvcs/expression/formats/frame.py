@@ -120,10 +120,7 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
     if options.samples is not None:
         told = _of_samples(_frame("samples", options.samples), options)
     if options.genes_in_rows:
-        name, index = str(frame.index.name or ""), _texts(frame.index.to_flat_index())
-        is_named = bool(name) or index != list(map(str, range(len(index))))
-        is_first = frame.dtypes.iloc[0].kind in "iufb"
-        made = sheet.behind([Column(name, -1, index)]) if is_named or is_first else sheet
+        made = _with_genes(sheet, frame)
     else:
         if told is None:
             _refuse_turned(frame, options)
@@ -146,6 +143,20 @@ def _of_samples(frame: pd.DataFrame, options: Options) -> Sheet:
     if any(place is not None for place in named):
         return sheet
     return sheet.behind([Column("sample", -1, _texts(frame.index))])
+
+
+def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
+    """Make the first column one that names the genes: the index, where it does not count them."""
+    name, index = str(frame.index.name or ""), _texts(frame.index.to_flat_index())
+    if name or index != list(map(str, range(len(index)))):
+        return sheet.behind([Column(name, -1, index)])
+    if frame.dtypes.iloc[0].kind == "f":
+        raise DataError(
+            "must name its genes by its index or in its first column, found numbers of rows and "
+            f"the levels {listed(sheet.cells(0)[:3])}; set the index (frame.set_index)",
+            path=FRAME,
+        )
+    return sheet
 
 
 def _with_index(sheet: Sheet, index: pd.Index, options: Options, *, is_beside: bool) -> Sheet:

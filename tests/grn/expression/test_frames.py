@@ -53,6 +53,19 @@ def test_genes_may_stand_in_rows_and_columns_be_times():
     assert rest.n_at_rest == 6
 
 
+def test_genes_of_a_frame_in_rows_are_named_by_its_index_or_its_first_column(tmp_path):
+    samples = [f"s{k}" for k in range(6)]
+    frame = pd.DataFrame(LEVELS.T, index=[14281, 16476, 13653], columns=samples)
+    named = frame.rename_axis("entrez").reset_index()
+    named.to_csv(tmp_path / "x.csv", index=False)
+    expected = Expression.of(tmp_path / "x.csv", genes_in_rows=True)
+    assert expected.genes == ("14281", "16476", "13653")
+    same(Expression.of(frame, genes_in_rows=True), expected)
+    same(Expression.of(named, genes_in_rows=True), expected)
+    with pytest.raises(DataError, match="must name its genes by its index or in its first column"):
+        Expression.of(frame.reset_index(drop=True), genes_in_rows=True)
+
+
 def test_a_sheet_of_samples_stands_beside_a_frame(tmp_path):
     names = [f"s{i}" for i in range(6)]
     levels = pd.DataFrame(LEVELS, columns=GENES, index=names)
