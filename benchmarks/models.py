@@ -92,12 +92,12 @@ def judged(case: Case, n_gold: int) -> dict[str, float]:
     rest = np.setdiff1d(np.arange(m), known)
     chances = found.posterior[rest]
     claim, hit = chances.max(axis=1), chances.argmax(axis=1) == truth[rest]
-    whole = found.on_gold.compared()
+    whole = found.held_out_gold.compared()
     return {
         "claimed": claim.mean(), "reached": hit.mean(),
         "score": np.log(chances[np.arange(rest.size), truth[rest]]).mean(),
         "sure": (claim >= SURE).mean(), "sure and right": (hit & (claim >= SURE)).mean(),
-        "contradicted": float(whole is not None and whole.parts),
+        "contradicted": float(whole is not None and whole.is_miscalibrated),
     }  # fmt: skip
 
 

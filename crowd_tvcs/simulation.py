@@ -1,4 +1,4 @@
-"""Simulated crowds: qualities to plan with, gold answers to estimate them from, answers to vote."""
+"""Simulated crowds: qualities for plans, gold answers to estimate them, and answers to vote on."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from tvcs_core.arguments import require_number, require_one_of
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
-DECIMALS = 4
-LOW, HIGH = 0.5, 0.9
-SKILL_SHAPE, SKILL_SCALE = 2.0, 0.6  # Gamma, of skilldiff
-EASE_SPREAD = 0.5  # of the logarithm
-SUREST = 0.97
+DECIMALS = 4  # of a quality
+LOW, HIGH = 0.5, 0.9  # qualities of the paper
+SKILL_SHAPE, SKILL_SCALE = 2.0, 0.6  # Gamma distribution of the skills of skilldiff
+EASE_SPREAD = 0.5  # deviation of the logarithm of the ease
+MAX_QUALITY = 0.97  # of skilldiff
 TOPICS = 5
-TOPIC_BETA = (4.0, 2.2)
+TOPIC_BETA = (4.0, 2.2)  # Beta distribution of the qualities of topic: mean .65
 
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """A simulated crowd.
+    """Simulated crowd.
 
     Attributes
     ----------
     quality
-        True quality of every worker on every task that waits for answers.
+        True quality of every worker on every open task.
     labels
         True labels of these tasks, 0 or 1.
     answers
-        What every worker would answer to each of them: 0 or 1, of shape (workers, tasks).
+        Answer of every worker to each of them: 0 or 1, of shape (workers, tasks).
     gold
         Names of the gold tasks, whose labels are known.
     gold_labels
-        Their labels, 0 or 1.
+        Labels of the gold tasks, 0 or 1.
     gold_answers
-        What every worker answered to every gold task: 0 or 1, of shape (workers, gold tasks).
+        Answer of every worker to every gold task: 0 or 1, of shape (workers, gold tasks).
     """
 
     quality: Quality
@@ -141,7 +141,7 @@ def _skilldiff(
 ) -> list[Values]:
     skill = rng.gamma(SKILL_SHAPE, SKILL_SCALE, (n, 1))
     ease = [rng.lognormal(0.0, EASE_SPREAD, m) for m in counts]
-    return [_rounded(1.0 / (1.0 + np.exp(-skill * e)), 0.5, SUREST) for e in ease]
+    return [_rounded(1.0 / (1.0 + np.exp(-skill * e)), 0.5, MAX_QUALITY) for e in ease]
 
 
 def _topic(
@@ -167,7 +167,7 @@ def _rounded(values: Values, low: float, high: float) -> Values:
 def _answer(
     chance: Values, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw labels of the tasks, and answers that are right with `chance`."""
+    """Draw labels of the tasks, and answers that are right with probability `chance`."""
     labels = rng.integers(0, 2, size=(chance.shape[1],))
     is_right = rng.random(chance.shape) < chance
     return labels, np.where(is_right, labels, 1 - labels)
@@ -176,9 +176,9 @@ def _answer(
 def write_crowd(crowd: Crowd, folder: Path, *, recorded: bool = False) -> None:
     """Write `crowd` into a folder: quality.csv, and gold.csv and answers.csv if there is gold.
 
-    quality.csv is a wide table that `read_quality` reads, gold.csv has `task, label` and
-    answers.csv `task, worker, label`, one row per answer. With `recorded`, labels.csv and
-    recorded.csv say the same of the tasks that wait for answers: what every worker would answer.
+    quality.csv is a wide table for `read_quality`, gold.csv has `task, label` and answers.csv
+    `task, worker, label`, one row per answer. With `recorded`, labels.csv and recorded.csv have the
+    labels of the open tasks and every worker's answer to each.
     """
     workers, tasks = crowd.quality.workers, crowd.quality.tasks
     rows = [[w, *row] for w, row in zip(workers, crowd.quality.values.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""What another budget would buy: expected accuracy against budget."""
+"""Expected accuracy of a plan against its budget."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import is_certified
-from crowd_tvcs.skills.foresight import Foreseen, Foresight
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast, ForecastModel
 from tvcs_core.streams import seed_of
 
-MOST_PAIRS = 8_000_000  # of worker and task, over all budgets of `around`
+MAX_PAIRS = 8_000_000  # pairs of worker and task over all budgets of `around`, to bound its time
 
 
 @dataclass(frozen=True)
 class BudgetPoint:
-    """What one budget buys.
+    """Assignment at one budget.
 
     Attributes
     ----------
     budget
-        Most answers in all.
+        Largest number of answers.
     answers
         Answers of the assignment, at most `budget`.
     expected_accuracy
-        Its mean expected accuracy.
+        Mean expected accuracy.
     bound
-        No assignment within this budget has more; None if none is proved.
+        Upper bound of it within this budget; None if none is proved.
     certified
         Whether the accuracy is proved to be near the largest; see `crowd_tvcs.plan.proof`.
     standard_error
-        Of the accuracy: 0 unless large teams of K classes were sampled.
+        Standard error of the accuracy: 0 unless large teams of K classes were sampled.
     found_at
-        The budget that the assignment was made for: a smaller one where the method found nothing
-        better with more.
+        Budget for which the assignment was made: a smaller one if the method found nothing better
+        with more.
     foreseen
-        What gold foresees of it; None where no gold says anything.
+        Forecast of the accuracy; None without gold.
     """
 
     budget: int
@@ -52,7 +52,7 @@ class BudgetPoint:
     certified: bool
     standard_error: float
     found_at: int
-    foreseen: Foreseen | None = None
+    foreseen: AccuracyForecast | None = None
 
 
 def what_if(
@@ -62,35 +62,34 @@ def what_if(
     *,
     rng: int | np.random.Generator | None = None,
     time_limit: float | None = None,
-    foresight: Foresight | None = None,
+    foresight: ForecastModel | None = None,
 ) -> tuple[BudgetPoint, ...]:
     """Assign at every budget, from the smallest to the largest.
 
-    The largest expected accuracy cannot fall when the budget grows, but what a method finds can.
-    An assignment within a smaller budget is one within a larger, so it is kept where the method
-    found less: the accuracies never fall, by construction, and `BudgetPoint.found_at` says where
-    that was needed. Every budget starts from the same seed.
+    The largest expected accuracy cannot fall when the budget grows, but that of a method can. An
+    assignment within a smaller budget is feasible within a larger one, so it is kept if the method
+    found a worse one: the accuracies never fall, and `BudgetPoint.found_at` records the budget.
+    Every budget starts from the same seed.
 
     Parameters
     ----------
     plan
-        The problem; its own budget is not looked at. One in factors is for the method `best`.
+        The problem; its own budget is ignored. A factored plan needs the method `best`.
     budgets
-        Integers >= 0; sorted, and each once. One beyond what the caps leave room for buys nothing
-        more.
+        Integers >= 0; sorted, without duplicates. A budget beyond the caps buys nothing more.
     method
         One of `METHODS`.
     rng
         Seed or generator.
     time_limit
-        Seconds for all budgets together, shared equally among those that are left.
+        Seconds for all budgets together, shared equally among the remaining ones.
     foresight
-        What gold says of plans with this common error; not of plans in factors, which have none.
+        Forecast model of plans with this common error; not for factored plans, which have none.
 
     Raises
     ------
     ValueError, TypeError
-        If there is no budget, one is not an integer >= 0 or below what the plan demands, or
+        If there is no budget, one is not an integer >= 0 or is below the demands of the plan, or
         `assign` refuses.
 
     Examples
@@ -114,7 +113,9 @@ def what_if(
         found = assign(within, method, rng=seed, time_limit=share)
         offer = _better(offers[-1] if offers else None, given, found)
         if foresight is not None and plan.is_table and offer.found_at == given:
-            told = foresight.of_plan(found.plan.table.values, found.support, found.task_accuracy)
+            told = foresight.forecast_plan(
+                found.plan.table.values, found.support, found.task_accuracy
+            )
             offer = replace(offer, foreseen=told)
         offers.append(offer)
     return tuple(offers)
@@ -131,10 +132,10 @@ def _better(before: BudgetPoint | None, budget: int, found: Assignment) -> Budge
 
 
 def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[BudgetPoint, ...]]:
-    """Compute what a quarter to twice of a plan's answers would buy, and by which method.
+    """Return the points from a quarter to twice of a plan's answers, and their method.
 
-    By the plan's own method if that is quick: the plan is then one of the assignments. Else by the
-    first quick one that honours what the plan demands: `fast`, or `greedy` with money or groups.
+    The method is the plan's own if it is quick, and the plan is then one of the points; else the
+    first quick one that supports the demands of the plan: `fast`, or `greedy` with costs or groups.
     The larger the plan, the fewer the budgets: at most 10, at least 4.
 
     Parameters
@@ -142,14 +143,14 @@ def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Bud
     found
         The plan.
     rng
-        The seed that it was made with.
+        The seed of the plan.
     """
     plan, size = found.plan, found.size
     method = found.method
     if method not in METHODS or not METHODS[method].is_quick:
         method = next(name for name in methods_for(plan) if METHODS[name].is_quick)
     most = int(min(plan.max_tasks_per_worker.sum(), plan.max_workers_per_task.sum()))
-    count = int(np.clip(MOST_PAIRS // plan.table.values.size, 4, 9))
+    count = int(np.clip(MAX_PAIRS // plan.table.values.size, 4, 9))
     top = min(most, 2 * size if size else len(plan.quality.tasks))
     least = min(max(plan.least_budget, size // 4), top)
     budgets = {round(b) for b in np.linspace(least, top, count)} | {max(least, min(size, top))}
@@ -163,10 +164,10 @@ def around(found: Assignment, *, rng: int | None = None) -> tuple[str, tuple[Bud
 
 
 def steps(offers: Sequence[BudgetPoint]) -> list[dict[str, Any]]:
-    """Rows for a table: every offer, and what one more answer adds on the way from the one before.
+    """Return rows for a table: every point, with the gain per answer since the previous one.
 
-    `per_answer` is the difference of the accuracies over the difference of the answers, None where
-    there is none; what gold foresees is there by the names of its fields.
+    `per_answer` is the difference of the accuracies over that of the answers, None without one; the
+    forecast has the names of its fields.
     """
     gains: list[float | None] = [None]
     for a, b in pairwise(offers):

@@ -61,9 +61,8 @@ nitpick_ignore_regex = [
     ("py:class", r"(numpy|np|pd|sparse)\..+"),
     ("py:class", "AbstractContextManager|Any|Callable|Collection|Iterable|Mapping|Path|Sequence"),
     ("py:class", "ArrayLike|NDArray|Array|Bools|Flags|Floats|Integers|Places"),
-    ("py:class", "OverGenes|Caps|CapsByLabel|Qualities|Edges|array"),
+    ("py:class", "OverGenes|Caps|CrowdQuality|CapsByLabel|Qualities|Edges|array"),
     ("py:class", "T|R"),  # whatever a function takes and finds
-    ("py:class", "Factors"),  # of a `State`, told there; only the campaign itself makes them
 ]
 
 html_theme = "furo"

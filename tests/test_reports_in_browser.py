@@ -135,7 +135,7 @@ def test_the_crowd_report_shows_the_curve_the_loads_the_prices_and_the_weak_task
     assert curve.bounding_box()["width"] > 300
     for caption in ("Tasks of every worker", "Number of tasks by answers"):
         assert page.get_by_role("img", name=caption).locator("rect").count() > 0
-    assert page.get_by_role("heading", name="What one more would be worth").is_visible()
+    assert page.get_by_role("heading", name="Shadow prices of the caps").is_visible()
     assert page.locator("td.who").count() == len(HOSTILE)
     numbers = page.locator("details table")
     assert numbers.is_hidden()

@@ -17,7 +17,7 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.routing.routing import next_task
 from crowd_tvcs.simulation import Crowd
-from crowd_tvcs.skills.em import refresh
+from crowd_tvcs.skills.em import refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.plan_deviation import plan_deviation
 from crowd_tvcs.skills.skill import Skill
@@ -166,7 +166,7 @@ class _Run:
         quality = self.crowd.quality
         labels = self.crowd.answers[rows, columns]
         answers = Answers(quality.tasks, quality.workers, ("0", "1"), columns, rows, labels)
-        self.accuracies = refresh(answers, self.gold, self.skill, rounds=ROUNDS).mean
+        self.accuracies = refit_semi_supervised(answers, self.gold, self.skill, rounds=ROUNDS).mean
         self.weigh()
 
     def accuracy(self) -> float:
@@ -184,7 +184,7 @@ def optimism(family: str, gold: int, seed: int) -> list[Optimism]:
     raw = np.clip(skill.n_right / skill.n_gold, 0.01, 0.99)
     best = _reached(truth, _plan(truth).support, truth, rng)
     found = []
-    estimates = (raw, skill.mean, skill.cautious())
+    estimates = (raw, skill.mean, skill.lower_confidence_bound())
     for name, accuracy in zip(ESTIMATES, estimates, strict=True):
         weight = skill.mean if name == "cautious" else accuracy
         planned = _plan(np.repeat(accuracy[:, None], TASKS, axis=1))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, read_gold
-from crowd_tvcs.routing.replay import GOLD_SHARE, Split, adaptive, draw_split, drop, gains
+from crowd_tvcs.routing.replay import GOLD_SHARE, Split, adaptive, draw_split, expected_drop, gains
 from crowd_tvcs.routing.routing import uncertainty
 from tvcs_core.streams import stream
 
@@ -64,7 +64,7 @@ def bought_by(split: Split, power: float) -> list[float]:
 
     def score(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
         """Uncertainty that falls, moved towards what labels add."""
-        scores = drop(split, bought, is_open, chances)
+        scores = expected_drop(split, bought, is_open, chances)
         if power:
             gain = np.maximum(gains(split, bought, is_open, chances), LEAST)
             scores *= (gain / np.maximum(uncertainty(chances), LEAST)) ** power

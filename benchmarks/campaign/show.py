@@ -14,7 +14,7 @@ from benchmarks.campaign import online
 from benchmarks.campaign.online import FRESH, TUNED
 from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case
 from benchmarks.pages import figure_style, fill, save, standard_error, table
-from crowd_tvcs.routing.replay import EVERYTHING
+from crowd_tvcs.routing.replay import NO_LIMIT
 
 WANTED = 0.95
 GOLD_PRICE = online.WORKERS * online.GOLD / online.TASKS  # gold labels per task
@@ -92,9 +92,9 @@ def replay_table(means: dict[Key, NDArray[np.float64]], per_class: int) -> str:
     rows = []
     for data in sets(means):
         for policy, vote in POLICIES:
-            wanted = (EVERYTHING,) if policy in UNLIMITED else LABELS
+            wanted = (NO_LIMIT,) if policy in UNLIMITED else LABELS
             found = {k: means[data, per_class, policy, vote, k] for k in wanted}
-            cells = [mean_and_error(found[k]) if k in found else "" for k in (*LABELS, EVERYTHING)]
+            cells = [mean_and_error(found[k]) if k in found else "" for k in (*LABELS, NO_LIMIT)]
             rows.append((data, f"{policy}, {vote}", *cells))
     return table(("set", "policy, vote", *map(str, LABELS), "no limit"), rows, words=2)
 
@@ -212,7 +212,7 @@ def draw_replay(means: dict[Key, NDArray[np.float64]], path: Path) -> None:
                 if policy == "stopping":
                     continue
                 if policy == "all":
-                    level = means[data, 0, policy, vote, EVERYTHING].mean()
+                    level = means[data, 0, policy, vote, NO_LIMIT].mean()
                     dashes = {"weighted": "--", "majority": ":", "refreshed": "-."}[vote]
                     axis.axhline(level, color="black", ls=dashes, lw=1, label=f"all, {vote}")
                 elif vote == "weighted":

@@ -37,7 +37,7 @@ from crowd_tvcs.campaign.belief import FIRST, fitted_to
 from crowd_tvcs.campaign.estimates import WORTH
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
 from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores
-from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
 
@@ -117,7 +117,9 @@ class Shop(NamedTuple):
 
     def shown_by(self, skill: Skill) -> float:
         """Return the confidence with which gold shows the target."""
-        return sure_at(*claims(self.split.answers, self.split.gold, skill), TARGET)
+        return confidence_threshold(
+            *gold_confidences(self.split.answers, self.split.gold, skill), TARGET
+        )
 
 
 def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:
@@ -138,7 +140,7 @@ def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:
 def stop(shop: Shop, sure: float | None, least: float) -> Reached:
     """Buy answers until every task is this sure (None: as gold shows), or no label adds so much."""
     split, rng = shop.split, stream(0, "who asks")
-    recorded, told = split.recorded, split.skill.cautious()
+    recorded, told = split.recorded, split.skill.lower_confidence_bound()
     m, size, order = len(recorded.tasks), -1, np.empty(0, dtype=np.int64)
     chosen = np.zeros(recorded.size, dtype=bool)
     while True:

@@ -17,7 +17,7 @@ from benchmarks.campaign import online
 from benchmarks.campaign.online import FRESH, TUNED
 from benchmarks.campaign.recorded import LABELS, POLICIES, UNLIMITED, Case, replay_split
 from benchmarks.study import complete, load, options, run
-from crowd_tvcs.routing.replay import EVERYTHING
+from crowd_tvcs.routing.replay import NO_LIMIT
 
 SPLITS = range(10)
 
@@ -54,7 +54,7 @@ def run_replay(data: Path, path: Path, jobs: int) -> None:
         (str(data), name, per_class, split): {
             (name, per_class, policy, vote, labels, split)
             for policy, vote in POLICIES
-            for labels in ((EVERYTHING,) if policy in UNLIMITED else LABELS)
+            for labels in ((NO_LIMIT,) if policy in UNLIMITED else LABELS)
         }
         for name in sets
         for per_class in (0, 1)

@@ -18,8 +18,8 @@ from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import Flag
-from crowd_tvcs.behaviour.overview import KINDS, find_flags
 from crowd_tvcs.behaviour.simulated import HONEST, simulate_workers
+from crowd_tvcs.behaviour.worker_review import KINDS, find_flags
 from tvcs_core.streams import stream
 
 MIXED = {0: "guessing", 1: "same label", 2: "pattern", 4: "copying", 5: "drift", 6: "fatigue",
@@ -132,7 +132,7 @@ def _part(answers: Answers, truth: Gold) -> Gold:
 
 def _share_right(crowd: Crowd, worker: str) -> tuple[float, int]:
     mine = crowd.gold_of(crowd.answers.workers.index(worker))
-    return (float(crowd.right[mine].mean()) if mine.size else float("nan")), mine.size
+    return (float(crowd.is_right[mine].mean()) if mine.size else float("nan")), mine.size
 
 
 def _told(counts: Counter[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_tvcs import Plan, Quality, assign, sampled_accuracy, simulate
-from crowd_tvcs.routing.replay import EVERYTHING
+from crowd_tvcs.routing.replay import NO_LIMIT
 
 SIZES = {"100x1000": (100, 1000), "200x10000": (200, 10000)}
 FAMILIES = ("iid", "worker", "skilldiff", "topic")
@@ -96,7 +96,7 @@ def compute(
 
 # Of `benchmarks.crowd.confidence`.
 GOLD = (0.2, 0.05, 0.01)
-LABELS = (1, 2, 3, 5, EVERYTHING)
+LABELS = (1, 2, 3, 5, NO_LIMIT)
 MODELS = ("dependent", "independent")
 LEFT_OUT = "left out"  # of the sets that the usual numbers are from
 RIVALS = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene")

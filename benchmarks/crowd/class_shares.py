@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
-from crowd_tvcs.answers.class_shares import class_counts, class_shares
-from crowd_tvcs.routing.replay import EVERYTHING, Split, draw_split
+from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
+from crowd_tvcs.routing.replay import NO_LIMIT, Split, draw_split
 from crowd_tvcs.routing.routing import next_batch
 from crowd_tvcs.skills.vote import posterior
 
 GOLD = (0.2, 0.05)
-LABELS = (1, 3, EVERYTHING)
+LABELS = (1, 3, NO_LIMIT)
 STRENGTHS = (0.5, 1.0, 2.0, 5.0, 10.0)
 Key = tuple[str, float, bool, int]
 
@@ -40,7 +40,7 @@ def main() -> int:
     print(("{:<14}{:>6}{:>12}{:>8}{:>8}" + "{:>9}" * len(STRENGTHS)).format(*names))
     for (name, gold, per_class, labels), mean in found.items():
         skills = "per class" if per_class else "one"
-        asked = "all" if labels == EVERYTHING else str(labels)
+        asked = "all" if labels == NO_LIMIT else str(labels)
         gains = "".join(f"{gain:>+9.4f}" for gain in mean[1:] - mean[0])
         print(f"{name:<14}{gold:>6g}{skills:>12}{asked:>8}{mean[0]:>8.4f}{gains}")
     for gold in GOLD:
@@ -83,7 +83,7 @@ def accuracies(
         seen = bought(split, labels)
         k = counts.size
         priors = [np.full(k, 1.0 / k)]
-        priors += [class_shares(counts, strength) for strength in STRENGTHS]
+        priors += [class_prevalence(counts, strength) for strength in STRENGTHS]
         out.append([split.score(posterior(seen, split.skill, prior)) for prior in priors])
     return np.array(out)
 
@@ -91,9 +91,9 @@ def accuracies(
 def bought(split: Split, labels: int) -> Answers:
     """Answers of the best workers, so many of each task."""
     recorded = split.recorded
-    if labels == EVERYTHING:
+    if labels == NO_LIMIT:
         return recorded
-    scores = np.repeat(split.skill.cautious()[:, None], len(recorded.tasks), axis=1)
+    scores = np.repeat(split.skill.lower_confidence_bound()[:, None], len(recorded.tasks), axis=1)
     chosen = next_batch(scores, recorded.given, max_workers_per_task=labels)
     return recorded.select(chosen[recorded.worker_of, recorded.task_of])
 

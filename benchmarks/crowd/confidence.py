@@ -41,10 +41,10 @@ from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import standard_error
 from benchmarks.study import complete, first_answers, load, options, run
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold
-from crowd_tvcs.routing.replay import EVERYTHING, Split, adaptive, draw_split
+from crowd_tvcs.routing.replay import NO_LIMIT, Split, adaptive, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.held_out import ranks
-from crowd_tvcs.skills.vote import majority, vote
+from crowd_tvcs.skills.vote import vote, vote_shares
 from tvcs_core.streams import stream
 
 SPLITS = 20
@@ -182,7 +182,7 @@ def _claims(
 
 def judged(split: Split, chances: Floats) -> Floats:
     """Claimed, reached, log score, share that is called sure, and share that is so and wrong."""
-    reached, claimed, sure, right = split.judge(chances)
+    reached, claimed, sure, right = split.evaluate(chances)
     true = chances[np.arange(split.truth.size), split.truth]
     wrong = 0.0 if sure == 0.0 else sure * (1.0 - right)
     return np.array([claimed, reached, np.log(np.maximum(true, 1e-12)).mean(), sure, wrong])
@@ -203,20 +203,20 @@ def labels_of(task: tuple[str, str, tuple[str, ...], range]) -> list[Labels]:
         seen = bought(split, VOTED)
         for method in methods:
             if method == OURS[0]:
-                accuracy = split.score(majority(split.recorded))
+                accuracy = split.score(vote_shares(split.recorded))
             elif method in MODELS:
                 skill = split.skill
                 if method == MODELS[1]:
                     skill = replace(skill, dependence=None)
                 accuracy = split.score(split.posterior(seen, skill))
             elif method == RIVALS[0]:
-                accuracy = split.score(majority(seen))  # as crowd-kit's, but for ties: 1/n each
+                accuracy = split.score(vote_shares(seen))  # as crowd-kit's, but for ties: 1/n each
             else:
                 accuracy = float((vote(seen, method).label_of == split.truth).mean())
             found[method].append(accuracy)
     return [
         Labels(
-            name, method, EVERYTHING if method == OURS[0] else VOTED, len(splits),
+            name, method, NO_LIMIT if method == OURS[0] else VOTED, len(splits),
             float(np.mean(got)), standard_error(got),
         )
         for method, got in found.items()
@@ -238,7 +238,7 @@ def policies_of(task: tuple[str, str, range]) -> list[Policy]:
                 for k, chosen in adaptive(split, ASKED)
             }
             for (policy, k), answers in seen.items():
-                reached, claimed, _, _ = split.judge(split.posterior(answers))
+                reached, claimed, _, _ = split.evaluate(split.posterior(answers))
                 found.setdefault((model, policy, k), []).append((claimed, reached))
     out = []
     for (model, policy, k), pairs in found.items():

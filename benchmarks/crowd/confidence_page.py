@@ -21,7 +21,7 @@ from benchmarks.crowd.cases import (
     Policy,
 )
 from benchmarks.pages import fill, table
-from crowd_tvcs.routing.replay import EVERYTHING
+from crowd_tvcs.routing.replay import NO_LIMIT
 
 OURS, BAYES = MODELS
 LEAST_LOSS = 0.003  # of accuracy, that counts as one
@@ -85,7 +85,7 @@ def sets(of: Claims) -> list[str]:
 
 
 def column(labels: int) -> str:
-    return "all" if labels == EVERYTHING else str(labels)
+    return "all" if labels == NO_LIMIT else str(labels)
 
 
 def grid(of: Claims, order: str, models: Sequence[str], cell: Callable[[Claim], str]) -> str:
@@ -171,7 +171,7 @@ def claim_goals(of: Claims) -> list[Goal]:
     sure = [
         1.0 - wrong
         for n in sets(of)
-        if (wrong := of[n, full, "best", OURS, EVERYTHING].sure_wrong) is not None
+        if (wrong := of[n, full, "best", OURS, NO_LIMIT].sure_wrong) is not None
     ]
     change = changes(of, full, "best")
     return [

@@ -7,11 +7,11 @@ task its 1, 2, 3 or 5 best workers, or any; it expects by the qualities and the 
 gold tells, as `crowd-tvcs assign --skills` does, and its recorded answers are voted on by the model
 of dependence that is fitted to gold answers of workers chosen as theirs, as in a campaign that has
 these labels. Kept are what is expected less what is reached, what is foreseen less that
-(`crowd_tvcs.skills.foresight`), how often the interval that is foreseen holds what is reached, and
-how wide it is; and the same of what the votes claim once the answers are there, as `campaign
-status` says it. Rows go to claims.csv in --out as soon as they are known; a run that was killed
-goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md, `--only-docs`
-does so without computing.
+(`crowd_tvcs.skills.accuracy_forecast`), how often the interval that is foreseen holds what is
+reached, and how wide it is; and the same of what the votes claim once the answers are there, as
+`campaign status` says it. Rows go to claims.csv in --out as soon as they are known; a run that was
+killed goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md,
+`--only-docs` does so without computing.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from benchmarks.crowd.usual import usual_numbers, without
 from benchmarks.pages import fill, standard_error, table
 from benchmarks.study import complete, first_answers, load, options, run
 from crowd_tvcs import Plan
-from crowd_tvcs.answers.answers import Answers, Gold, read_gold, together
+from crowd_tvcs.answers.answers import Answers, Gold, read_gold, with_shared_classes
 from crowd_tvcs.routing.replay import Split, draw_split
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.dependence_fit import fit_dependence
-from crowd_tvcs.skills.foresight import Foreseen
-from crowd_tvcs.skills.held_out import BEST_FIRST, choice_of, ranks
+from crowd_tvcs.skills.held_out import BEST_FIRST, estimate_choice, ranks
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
 
@@ -61,8 +61,8 @@ class Told(NamedTuple):
     """
 
     expected: float
-    foreseen: Foreseen
-    claimed: Foreseen
+    foreseen: AccuracyForecast
+    claimed: AccuracyForecast
     reached: float
 
 
@@ -220,7 +220,9 @@ def judged(
         if anybody:
             order = stream(0, "random labels", str(number)).random(split.recorded.size)
             seen = split.recorded.select(ranks(split.recorded.task_of, order) < k)
-        choice = choice_of(seen, together(answers, split.gold), split.gold, split.skill)
+        choice = estimate_choice(
+            seen, with_shared_classes(answers, split.gold), split.gold, split.skill
+        )
         if choice not in of_choice:
             of_choice[choice] = fit_dependence(answers, split.gold, split.skill, like=seen)
         out.append(told(split, seen, skill, of_choice[choice]))
@@ -242,9 +244,9 @@ def told(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> Told:
     )
     accuracy = plan.accuracy(chosen)
     foresight = skill.dependence.foresight
-    foreseen = foresight.of_plan(quality.values, chosen, accuracy)
-    reached, claimed, _, _ = split.judge(split.posterior(seen, of_these))
-    around = foresight.around(claimed, len(split.recorded.tasks))
+    foreseen = foresight.forecast_plan(quality.values, chosen, accuracy)
+    reached, claimed, _, _ = split.evaluate(split.posterior(seen, of_these))
+    around = foresight.with_interval(claimed, len(split.recorded.tasks))
     return Told(float(accuracy.mean()), foreseen, around, reached)
 
 

@@ -1,13 +1,13 @@
 """Whether a target is what it says: right labels among those called sure, by the share of gold.
 
-`python -m benchmarks.crowd.sure DATA [--splits 12] [--first 0] [--target .95] [--gold .2,.1]`.
-DATA is a folder of folders, each a set: label.csv (item, worker, label) and truth.csv (item,
-truth); of a pair answered twice the first answer counts. Scored tasks get 1, 2, 3, 5 and all labels
-of their best workers and stop at the first number with which they are sure, as gold tasks do in
-`crowd_tvcs.skills.reliability.sure_at`. *posterior*: sure is who has the target for confidence;
-*shown*: who has the confidence with which gold shows the target. Printed are on how many splits
-any task is sure, the share of the tasks that are, and how many of those labels are right: over all
-splits, and on the worst split with 20 of them or more.
+`python -m benchmarks.crowd.sure DATA [--splits 12] [--first 0] [--target .95] [--gold .2,.1]`. DATA
+is a folder of folders, each a set: label.csv (item, worker, label) and truth.csv (item, truth); of
+a pair answered twice the first answer counts. Scored tasks get 1, 2, 3, 5 and all labels of their
+best workers and stop at the first number with which they are sure, as gold tasks do in
+`crowd_tvcs.skills.reliability.confidence_threshold`. *posterior*: sure is who has the target for
+confidence; *shown*: who has the confidence with which gold shows the target. Printed are on how
+many splits any task is sure, the share of the tasks that are, and how many of those labels are
+right: over all splits, and on the worst split with 20 of them or more.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 
 from benchmarks.crowd.class_shares import bought
 from benchmarks.study import first_answers
-from crowd_tvcs.answers.answers import Answers, Gold, read_gold, together
-from crowd_tvcs.routing.replay import EVERYTHING, draw_split
+from crowd_tvcs.answers.answers import Answers, Gold, read_gold, with_shared_classes
+from crowd_tvcs.routing.replay import NO_LIMIT, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
-from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from tvcs_core.streams import stream
 
-LABELS = (1, 2, 3, 5, EVERYTHING)
+LABELS = (1, 2, 3, 5, NO_LIMIT)
 ENOUGH = 20  # sure tasks of a split, to be the worst
 RULES = ("posterior", "shown")
 
@@ -69,7 +69,9 @@ def judged(
     skill = fit_dependence(answers, split.gold, split.skill)
     chances = np.stack([split.posterior(bought(split, k), skill) for k in LABELS], axis=1)
     claim, hit = chances.max(axis=2), chances.argmax(axis=2) == split.truth[:, None]
-    from_gold = sure_at(*claims(together(answers, split.gold), split.gold, skill), target)
+    from_gold = confidence_threshold(
+        *gold_confidences(with_shared_classes(answers, split.gold), split.gold, skill), target
+    )
     out = []
     for at in (target, from_gold):
         is_sure = (claim >= at) & (at < 1.0)

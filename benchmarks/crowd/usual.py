@@ -19,7 +19,7 @@ from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.skills import dependence_fit
 from crowd_tvcs.skills.dependence import KNOTS
-from crowd_tvcs.skills.dependence_fit import Loss, judged
+from crowd_tvcs.skills.dependence_fit import Loss, held_out_prefixes
 from tvcs_core.streams import stream
 
 GOLD = 0.2
@@ -36,12 +36,12 @@ Floats = NDArray[np.float64]
 @contextmanager
 def usual_numbers(mean: Floats, spread: Floats) -> Iterator[None]:
     """Fit around other numbers than the package's, for a time."""
-    before = dependence_fit.USUAL, dependence_fit.SPREAD
-    dependence_fit.USUAL, dependence_fit.SPREAD = mean, spread
+    before = dependence_fit.PRIOR_MEAN, dependence_fit.PRIOR_DEVIATION
+    dependence_fit.PRIOR_MEAN, dependence_fit.PRIOR_DEVIATION = mean, spread
     try:
         yield
     finally:
-        dependence_fit.USUAL, dependence_fit.SPREAD = before
+        dependence_fit.PRIOR_MEAN, dependence_fit.PRIOR_DEVIATION = before
 
 
 def without(data: str, name: str) -> tuple[Floats, Floats]:
@@ -61,5 +61,5 @@ def points_of(data: str, name: str) -> Floats:
         for number in range(SPLITS):
             rng = stream(0, "usual numbers", str(number))
             split = draw_split(answers, truth, GOLD, per_class=False, rng=rng)
-            points.append(Loss(judged(answers, split.gold, split.skill)).likeliest())
+            points.append(Loss(held_out_prefixes(answers, split.gold, split.skill)).minimizer())
     return np.array(points)

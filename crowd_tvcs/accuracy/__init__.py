@@ -1,4 +1,4 @@
 """Expected accuracy of a vote: exact, bounded or sampled, and its gradient.
 
-Which workers vote is not decided here.
+Workers are assigned elsewhere.
 """

@@ -1,21 +1,22 @@
-"""Workers who err together: what a task seems to be, and what they answer to that.
+"""Common errors: votes of workers who answer the apparent class of a task.
 
-With chance 1 - e a task seems to be of its own class y; else it seems to be of a class z that is
-drawn from pi, the *shares*, whatever y is. Workers answer independently given z, with matrices R.
-So e is the part of the tasks on which many answers are worth no more than one.
+With probability 1 - e the apparent class z of a task is its true class y; otherwise it is drawn
+from pi, the *shares*, independently of y. Given z workers answer independently, with matrices R. So
+e is the fraction of tasks on which many answers carry no more information than one.
 
 **The matrices R.** Gold shows M = A R with A = (1 - e) I + e 1 pi^T, and pi^T M = pi^T R. Hence
 
     R = M + e / (1 - e) * (M - 1 pi^T M),
 
-here with no entry below `LEAST` and rows divided by their sums, for M may know more than a crowd
-with this error can. Where y is drawn from pi too, one answer is worth what it is without the error.
+here with entries of at least `MIN_PROBABILITY` and normalised rows, since M may be more accurate
+than a crowd with this error can be. If y is drawn from pi too, the value of one answer does not
+change.
 
-**The prior of z.** What is known of y is p = (1 - e) s + e pi, if s is what is known of z: at the
+**The prior of z.** The distribution of y is p = (1 - e) s + e pi, if s is that of z: at the
 beginning, where both are pi, and after any answers. So s = (p - e pi) / (1 - e), at least 0.
 
-**The accuracy.** Let t[z] = s[z] * prod of R[z, answer] be the chance of an outcome (everybody's
-answers) together with z. With y in place of z it is (1 - e) t[y] + e pi[y] * sum of t, so
+**The accuracy.** Let t[z] = s[z] * prod of R[z, answer] be the joint probability of an outcome (all
+answers) and z. That of the outcome and y is (1 - e) t[y] + e pi[y] * sum of t, so
 
     E = sum over outcomes of max over y of ((1 - e) t[y] + e pi[y] * sum of t).
 
@@ -36,42 +37,42 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.many_classes import MOST_OUTCOMES, Payoff, accuracy_under, large_team
+from crowd_tvcs.accuracy.many_classes import MAX_OUTCOMES, VoteScore, accuracy_under, large_team
 from crowd_tvcs.accuracy.model import AnswerModel, adding_up_to_one, answer_model, model_of
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 
-LEAST = 1e-4  # chance of an answer, whatever a task seems to be
+MIN_PROBABILITY = 1e-4  # of an answer given any apparent class; keeps the clipped R close to M
 
 Floats = NDArray[np.float64]
 
 
 def seeming_quality(quality: Floats, common_error: float, n_classes: int = 2) -> Floats:
-    """Accuracies of even workers, about what a task seems to be, where all classes are as likely.
+    """Return accuracies of even workers given the apparent class, for equally frequent classes.
 
-    A worker who tells nothing, of accuracy 1 / K, stays one.
+    An uninformative worker, of accuracy 1 / K, stays uninformative.
     """
     guess = 1.0 / n_classes
     right = guess + (quality - guess) / (1.0 - common_error)
-    wrong = np.maximum((1.0 - right) / (n_classes - 1), LEAST)
-    right = np.maximum(right, LEAST)
+    wrong = np.maximum((1.0 - right) / (n_classes - 1), MIN_PROBABILITY)
+    right = np.maximum(right, MIN_PROBABILITY)
     out: Floats = right / (right + (n_classes - 1) * wrong)
     return out
 
 
 def seeming_matrices(matrices: Floats, prior: Floats, common_error: float) -> Floats:
-    """Matrices given what a task seems to be, from those given what it is.
+    """Return matrices given the apparent class, from those given the true one.
 
     `matrices` has shape (..., classes, classes) and `prior` (..., classes).
     """
     average = (prior[..., :, None] * matrices).sum(axis=-2, keepdims=True)
     moved = matrices + common_error / (1.0 - common_error) * (matrices - average)
-    moved = np.maximum(moved, LEAST)
+    moved = np.maximum(moved, MIN_PROBABILITY)
     out: Floats = moved / moved.sum(axis=-1, keepdims=True)
     return out
 
 
 def seeming_prior(prior: Floats, shares: Floats, common_error: float) -> Floats:
-    """What is known of what tasks seem to be: s, as above; one row per task."""
+    """Return the distribution of the apparent class: s, as above; one row per task."""
     if prior is shares:
         return prior
     out = np.maximum(0.0, prior - common_error * shares)
@@ -81,7 +82,7 @@ def seeming_prior(prior: Floats, shares: Floats, common_error: float) -> Floats:
 def seeming_model(
     quality: Floats, prior: Floats, confusion: Floats | None, common_error: float, shares: Floats
 ) -> AnswerModel:
-    """Model of the answers to what the tasks seem to be; arguments as of `answer_model`.
+    """Return the model of answers to the apparent class; arguments as in `answer_model`.
 
     `shares` are pi, one row per task; if they are `prior` itself, so is the prior of the result.
     """
@@ -91,22 +92,22 @@ def seeming_model(
         if confusion is None:
             return answer_model(seeming_quality(quality, common_error, n_classes), seems, None)
         return answer_model(quality, seems, seeming_matrices(confusion, rows[0], common_error))
-    told = answer_model(quality, prior, confusion)
-    pair = told.kind * len(rows) + of_task.reshape(-1)
+    by_pair = answer_model(quality, prior, confusion)
+    pair = by_pair.kind * len(rows) + of_task.reshape(-1)
     which, kind = np.unique(pair, return_inverse=True)
     matrix, row = np.divmod(which, len(rows))
-    matrices = seeming_matrices(told.matrices[matrix], rows[row], common_error)
+    matrices = seeming_matrices(by_pair.matrices[matrix], rows[row], common_error)
     return model_of(matrices, kind.reshape(pair.shape).astype(np.int64), seems)
 
 
 def ceiling(seems: Floats, shares: Floats, common_error: float) -> tuple[Floats, Floats]:
-    """Constant c . s and weights d * s of every task, as above; one row per task."""
+    """Return constant c . s and weights d * s of every task, as above; one row per task."""
     rows = np.arange(len(shares))
     top = shares.argmax(axis=1)
     others = shares.copy()
     others[rows, top] = -1.0
     rival = np.repeat(shares[rows, top][:, None], shares.shape[1], axis=1)
-    rival[rows, top] = others.max(axis=1)  # of every class the largest of the others
+    rival[rows, top] = others.max(axis=1)  # for every class the largest share of another
     steps = np.maximum(0.0, 1.0 - common_error + common_error * (shares - rival))
     return common_error * (seems * rival).sum(axis=1), steps * seems
 
@@ -114,7 +115,10 @@ def ceiling(seems: Floats, shares: Floats, common_error: float) -> tuple[Floats,
 def accuracy_of_equals(
     quality: Floats, support: NDArray[np.bool_], prior: Floats, common_error: float
 ) -> Floats:
-    """Expected accuracy of tasks of two classes with equal shares; arrays as of a plan."""
+    """Return the expected accuracy of tasks of two classes with equal shares.
+
+    Arrays are as in a plan.
+    """
     seeming = seeming_quality(quality, common_error)
     vote = expected_accuracy(seeming, support, chance_of_equals(prior, common_error))
     out: Floats = (1.0 - common_error) * vote + common_error / 2.0
@@ -122,7 +126,7 @@ def accuracy_of_equals(
 
 
 def chance_of_equals(prior: Floats, common_error: float) -> Floats:
-    """Chances that tasks seem to be 1, where the shares of both labels are equal."""
+    """Return the probability that the apparent class is 1, for equal shares of both labels."""
     out: Floats = np.clip(0.5 + (prior - 0.5) / (1.0 - common_error), 0.0, 1.0)
     return out
 
@@ -130,21 +134,21 @@ def chance_of_equals(prior: Floats, common_error: float) -> Floats:
 def accuracy_with(
     model: AnswerModel, support: NDArray[np.bool_], common_error: float, shares: Floats
 ) -> tuple[Floats, Floats]:
-    """Expected accuracy of every task and its standard error, of a `seeming_model`."""
+    """Return the expected accuracy of every task of a `seeming_model`, and its standard error."""
     constant, weights = ceiling(model.prior, shares, common_error)
     values, error = accuracy_under(replace(model, prior=weights), support)
     values += constant
     k = model.n_classes
     is_tight = (k == 2) | (shares.min(axis=1) == shares.max(axis=1))
     for j in np.flatnonzero(~is_tight):
-        who = np.flatnonzero(support[:, j] & (model.told[model.kind[:, j]] > 0.0))
+        who = np.flatnonzero(support[:, j] & (model.informativeness[model.kind[:, j]] > 0.0))
         kinds, prior = model.kind[who, j], model.prior[j]
-        pays = Payoff(common_error, shares[j])
-        if float(k) ** who.size > MOST_OUTCOMES:
-            values[j], error[j] = large_team(model, kinds, prior, who, pays)
+        score = VoteScore(common_error, shares[j])
+        if float(k) ** who.size > MAX_OUTCOMES:
+            values[j], error[j] = large_team(model, kinds, prior, who, score)
             continue
         table = prior[:, None]
         for kind in kinds:
             table = (table[:, :, None] * model.matrices[kind][:, None, :]).reshape(k, -1)
-        values[j] = pays.best(table).sum()
+        values[j] = score.best(table).sum()
     return np.clip(values, 0.0, 1.0), error

@@ -1,4 +1,4 @@
-"""The sampled gradient of the smooth expected accuracy with K classes."""
+"""Sampled gradient of the smooth expected accuracy with K classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ClassGradient:
     """Ascent directions of the expected posterior probability of the truth.
 
     With X[i, j] as the weight of worker i's answer on task j, the posterior of class c is the
-    softmax of log prior[c] + sum of X[i, j] * Z[i, c], where Z[i, c] is the log of the chance of
+    softmax of log prior[c] + sum of X[i, j] * Z[i, c], where Z[i, c] is the log probability of
     their answer given c. Its derivative at the truth y is
     S[y] * (Z[i, y] - sum over c of S[c] Z[i, c]).
     For two classes that is the gradient of the paper.
@@ -22,12 +22,12 @@ class ClassGradient:
     Attributes
     ----------
     strength
-        How far every worker's answers move the log posterior: the largest log ratio of two chances
-        of one answer, of shape (workers, tasks).
+        Largest log ratio of two probabilities of one answer of every worker, of shape (workers,
+        tasks): how far an answer moves the log posterior.
     """
 
     def __init__(self, model: AnswerModel, surest: float) -> None:
-        """Move all chances to `surest` at least, so that their logs are finite."""
+        """Clip all probabilities to at least `surest`, so that their logs are finite."""
         k = model.n_classes
         safe = np.maximum(model.matrices, surest)
         safe /= safe.sum(axis=2, keepdims=True)
@@ -43,11 +43,11 @@ class ClassGradient:
             idle = model.prior.max(axis=1, keepdims=True) == 0.0
             self._log_prior = np.log(np.where(idle, 1.0, model.prior))
         most = (self._logs.max(axis=1) - self._logs.min(axis=1)).max(axis=1)
-        self.strength: Floats = np.where(model.told > 0.0, most, 0.0)[model.kind]
+        self.strength: Floats = np.where(model.informativeness > 0.0, most, 0.0)[model.kind]
         self._classes = range(k)
 
     def sample(self, X: Floats, rng: np.random.Generator) -> Floats:
-        """Sample everybody's answers once given each class, weighted by its prior."""
+        """Sample all answers once given each class, weighted by its prior."""
         out = np.zeros(X.shape)
         for y in self._classes:
             draws = rng.random(X.shape)
@@ -56,7 +56,7 @@ class ClassGradient:
         return out
 
     def _step(self, X: Floats, y: int, draws: Floats) -> Floats:
-        """Derivative of the posterior of y, of answers drawn given y."""
+        """Return the derivative of the posterior of y, for answers drawn given y."""
         answer = (draws[:, :, None] >= self._below[self._kind, y]).sum(axis=2)
         Z = self._logs[self._kind, :, answer]
         S = self._posterior(np.einsum("ij,ijc->jc", X, Z))
@@ -64,15 +64,15 @@ class ClassGradient:
         return slope
 
     def _even_step(self, X: Floats, y: int, draws: Floats) -> Floats:
-        """Do the same where an answer speaks for one class and against all others alike."""
+        """Return the same if an answer supports one class and opposes all others equally."""
         q, k = self._right, len(self._classes)
         other = ((draws - q) / (1.0 - q) * (k - 1)).astype(np.int64).clip(0, k - 2)
         answer = np.where(draws < q, y, (y + 1 + other) % k)
-        said = [answer == c for c in self._classes]
+        answered = [answer == c for c in self._classes]
         evidence = X * self._weight
-        S = self._posterior(np.column_stack([(evidence * is_c).sum(axis=0) for is_c in said]))
-        given = sum(S[:, c] * is_c for c, is_c in enumerate(said))
-        slope: Floats = S[:, y] * self._weight * (said[y] - given)
+        S = self._posterior(np.column_stack([(evidence * is_c).sum(axis=0) for is_c in answered]))
+        given = sum(S[:, c] * is_c for c, is_c in enumerate(answered))
+        slope: Floats = S[:, y] * self._weight * (answered[y] - given)
         return slope
 
     def _posterior(self, evidence: Floats) -> Floats:

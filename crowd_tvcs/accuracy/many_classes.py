@@ -1,7 +1,7 @@
 """Expected accuracy of the Bayes vote with K classes: outcome by outcome, by counts, or sampled.
 
-The vote takes the class of largest posterior probability, so its expected accuracy is the sum
-over all outcomes (everybody's answers) of the largest of prior[y] * chance of the outcome given y.
+The vote takes the class of largest posterior probability. So its expected accuracy is the sum, over
+all outcomes (vectors of answers), of the largest of prior[y] * P(outcome | y).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from crowd_tvcs.accuracy.model import (
 )
 from tvcs_core.arguments import array_of
 
-MOST_OUTCOMES = 2**20
-SAMPLES = 2**16
-SEED = 20
-TABLE = 2**14  # outcomes of a team that gains are computed beside, at most
-MOST_NUMBERS = 2**20  # in the table of one voter more
+MAX_OUTCOMES = 2**20  # of an exact team: 8 MB per class
+SAMPLES = 2**16  # outcomes of a larger team: standard error at most .5 / 2^8 = .002
+SEED = 20  # of the samples: any does
+TABLE_OUTCOMES = 2**14  # of the team in the computation of gains
+MAX_TABLE_NUMBERS = 2**20  # numbers in the table with one voter more: 8 MB
 ROUNDING = 1e-9  # of probabilities that add up to 1
 
 Floats = NDArray[np.float64]
@@ -42,31 +42,30 @@ def accuracy_of_classes(
     prior: ArrayLike | None = None,
     confusion: ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
-    """Probability that the Bayes vote on each task of K classes is right, and its standard error.
+    """Return the accuracy of the Bayes vote on each task of K classes, and its standard error.
 
     Parameters
     ----------
     quality
-        Chance in [0, 1] that worker i is right on task j, of shape (workers, tasks). His mistakes
+        Probability in [0, 1] that worker i is right on task j, of shape (workers, tasks). Mistakes
         are spread evenly over the other classes.
     assignment
-        Boolean, of the same shape: who labels what.
+        Boolean mask of the assigned pairs, of the same shape.
     n_classes
         Number of classes K, from 2 to 100.
     prior
         Probability of every class, of shape (classes,) or (tasks, classes); None for equal ones.
     confusion
-        One matrix per worker, of shape (workers, classes, classes): chance of each answer (column)
-        where the truth is the row. It goes before `quality`.
+        One matrix per worker, of shape (workers, classes, classes): probability of each answer
+        (column) given the true class (row). It takes precedence over `quality`.
 
     Returns
     -------
     tuple of ndarray
-        Accuracy of every task, and the standard error of that number: 0 where it is exact but
-        for rounding, which is up to 2^20 outcomes. Equal workers on a task are counted, so
-        that a team of equals has few outcomes. Beyond, 65,536 outcomes are drawn, always from the
-        same random numbers, so that differences of teams are less noisy than either; the error is
-        then below .002.
+        Accuracy of every task and its standard error: 0 if exact up to rounding, with up to 2^20
+        outcomes. Equal workers on a task are exchangeable, so a team of equals has few outcomes.
+        Beyond, 65,536 outcomes are drawn, always from the same random numbers, so that differences
+        of teams are less noisy than either; the error is then below .002.
 
     Raises
     ------
@@ -75,7 +74,7 @@ def accuracy_of_classes(
 
     Examples
     --------
-    Three workers of .6 among three classes, where four of ten answers are wrong in one of two ways.
+    Three workers of accuracy .6 among three classes.
 
     >>> quality, everybody = [[.6], [.6], [.6]], [[True], [True], [True]]
     >>> accuracy, error = accuracy_of_classes(quality, everybody, 3)
@@ -104,12 +103,12 @@ def accuracy_of_classes(
 
 def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return the same for an assignment of shape (workers, tasks) under a model."""
-    chosen = (support & (model.told[model.kind] > 0.0)).T
+    chosen = (support & (model.informativeness[model.kind] > 0.0)).T
     count = chosen.sum(axis=1)
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     voters = np.ascontiguousarray(model.kind.T[chosen])
     k = model.n_classes
-    most = int(np.log(MOST_OUTCOMES) / np.log(k) + 1e-9)
+    most = int(np.log(MAX_OUTCOMES) / np.log(k) + 1e-9)
     out, error = np.empty(count.size), np.zeros(count.size)
     small = np.flatnonzero(count <= most)
     width = k ** max(0, int(count[small].max(initial=0)) - 1)
@@ -122,22 +121,22 @@ def accuracy_under(model: AnswerModel, support: NDArray[np.bool_]) -> tuple[Floa
 
 
 @dataclass(frozen=True)
-class Payoff:
-    """What votes are worth where workers err together, see `crowd_tvcs.accuracy.common_error`.
+class VoteScore:
+    """Score of votes under common errors, see `crowd_tvcs.accuracy.common_error`.
 
     Attributes
     ----------
     common_error
-        Chance that a task misleads.
+        Probability that a task misleads.
     shares
-        What it then seems to be, of shape (classes,).
+        Distribution of its apparent class then, of shape (classes,).
     """
 
     common_error: float
     shares: Floats
 
     def best(self, table: Floats) -> Floats:
-        """Chance of every outcome with a right vote; `table` is by what the task seems to be."""
+        """Return the probability of a right vote per outcome; rows of `table` are classes."""
         anyway = self.common_error * self.shares[:, None] * table.sum(axis=0)
         out: Floats = ((1.0 - self.common_error) * table + anyway).max(axis=0)
         return out
@@ -148,21 +147,21 @@ def large_team(
     kinds: Integers,
     prior: Floats,
     workers: Integers,
-    pays: Payoff | None = None,
+    score: VoteScore | None = None,
 ) -> tuple[float, float]:
-    """Accuracy of a large team by the counts of its equals' answers, else by sampling.
+    """Return the accuracy of a large team by the answer counts of equal workers, else by sampling.
 
-    `prior` may be weights that do not add up to 1, and `pays` what a vote for a class is worth by
-    what the task seems to be, see `crowd_tvcs.accuracy.common_error`.
+    `prior` may be weights that do not add up to 1. `score` is that of a vote given the apparent
+    class.
     """
     k = model.n_classes
     distinct, times = np.unique(kinds, return_counts=True)
-    if prod(comb(int(c) + k - 1, k - 1) for c in times) <= MOST_OUTCOMES:
+    if prod(comb(int(c) + k - 1, k - 1) for c in times) <= MAX_OUTCOMES:
         table = prior[:, None]
         for kind, c in zip(distinct, times.tolist(), strict=True):
             chances = count_chances(model.matrices[kind], c)
             table = (table[:, :, None] * chances[:, None, :]).reshape(k, -1)
-        return float((table.max(axis=0) if pays is None else pays.best(table)).sum()), 0.0
+        return float((table.max(axis=0) if score is None else score.best(table)).sum()), 0.0
     mass = float(prior.sum())
     if mass == 0.0:
         return 0.0, 0.0
@@ -173,22 +172,22 @@ def large_team(
         logs = np.repeat(np.log(prior)[:, None], SAMPLES, axis=1)
         for kind, worker in zip(kinds, workers.tolist(), strict=True):
             matrix = model.matrices[kind]
-            # NumPy takes [SEED, 0] for SEED, which draws the truth: so nobody may have the 0.
+            # NumPy takes [SEED, 0] for SEED, which draws the truth: so no worker may have the 0.
             draws = np.random.default_rng([SEED, 1 + worker]).random(SAMPLES)
             below = np.cumsum(matrix, axis=1)[:, :-1]
             answer = (draws[:, None] >= below[truth]).sum(axis=1)
-            # Rounding may leave a chance of 0 for the last answer; nobody has given it.
+            # Rounding may draw an answer of probability 0; it is replaced by the likeliest one.
             answer = np.where(matrix[truth, answer] > 0.0, answer, matrix.argmax(axis=1)[truth])
             logs += np.log(matrix)[:, answer]
     odds = np.exp(logs - logs.max(axis=0))
     surest = mass / odds.sum(axis=0)
-    if pays is not None:
-        surest = pays.best(odds / odds.sum(axis=0))
+    if score is not None:
+        surest = score.best(odds / odds.sum(axis=0))
     return float(surest.mean()), float(surest.std() / np.sqrt(SAMPLES))
 
 
 def count_chances(matrix: Floats, times: int) -> Floats:
-    """Probability of how often each answer is given by `times` equal workers, per truth."""
+    """Return the probability of all counts of answers of `times` equal workers, per truth."""
     k = matrix.shape[0]
     drawn = np.array(list(combinations_with_replacement(range(k), times)), dtype=np.int64)
     counts = (drawn[:, :, None] == np.arange(k)).sum(axis=1)
@@ -198,11 +197,11 @@ def count_chances(matrix: Floats, times: int) -> Floats:
 
 
 def exact_voters(n_classes: int) -> int:
-    """Voters whose outcomes are tabulated before similar ones are joined, at least 1."""
-    most = min(TABLE, MOST_NUMBERS // n_classes**2)
+    """Return the number of voters whose outcomes are tabulated without merging, at least 1."""
+    most = min(TABLE_OUTCOMES, MAX_TABLE_NUMBERS // n_classes**2)
     return max(1, int(np.log(most) / np.log(n_classes) + 1e-9))
 
 
 def table_size(n_classes: int) -> int:
-    """Outcomes of `exact_voters` voters."""
+    """Return the number of outcomes of `exact_voters` voters."""
     return int(n_classes ** exact_voters(n_classes))

@@ -1,11 +1,11 @@
-"""How workers answer tasks of K classes: one matrix of chances per worker and task.
+"""Response model of workers with K classes: one matrix of probabilities per worker and task.
 
-Row y of a matrix holds the chance of each answer where y is the truth. A worker with one
-accuracy q has q on the diagonal and (1 - q) / (K - 1) elsewhere: an *even* matrix. A worker is at
-least as useful as another whose matrix is their own, garbled (Blackwell). The even matrix with the
-smallest off-diagonal share s that still holds ``M[y, l] >= s * sum of column l`` everywhere can be
-garbled into M. So every worker has an even one who is at least as useful: that one's accuracy is
-their *reach*.
+Row y of a matrix holds the probability of each answer given the truth y. A worker with one accuracy
+q has q on the diagonal and (1 - q) / (K - 1) elsewhere: an *even* matrix. A worker is at least as
+informative as another whose matrix is their own, garbled (Blackwell, 1951). The even matrix with
+the smallest off-diagonal share s that satisfies ``M[y, l] >= s * sum of column l`` everywhere can
+be garbled into M. So every worker has an even one who is at least as informative, whose accuracy is
+called their *reach*.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tvcs_core.arguments import array_of
 
-MOST_CLASSES = 100
-NOTHING = 1e-12  # told by one answer
+MAX_CLASSES = 100  # limit of inputs: a matrix takes 80 kB
+MIN_INFORMATIVENESS = 1e-12  # gain of one answer that counts as 0
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -26,22 +26,22 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class AnswerModel:
-    """What answers can be expected, with every different matrix once.
+    """Response probabilities, with every distinct matrix once.
 
     Attributes
     ----------
     matrices
         The matrices, of shape (matrices, classes, classes): truth, then answer.
     kind
-        Which of them a worker has on a task, of shape (workers, tasks).
+        Matrix index of every worker on every task, of shape (workers, tasks).
     prior
         Probability of every class before any answer, of shape (tasks, classes).
     reach
-        Accuracy of an even worker who is at least as useful, one per matrix, in [1/K, 1].
+        Accuracy of an even worker who is at least as informative, per matrix, in [1/K, 1].
     is_even
         Whether the worker is that even worker.
-    told
-        What one answer adds to a guess among K equally likely classes; 0 if it tells nothing.
+    informativeness
+        Gain of one answer over a guess among K equally likely classes; 0 if uninformative.
     """
 
     matrices: Floats
@@ -49,7 +49,7 @@ class AnswerModel:
     prior: Floats
     reach: Floats
     is_even: NDArray[np.bool_]
-    told: Floats
+    informativeness: Floats
 
     @property
     def n_classes(self) -> int:
@@ -60,8 +60,8 @@ class AnswerModel:
 def answer_model(quality: Floats, prior: Floats, confusion: Floats | None) -> AnswerModel:
     """Make the model of accuracies of shape (workers, tasks), or of one matrix per worker.
 
-    `prior` has shape (tasks, classes); `confusion`, of shape (workers, classes, classes), goes
-    before `quality` if it is given. All are taken as checked.
+    `prior` has shape (tasks, classes); `confusion`, of shape (workers, classes, classes), takes
+    precedence over `quality`. All arguments are taken as checked.
     """
     n_classes = prior.shape[1]
     if confusion is None:
@@ -75,22 +75,22 @@ def answer_model(quality: Floats, prior: Floats, confusion: Floats | None) -> An
 
 
 def model_of(matrices: Floats, kind: Integers, prior: Floats) -> AnswerModel:
-    """Make the model of matrices, which of them a pair has, and priors; all taken as checked."""
+    """Make the model of matrices, their indices by pair, and priors; all taken as checked."""
     n_classes = prior.shape[1]
     accuracy = matrices[:, 0, 0]
     is_even = (matrices == even_matrices(accuracy, n_classes)).all(axis=(1, 2))
     is_even &= accuracy >= 1.0 / n_classes
     reach = np.where(is_even, accuracy, _reach(matrices))
-    told = (matrices.max(axis=1).sum(axis=1) - 1.0) / n_classes
-    told[told < NOTHING] = 0.0
+    informativeness = (matrices.max(axis=1).sum(axis=1) - 1.0) / n_classes
+    informativeness[informativeness < MIN_INFORMATIVENESS] = 0.0
     # Kernels would be compiled again for arrays of another layout or that may not be written.
-    return AnswerModel(matrices, kind, np.array(prior, order="C"), reach, is_even, told)
+    return AnswerModel(matrices, kind, np.array(prior, order="C"), reach, is_even, informativeness)
 
 
 def even_matrices(accuracy: Floats, n_classes: int) -> Floats:
-    """Spread the mistakes of workers of these accuracies evenly over the other classes.
+    """Return matrices with these accuracies and mistakes spread evenly over the other classes.
 
-    `accuracy` has any shape; the result has two axes more, truth and answer.
+    `accuracy` has any shape; the result has two more axes, truth and answer.
     """
     wrong = (1.0 - accuracy) / (n_classes - 1)
     out = np.repeat(wrong[..., None], n_classes**2, axis=-1)
@@ -101,7 +101,7 @@ def even_matrices(accuracy: Floats, n_classes: int) -> Floats:
 
 
 def _reach(matrices: Floats) -> Floats:
-    """Accuracy of the even matrix that each of these is a garbling of."""
+    """Return the accuracy of the even matrix that can be garbled into each of these."""
     column = matrices.sum(axis=1, keepdims=True)
     share = np.where(column > 0.0, matrices / np.where(column > 0.0, column, 1.0), np.inf)
     least = share.min(axis=(1, 2))
@@ -110,16 +110,16 @@ def _reach(matrices: Floats) -> Floats:
 
 
 def checked_classes(n_classes: int) -> int:
-    """Refuse a number of classes that is none."""
+    """Return a number of classes, refusing an invalid one."""
     if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer):
         raise TypeError(f"n_classes must be an integer, found {n_classes!r}")
-    if not 2 <= n_classes <= MOST_CLASSES:
-        raise ValueError(f"n_classes must be from 2 to {MOST_CLASSES}, found {n_classes}")
+    if not 2 <= n_classes <= MAX_CLASSES:
+        raise ValueError(f"n_classes must be from 2 to {MAX_CLASSES}, found {n_classes}")
     return int(n_classes)
 
 
 def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> Floats:
-    """Refuse confusion matrices of another shape, or whose rows are no probabilities."""
+    """Return confusion matrices, refusing a wrong shape or rows that are not probabilities."""
     out = array_of("confusion", confusion, np.float64)
     shape = (n_workers, n_classes, n_classes)
     if out.shape != shape:
@@ -140,7 +140,7 @@ def checked_confusion(confusion: ArrayLike, n_workers: int, n_classes: int) -> F
 
 
 def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
-    """Probability of every class for every task; equal ones if None."""
+    """Return the probability of every class for every task; equal ones for None."""
     if prior is None:
         prior = np.full(n_classes, 1.0 / n_classes)
     given = array_of("class_prior", prior, np.float64)
@@ -163,6 +163,6 @@ def checked_prior(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floa
 
 
 def adding_up_to_one(chances: Floats) -> Floats:
-    """Divide chances by their sums over the last axis, which are 1 but for rounding."""
+    """Divide probabilities by their sums over the last axis, which are 1 up to rounding."""
     out: Floats = chances / chances.sum(axis=-1, keepdims=True)
     return out

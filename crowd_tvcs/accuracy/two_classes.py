@@ -1,10 +1,10 @@
 """Expected accuracy of the Bayes-weighted vote: exact, bounded, sampled and smoothed.
 
-A vote takes the label with the larger posterior, given each voter's quality q, the chance that
-their answer is right. With m1 and m0 the probabilities of an outcome (everybody's answers)
-together with label 1 and label 0, its expected accuracy is the sum of max(m1, m0) over the
-outcomes (supplement of the paper, last section). A voter with q < 1/2 tells as much as one
-with 1 - q: the vote turns their answer around. One with q = 1/2 tells nothing.
+A vote takes the label with the larger posterior, given each voter's quality q, the probability of a
+right answer. With m1 and m0 the joint probabilities of an outcome (all answers) and label 1 or
+label 0, its expected accuracy is the sum of max(m1, m0) over the outcomes (supplement of the paper,
+last section). A voter with q < 1/2 is as informative as one with 1 - q: the vote inverts their
+answer. One with q = 1/2 is uninformative.
 
 Up to `EXACT_VOTERS` voters per task this is computed exactly, by meeting in the middle: two
 sorted lists of outcomes, one for either half of the voters. Beyond, the lists are coarsened,
@@ -22,23 +22,23 @@ from crowd_tvcs.accuracy.kernels import outcome_lists as kernels
 from tvcs_core.arguments import array_of, require_number
 from tvcs_core.streams import stream
 
-EXACT_VOTERS = 22
-LIST_SIZE = 2 ** (EXACT_VOTERS // 2)
-TABLE_VOTERS = 12
-BATCH = 256
+EXACT_VOTERS = 22  # two lists of 2^11 outcomes
+LIST_SIZE = 2 ** (EXACT_VOTERS // 2)  # outcomes
+TABLE_VOTERS = 12  # voters whose outcomes fit into one table for gains
+BATCH = 256  # samples at once
 
 
 def expected_accuracy(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
 ) -> NDArray[np.float64]:
-    """Probability that the Bayes-weighted vote on each task is right.
+    """Return the probability that the Bayes-weighted vote on each task is right.
 
     Parameters
     ----------
     quality
-        Chance in [0, 1] that worker i is right on task j, of shape (workers, tasks).
+        Probability in [0, 1] that worker i is right on task j, of shape (workers, tasks).
     assignment
-        Boolean, of the same shape: who labels what.
+        Boolean mask of the assigned pairs, of the same shape.
     prior
         Probability in [0, 1] that the label of a task is 1; one number or one per task.
 
@@ -68,12 +68,12 @@ def expected_accuracy(
 def accuracy_bounds(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike = 0.5
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds below and above the expected accuracy of every task; arguments as there.
+    """Return lower and upper bounds of the expected accuracy; arguments as there.
 
-    They agree up to `EXACT_VOTERS` voters. Beyond, outcomes of similar log-odds are joined for
-    the lower bound, which is the accuracy of a vote that cannot tell them apart, and spread
-    over their neighbours for the upper one, which keeps every probability and moves each
-    posterior outwards (max is convex).
+    They agree up to `EXACT_VOTERS` voters. Beyond, outcomes of similar log odds are merged for the
+    lower bound, which is the accuracy of a vote that cannot distinguish them. For the upper bound
+    they are spread over their neighbours, which keeps every probability and moves each posterior
+    outwards (max is convex).
     """
     start, voters, priors = _voters(quality, assignment, prior)
     lower = _accuracy(start, voters, priors, spread=False)
@@ -135,18 +135,18 @@ def sampled_accuracy(
 
 
 def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArray[np.float64]:
-    """How much each candidate would add to the expected accuracy of one task.
+    """Return the increase of the expected accuracy of one task by each candidate alone.
 
     By the gain identity: a new voter of quality q adds E[max(0, q - C)], where C is the
-    confidence of the vote so far, so one sorted table of C serves all candidates. He helps
-    only where they are surer than the others together.
+    confidence of the vote so far, so one sorted table of C serves all candidates. A voter helps
+    only if they are more accurate than the confidence of the others' vote.
 
     Parameters
     ----------
     voters
-        Qualities of those who label the task already.
+        Qualities of the task's voters.
     candidates
-        Qualities of those who might.
+        Qualities of the candidates.
     prior
         Probability that the label is 1.
 
@@ -201,7 +201,7 @@ def accuracy_of_teams(
 ) -> NDArray[np.float64]:
     """Return the expected accuracy of teams given by the qualities of their voters, unchecked.
 
-    Those of task j are voters[start[j] : start[j + 1]].
+    The voters of task j are voters[start[j] : start[j + 1]].
     """
     return _accuracy(start, voters, prior, spread=False)
 
@@ -209,7 +209,7 @@ def accuracy_of_teams(
 def _voters(
     quality: ArrayLike, assignment: ArrayLike, prior: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Where each task's voters start, their qualities task by task, and the priors."""
+    """Return the start of each task's voters, their qualities task by task, and the priors."""
     q, chosen, priors = _checked(quality, assignment, prior)
     start = np.zeros(priors.size + 1, dtype=np.int64)
     np.cumsum(chosen.sum(axis=0), out=start[1:])
@@ -257,9 +257,9 @@ def _require_unit(name: str, values: NDArray[np.float64]) -> None:
 
 
 def _evidence(is_right: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log-odds of the truth that the answers of each draw add up to.
+    """Return the log odds of the truth after the answers of each draw.
 
-    A certain worker's infinite weight overrules everybody; two of them never disagree.
+    A certain worker's infinite weight overrules all others; two of them never disagree.
     """
     large = np.clip(weight, -1e4, 1e4)
     return np.where(is_right, large, -large).sum(axis=-1)
@@ -271,5 +271,5 @@ def _scratch(start: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _buffers() -> NDArray[np.float64]:
-    """Room for two lists of outcomes, each twice, to double from one into the other."""
+    """Return room for two lists of outcomes, each twice, to double from one into the other."""
     return np.empty((2, 2, 3, 2 * LIST_SIZE))

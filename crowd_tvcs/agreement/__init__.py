@@ -1,4 +1,4 @@
-"""Agreement: how far workers say the same, over all tasks, on each, and in each pair of workers.
+"""Agreement of workers: over all tasks, on each task, and in each pair of workers.
 
-Who is right does not belong here, nor what a vote makes of the answers: no gold is looked at.
+No gold is used: correctness and votes do not belong here.
 """

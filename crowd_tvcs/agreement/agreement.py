@@ -17,15 +17,15 @@ from crowd_tvcs.agreement.chance_corrected import (
     nominal_alpha,
     ordinal_alpha,
 )
-from crowd_tvcs.agreement.pairs import Pairs, agreement_of_pairs
+from crowd_tvcs.agreement.pairs import WorkerPairs, agreement_of_pairs
 from crowd_tvcs.answers.answers import Answers
 from tvcs_core.files.spreadsheet import shield
 from tvcs_core.streams import seed_of, stream
 
-DRAWS = 1000
-INTERVAL = 0.95
-LEAST_COMMON = 10
-AT_ONCE = 4_000_000  # numbers of a bootstrap that are in memory
+DEFAULT_DRAWS = 1000  # of the bootstrap
+INTERVAL = 0.95  # confidence level
+MIN_COMMON_TASKS = 10
+CHUNK_NUMBERS = 4_000_000  # numbers of a bootstrap in memory: 32 MB
 
 TASK_COLUMNS = ("task", "answers", "label", "agreement", "entropy")
 PAIR_COLUMNS = ("worker_1", "worker_2", "tasks", "agreement", "kappa", "low", "high")
@@ -35,15 +35,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How far workers agree.
+    """Agreement of workers.
 
     Attributes
     ----------
     answers
-        Who answered what.
+        Answers of workers to tasks.
     alpha, ordinal, fleiss
-        Krippendorff's alpha where labels are the same or not, where they stand in order (None if
-        they do not), and Fleiss' kappa.
+        Krippendorff's alpha for nominal labels, for ordered ones (None if they are not ordered),
+        and Fleiss' kappa.
     pairs
         Agreement and Cohen's kappa of pairs of workers.
     """
@@ -52,13 +52,13 @@ class Agreement:
     alpha: Estimate
     ordinal: Estimate | None
     fleiss: Estimate
-    pairs: Pairs
+    pairs: WorkerPairs
 
     @cached_property
     def per_task(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """Of every task: share of equal pairs of answers, entropy in bits, the leading class.
+        """Share of equal pairs of answers, entropy in bits, and leading class of every task.
 
-        Agreement is nan with fewer than two answers, and the leading class -1 where classes tie.
+        Agreement is nan with fewer than two answers, and the leading class -1 if classes tie.
         """
         with_answers = self.answers.per_task > 0
         counts = Counts.of(self.answers, with_answers)
@@ -79,7 +79,7 @@ class Agreement:
         return out[0], out[1], label
 
     def task_rows(self) -> list[tuple[object, ...]]:
-        """Return the rows of `TASK_COLUMNS` for a file; what is not defined is empty."""
+        """Return the rows of `TASK_COLUMNS` for a file; undefined values are empty."""
         agreement, entropy, label = self.per_task
         names = [shield(name) for name in self.answers.classes]
         labels = ["" if k < 0 else names[k] for k in label.tolist()]
@@ -88,7 +88,7 @@ class Agreement:
         return list(zip(map(shield, self.answers.tasks), per_task, labels, *numbers, strict=True))
 
     def pair_rows(self) -> list[tuple[object, ...]]:
-        """Return the rows of `PAIR_COLUMNS` for a file; what is not defined is empty."""
+        """Return the rows of `PAIR_COLUMNS` for a file; undefined values are empty."""
         p, names = self.pairs, [shield(name) for name in self.answers.workers]
         who = ([names[i] for i in side.tolist()] for side in (p.first, p.second))
         numbers = (_cells(values) for values in (p.agreement, p.kappa, p.low, p.high))
@@ -119,25 +119,25 @@ def measure(
     answers: Answers,
     *,
     ordinal: bool = False,
-    bootstrap: int = DRAWS,
+    bootstrap: int = DEFAULT_DRAWS,
     interval: float = INTERVAL,
-    least_common: int = LEAST_COMMON,
+    min_common_tasks: int = MIN_COMMON_TASKS,
     rng: int | np.random.Generator | None = None,
 ) -> Agreement:
-    """Measure how far workers agree.
+    """Measure the agreement of workers.
 
     Parameters
     ----------
     answers
-        Who answered what; any may be missing.
+        Answers of workers to tasks; any may be missing.
     ordinal
-        Whether the classes stand in the order of ``answers.classes``.
+        Whether ``answers.classes`` are ordered.
     bootstrap
-        Draws of tasks, 0 for no intervals.
+        Number of bootstrap draws of tasks, 0 for no intervals.
     interval
-        Share of the draws, above 0 and below 1, that low to high hold.
-    least_common
-        Fewest tasks in common of the pairs of workers that are looked at, >= 1.
+        Confidence level of the intervals, above 0 and below 1.
+    min_common_tasks
+        Fewest common tasks of the reported pairs of workers, >= 1.
     rng
         Seed or generator.
 
@@ -154,8 +154,8 @@ def measure(
     """
     if bootstrap < 0:
         raise ValueError(f"bootstrap must be >= 0, found {bootstrap}")
-    if least_common < 1:
-        raise ValueError(f"least_common must be >= 1, found {least_common}")
+    if min_common_tasks < 1:
+        raise ValueError(f"min_common_tasks must be >= 1, found {min_common_tasks}")
     if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
     rng = stream(rng, "agreement")
@@ -165,7 +165,7 @@ def measure(
         statistics["ordinal"] = ordinal_alpha(counts)
     found = _estimates(statistics, counts, bootstrap, interval, rng)
     pairs = agreement_of_pairs(
-        answers, least=least_common, draws=bootstrap, interval=interval, seed=seed_of(rng)
+        answers, least=min_common_tasks, draws=bootstrap, interval=interval, seed=seed_of(rng)
     )
     return Agreement(answers, found["alpha"], found.get("ordinal"), found["fleiss"], pairs)
 
@@ -174,7 +174,7 @@ def _estimates(
     statistics: dict[str, Statistic], counts: Counts, draws: int, interval: float,
     rng: np.random.Generator,
 ) -> dict[str, Estimate]:  # fmt: skip
-    """Compute statistics of all tasks, and of tasks drawn again as often as there are."""
+    """Compute statistics of all tasks, and of tasks resampled with replacement."""
     m = counts.n_tasks
     if m == 0:
         none = Estimate(None, why="no task has two answers")
@@ -182,8 +182,8 @@ def _estimates(
     values = {name: float(one.value(np.ones(m))) for name, one in statistics.items()}
     n_used = np.unique(counts.class_of).size
     drawn: dict[str, list[Floats]] = {name: [] for name in statistics}
-    widest = max(m, *(one.parts.shape[1] for one in statistics.values()))
-    step = max(1, AT_ONCE // widest)
+    widest = max(m, *(one.addends.shape[1] for one in statistics.values()))
+    step = max(1, CHUNK_NUMBERS // widest)
     for start in range(0, draws if m > 1 else 0, step):
         times = draw_tasks(min(step, draws - start), m, rng)
         for name, one in statistics.items():

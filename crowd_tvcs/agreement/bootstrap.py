@@ -1,4 +1,4 @@
-"""Intervals by drawing tasks again: the draws, and what they say of a statistic."""
+"""Bootstrap over tasks: the draws, and the interval of a statistic."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Estimate:
     Attributes
     ----------
     value
-        None where it is not defined; `why` says why.
+        None if undefined, for the reason `why`.
     low, high
         Ends of the interval; None without one.
     lost
-        Draws in which it was not defined, which the interval leaves out.
+        Draws with an undefined value, which the interval leaves out.
     why
-        Why there is no value; empty where there is one.
+        Reason for a missing value; empty otherwise.
     """
 
     value: float | None
@@ -34,7 +34,7 @@ class Estimate:
 
     @classmethod
     def of(cls, value: float, drawn: Floats, interval: float) -> Estimate:
-        """Make one of a value and of the same statistic of draws, nan where it is not defined."""
+        """Make an estimate from a value and the values of the draws, nan if undefined."""
         lost = int(np.isnan(drawn).sum())
         if lost == drawn.size:
             return cls(value, lost=lost)
@@ -43,13 +43,13 @@ class Estimate:
 
 
 def draw_tasks(draws: int, m: int, rng: np.random.Generator) -> Floats:
-    """How often each of m tasks is drawn in m draws with replacement, of shape (draws, m)."""
+    """Return how often each of m tasks occurs in m draws with replacement: (draws, m)."""
     chosen = rng.integers(0, m, size=(draws, m)) + m * np.arange(draws)[:, None]
     return np.bincount(chosen.ravel(), minlength=draws * m).reshape(draws, m).astype(np.float64)
 
 
 def percentiles(values: Floats, interval: float) -> tuple[Floats, Floats]:
-    """Ends of the middle share of values over the last axis; nan are left out, nan if all are."""
+    """Return the ends of the central interval over the last axis, without nan; nan if all are."""
     ordered = np.sort(values, axis=-1)  # nan come last
     last = np.maximum((~np.isnan(values)).sum(axis=-1) - 1, 0)
     ends = []

@@ -1,8 +1,8 @@
 """Krippendorff's alpha and Fleiss' kappa, as functions of sums over tasks.
 
-Each of them is made of sums over tasks, so that a bootstrap that draws tasks again is one product
-of the draws with a table of what every task adds. Only tasks with two answers or more add anything.
-Where no disagreement can be expected, as where all say the same, a statistic is not a number.
+So a bootstrap over tasks is one product of the draws with a table of each task's contribution. Only
+tasks with two answers or more contribute. If no disagreement is expected, as when all answers are
+equal, a statistic is nan.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from scipy import sparse
 
 from crowd_tvcs.answers.answers import Answers
 
-MOST_ORDERED = 100  # classes of the ordinal alpha, which looks at every pair of them
-NOTHING = 1e-12  # of an expected disagreement
+MAX_ORDERED_CLASSES = 100  # of the ordinal alpha, whose time is quadratic in them
+MIN_EXPECTED = 1e-12  # expected disagreement that counts as none
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How often every class was answered on tasks, without the zeros: one entry per pair of these.
+    """Numbers of answers by task and class, without zeros.
 
     Attributes
     ----------
     task_of, class_of, count
-        Of every entry, sorted by task and class.
+        Task, class and number of every entry, sorted by task and class.
     per_task
-        Answers of every task.
+        Number of answers of every task.
     n_classes
         Number of classes.
     """
@@ -44,7 +44,7 @@ class Counts:
 
     @classmethod
     def of(cls, answers: Answers, chosen: NDArray[np.bool_]) -> Counts:
-        """Count the answers to the tasks that are `chosen`, numbered from 0 in their order."""
+        """Count the answers to the `chosen` tasks, numbered from 0 in their order."""
         place = np.cumsum(chosen) - 1
         kept = chosen[answers.task_of]
         k = len(answers.classes)
@@ -60,17 +60,17 @@ class Counts:
         return self.per_task.size
 
     def sums(self, values: Floats) -> Floats:
-        """Add up a value per entry over every task."""
+        """Sum a value per entry over every task."""
         return np.bincount(self.task_of, values, minlength=self.n_tasks).astype(np.float64)
 
     def table(self, values: Floats) -> sparse.csr_array:
-        """Lay a value per entry out as a table of shape (tasks, classes)."""
+        """Return a value per entry as a table of shape (tasks, classes)."""
         shape = (self.n_tasks, self.n_classes)
         return sparse.csr_array((values, (self.task_of, self.class_of)), shape=shape)
 
     @property
     def agreement(self) -> Floats:
-        """Share of the pairs of answers of every task that are the same."""
+        """Share of the pairs of answers of every task that are equal."""
         n = self.per_task
         return self.sums(self.count * (self.count - 1.0)) / (n * (n - 1.0))
 
@@ -81,22 +81,22 @@ class Statistic:
 
     Attributes
     ----------
-    parts
-        What every task adds, of shape (tasks, sums).
-    of
-        The statistic of sums, of shape (..., sums); nan where it is not defined.
+    addends
+        Contribution of every task, of shape (tasks, sums).
+    statistic
+        Function of the sums, of shape (..., sums); nan if undefined.
     """
 
-    parts: sparse.csr_array
-    of: Callable[[Floats], Floats]
+    addends: sparse.csr_array
+    statistic: Callable[[Floats], Floats]
 
     def value(self, times: Floats) -> Floats:
-        """Compute it with every task as often as `times` says, of shape (..., tasks)."""
-        return self.of((self.parts.T @ times.T).T)
+        """Return the statistic with task multiplicities `times`, of shape (..., tasks)."""
+        return self.statistic((self.addends.T @ times.T).T)
 
 
 def nominal_alpha(counts: Counts) -> Statistic:
-    """Krippendorff's alpha where two answers are the same or not.
+    """Return Krippendorff's alpha for nominal labels.
 
     With o the coincidences, in which every task with n answers counts n times, and n_c their
     margins: 1 - (n - 1) (n - sum of o_cc) / (n^2 - sum of n_c^2).
@@ -113,14 +113,14 @@ def nominal_alpha(counts: Counts) -> Statistic:
 
 
 def ordinal_alpha(counts: Counts) -> Statistic:
-    """Krippendorff's alpha where the classes stand in order.
+    """Return Krippendorff's alpha for ordered labels.
 
-    Two answers differ by the squared number of answers that stand between them, half of their own
-    classes counted: by the squared difference of the mean ranks of the classes.
+    The difference of two answers is the squared number of answers between them, half of their own
+    classes included: the squared difference of the mean ranks of the classes.
     """
     k = counts.n_classes
-    if k > MOST_ORDERED:
-        raise ValueError(f"ordered labels must be at most {MOST_ORDERED}, found {k}")
+    if k > MAX_ORDERED_CLASSES:
+        raise ValueError(f"ordered labels must be at most {MAX_ORDERED_CLASSES}, found {k}")
     task, pair, value = _coincidences(counts)
     shape = (counts.n_tasks, k * k)
 
@@ -138,10 +138,10 @@ def ordinal_alpha(counts: Counts) -> Statistic:
 
 
 def fleiss_kappa(counts: Counts) -> Statistic:
-    """Fleiss' kappa, every task counting once whatever the number of its answers.
+    """Return Fleiss' kappa, with equal weight of tasks whatever the number of their answers.
 
-    Agreement and class shares are means over tasks of those of the task (as Gwet does where
-    answers are missing); with equal numbers of answers that is Fleiss' own.
+    Agreement and class shares are means over tasks (as Gwet does for missing answers); with equal
+    numbers of answers this is Fleiss' own.
     """
     shares = counts.table(counts.count / counts.per_task[counts.task_of])
 
@@ -155,10 +155,10 @@ def fleiss_kappa(counts: Counts) -> Statistic:
 
 
 def _coincidences(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Coincidences of every task: its number, the pair of classes c K + k, and how many.
+    """Return the coincidences of every task: its number, the pair of classes c K + k, the count.
 
-    Every class of a task is paired with every class of the same task, by counting on from where
-    the entries of the task begin.
+    Every class of a task is paired with every class of the same task, by counting on from the first
+    entry of the task.
     """
     entries = np.bincount(counts.task_of, minlength=counts.n_tasks)
     begins = np.cumsum(entries) - entries
@@ -177,8 +177,8 @@ def _side_by_side(column: Floats, table: sparse.csr_array) -> sparse.csr_array:
 
 
 def _one_less(observed: Floats, expected: Floats) -> Floats:
-    """One less observed over expected disagreement; nan where none is expected."""
+    """Return one less observed over expected disagreement; nan if none is expected."""
     observed, expected = np.asarray(observed), np.asarray(expected)
-    is_defined = expected > NOTHING
+    is_defined = expected > MIN_EXPECTED
     ratio = np.full(expected.shape, np.nan)
     return 1.0 - np.divide(observed, expected, out=ratio, where=is_defined)

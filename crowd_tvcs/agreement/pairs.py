@@ -1,7 +1,7 @@
-"""Cohen's kappa of every pair of workers, on the tasks that both have answered.
+"""Cohen's kappa of every pair of workers, on the tasks that both answered.
 
-The tables of two workers are kept as their cells that are not 0, sorted by pair; they all come
-from one sparse product. Those of a bootstrap draw of tasks are another one.
+Contingency tables of two workers are stored as their nonzero cells, sorted by pair. One sparse
+product gives them all, and another one those of a bootstrap draw.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from crowd_tvcs.agreement.bootstrap import Estimate, draw_tasks, percentiles
 from crowd_tvcs.answers.answers import Answers
 from tvcs_core.streams import stream
 
-KAPPAS_AT_ONCE = 10_000_000
-NUMBERS_AT_ONCE = 4_000_000  # of the tables of some draws
+CHUNK_KAPPAS = 10_000_000  # kappas of draws in memory: 80 MB
+CHUNK_NUMBERS = 4_000_000  # numbers of the tables of draws in memory: 32 MB
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """Pairs of workers and how far they agree.
+class WorkerPairs:
+    """Pairs of workers and their agreement.
 
     Attributes
     ----------
     first, second
-        Workers, counting those of the answers from 0; sorted, `first` before `second`.
+        Indices of the workers in the answers; sorted, `first` before `second`.
     common
-        How many tasks both have answered.
+        Number of tasks that both answered.
     agreement
-        Share of these that both gave the same label.
+        Share of these with equal labels.
     kappa, low, high
-        Cohen's kappa and its interval; nan where it is not defined, as both always gave one and
-        the same label, or where no interval was asked for.
+        Cohen's kappa and its interval; nan if undefined, because both always gave the same one
+        label, or if no interval was requested.
     mean
-        Mean of the kappas that are defined, weighted by the tasks in common.
+        Mean of the defined kappas, weighted by the common tasks.
     left_out
-        How many more pairs have a task in common, but fewer than asked for.
+        Number of pairs with fewer common tasks than requested.
     """
 
     first: Integers
@@ -57,13 +57,13 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Tables of pairs of workers, cell by cell.
+    """Contingency tables of pairs of workers, cell by cell.
 
-    `given` says who gave which label to which task, of shape (workers x labels, tasks); a cell is
-    what the first worker said, a row of it, and what the second said.
+    `incidence` marks the label of each answer, of shape (workers x labels, tasks). A cell has the
+    label of the first worker as row, and that of the second as column.
     """
 
-    given: sparse.csr_array
+    incidence: sparse.csr_array
     n_classes: int
     first: Integers  # workers of every pair
     second: Integers
@@ -74,46 +74,46 @@ class _Tables:
 
     @classmethod
     def of(cls, answers: Answers) -> _Tables:
-        """Count the tables of all workers with a task in common."""
+        """Count the tables of all pairs of workers with a common task."""
         n, k = len(answers.workers), len(answers.classes)
-        said = answers.worker_of * k + answers.label_of
+        code = answers.worker_of * k + answers.label_of
         shape = (n * k, len(answers.tasks))
-        given = sparse.csr_array((np.ones(said.size), (said, answers.task_of)), shape=shape)
-        both = (given @ given.T).tocoo()
+        incidence = sparse.csr_array((np.ones(code.size), (code, answers.task_of)), shape=shape)
+        both = (incidence @ incidence.T).tocoo()
         row, column = both.row.astype(np.int64), both.col.astype(np.int64)
         upper = np.flatnonzero(row // k < column // k)
         order = upper[np.lexsort((column[upper], row[upper], column[upper] // k, row[upper] // k))]
         row, column, count = row[order], column[order], both.data[order]
         keys, pair = np.unique((row // k) * n + column // k, return_inverse=True)
-        return cls(given, k, keys // n, keys % n, pair, row, column, count)
+        return cls(incidence, k, keys // n, keys % n, pair, row, column, count)
 
     def between(self, start: int, stop: int) -> _Tables:
-        """The tables of some pairs, counted from `start`."""
+        """Return the tables of some pairs, counted from `start`."""
         a, b = np.searchsorted(self.pair, [start, stop])
         return self.chosen(np.arange(a, b), slice(start, stop), self.pair[a:b] - start)
 
     def chosen(self, cells: Integers, pairs: slice | Integers, pair: Integers) -> _Tables:
         """Keep some cells and pairs; `pair` is the new number of the pair of each cell."""
         return _Tables(
-            self.given, self.n_classes, self.first[pairs], self.second[pairs], pair,
+            self.incidence, self.n_classes, self.first[pairs], self.second[pairs], pair,
             self.row[cells], self.column[cells], self.count[cells],
         )  # fmt: skip
 
     @property
     def tasks(self) -> sparse.csr_array:
-        """Which tasks make each cell, of shape (cells, tasks)."""
-        return sparse.csr_array(self.given[self.row].multiply(self.given[self.column]))
+        """Indicator of the tasks of each cell, of shape (cells, tasks)."""
+        return sparse.csr_array(self.incidence[self.row].multiply(self.incidence[self.column]))
 
     def kappas(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Tasks in common, those of them with equal labels, and kappa: each (pairs, draws).
+        """Return common tasks, those with equal labels, and kappa: each (pairs, draws).
 
         ``kappa = (p_o - p_e) / (1 - p_e)``, of `counts` of shape (cells, draws).
         """
         k, n = self.n_classes, self.first.size
         is_same = self.row % k == self.column % k
-        total = _added(self.pair, n) @ counts
-        same = _added(self.pair[is_same], n) @ counts[is_same]
-        rows, columns = (_added(self.pair * k + s % k, n * k) for s in (self.row, self.column))
+        total = _summation(self.pair, n) @ counts
+        same = _summation(self.pair[is_same], n) @ counts[is_same]
+        rows, columns = (_summation(self.pair * k + s % k, n * k) for s in (self.row, self.column))
         by_chance = (
             ((rows @ counts) * (columns @ counts)).reshape(n, k, counts.shape[1]).sum(axis=1)
         )
@@ -123,33 +123,33 @@ class _Tables:
         return total, same, kappa
 
 
-def _added(place: Integers, n: int) -> sparse.csr_array:
-    """The matrix that adds rows up by their `place` among n."""
-    at = np.arange(place.size)
-    return sparse.csr_array((np.ones(place.size), (place, at)), shape=(n, place.size))
+def _summation(position: Integers, n: int) -> sparse.csr_array:
+    """Return the matrix that sums rows by their `position` among n."""
+    at = np.arange(position.size)
+    return sparse.csr_array((np.ones(position.size), (position, at)), shape=(n, position.size))
 
 
 def agreement_of_pairs(
     answers: Answers, *, least: int, draws: int, interval: float, seed: int
-) -> Pairs:
-    """Compute agreement and Cohen's kappa of the pairs with at least `least` tasks in common.
+) -> WorkerPairs:
+    """Compute agreement and Cohen's kappa of the pairs with at least `least` common tasks.
 
     Parameters
     ----------
     answers
-        Who answered what.
+        Answers of workers to tasks.
     least
-        Fewest tasks in common, >= 1.
+        Fewest common tasks, >= 1.
     draws, interval
-        Number of draws of tasks, 0 for none, and the share of them that low to high hold.
+        Number of bootstrap draws, 0 for none, and the confidence level.
     seed
-        Of the draws, the same for all pairs.
+        Seed of the draws, the same for all pairs.
     """
     every = _Tables.of(answers)
     enough = np.bincount(every.pair, every.count, minlength=every.first.size) >= least
     cells = np.flatnonzero(enough[every.pair])
-    place = np.cumsum(enough) - 1
-    tables = every.chosen(cells, np.flatnonzero(enough), place[every.pair[cells]])
+    position = np.cumsum(enough) - 1
+    tables = every.chosen(cells, np.flatnonzero(enough), position[every.pair[cells]])
     total, same, kappa = (x[:, 0] for x in tables.kappas(tables.count[:, None]))
     low, high, means = _intervals(tables, draws, interval, seed)
     is_known = ~np.isnan(kappa)
@@ -159,7 +159,7 @@ def agreement_of_pairs(
         mean = Estimate.of(value, means, interval)
     left_out = int((~enough).sum())
     common = total.astype(np.int64)
-    return Pairs(
+    return WorkerPairs(
         tables.first, tables.second, common, same / total, kappa, low, high, mean, left_out
     )
 
@@ -167,19 +167,19 @@ def agreement_of_pairs(
 def _intervals(
     tables: _Tables, draws: int, interval: float, seed: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Ends of the interval of every kappa, and their weighted mean in every draw.
+    """Return the ends of the interval of every kappa, and the weighted mean kappa of every draw.
 
-    Some pairs at a time, and of these some draws at a time; all pairs see the same draws.
+    Pairs and draws are processed in chunks; all pairs see the same draws.
     """
-    n, k, m = tables.first.size, tables.n_classes, tables.given.shape[1]
+    n, k, m = tables.first.size, tables.n_classes, tables.incidence.shape[1]
     low, high = np.full((2, n), np.nan)
     sums, weights = np.zeros((2, draws))
-    step = max(1, min(KAPPAS_AT_ONCE // max(draws, 1), NUMBERS_AT_ONCE // (k * 20)))
+    step = max(1, min(CHUNK_KAPPAS // max(draws, 1), CHUNK_NUMBERS // (k * 20)))
     for start in range(0, n if draws else 0, step):
         some = tables.between(start, start + step)
         kappas = np.empty((some.first.size, draws))
         rng, tasks = stream(seed, "kappas"), some.tasks
-        width = max(1, NUMBERS_AT_ONCE // max(m, some.row.size, some.first.size * k))
+        width = max(1, CHUNK_NUMBERS // max(m, some.row.size, some.first.size * k))
         for at in range(0, draws, width):
             part = slice(at, min(at + width, draws))
             times = draw_tasks(part.stop - at, m, rng)

@@ -1,4 +1,4 @@
-"""Reading and writing answers and gold; the doors of the room."""
+"""Read and write answers and gold; public entry of the room."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
+from crowd_tvcs.answers.checked_rows import CheckedRows, check_rows
 from crowd_tvcs.answers.columns import (
     ANSWER,
     TASK,
     TRUTH,
     WORKER,
     Column,
+    describe_columns,
     find,
     open_table,
     require_rows,
-    said,
 )
+from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.gold import UNKNOWN, Gold
-from crowd_tvcs.answers.judged import Judged, judge_rows
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
-from crowd_tvcs.answers.repeats import one_per_pair
 from crowd_tvcs.answers.times import read_times, time_columns
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import shield
@@ -35,7 +35,7 @@ __all__ = [
     "read_answers",
     "read_gold",
     "sort_classes",
-    "together",
+    "with_shared_classes",
     "write_answers",
 ]
 
@@ -52,26 +52,26 @@ def read_answers(
 ) -> Answers:
     """Read a table of answers, CSV or TSV, plain or ``.gz``: columns task, worker, label.
 
-    `item` stands for `task`, `performer` and `annotator` for `worker`, `output` and `answer`
-    for `label`; other columns are ignored. Names stay as they are (``007``, ``NA``); an apostrophe
-    before one that starts like a formula is taken off (see `tvcs_core.files.spreadsheet`).
+    `item` is accepted for `task`, `performer` and `annotator` for `worker`, `output` and `answer`
+    for `label`; other columns are ignored. Names stay unchanged (``007``, ``NA``); an apostrophe
+    before one that starts like a formula is removed (see `tvcs_core.files.spreadsheet`).
 
     Parameters
     ----------
     path
         The file.
     classes
-        Labels there may be; None for those that occur.
+        Allowed labels; None for those that occur.
     also
-        Labels there may be as well as those that occur, such as those of gold tasks.
+        Labels allowed in addition to those that occur, such as those of gold tasks.
     keep
-        Which answer to take where a worker answered a task more than once: ``"first"``, ``"last"``
-        or ``"majority"`` (see `crowd_tvcs.answers.repeats`); None refuses that.
+        Rule for duplicate answers of a worker to a task: ``"first"``, ``"last"`` or ``"majority"``
+        (see `crowd_tvcs.answers.duplicates`); None refuses duplicates.
     times
-        Also read when answers were given and how long they took, where columns say so (see
+        Also read times and durations of the answers, if there are such columns (see
         `crowd_tvcs.answers.times`).
     besides
-        Columns that the caller reads, so that `layout` does not call them ignored.
+        Columns that the caller reads, which `layout` then does not report as ignored.
     leave_out_missing
         Whether to leave out answers without a label, a task or a worker: the cell is empty, or
         holds a word or an error that programs write there (see `crowd_tvcs.answers.values`).
@@ -79,8 +79,8 @@ def read_answers(
     Raises
     ------
     DataError
-        Naming file, line and column: a column is missing, a value is no label or no name, a label
-        is none of the classes, a pair is answered twice, or (with `times`) a time cannot be.
+        Naming file, line and column: a column is missing, a label or a name is invalid, a label is
+        not a class, a pair is answered twice, or (with `times`) a time is impossible.
     """
     table = open_table(path)
     at = find(table, [TASK, WORKER, ANSWER])
@@ -88,14 +88,14 @@ def read_answers(
     more = time_columns(table) if times else []
     more += [(Column(name), j) for j, name in enumerate(table.rows[0]) if name.lower() in besides]
     columns = [TASK, WORKER, ANSWER, *(column for column, _ in more)]
-    layout = said(table, columns, [*at, *(j for _, j in more)])
+    layout = describe_columns(table, columns, [*at, *(j for _, j in more)])
     named = {TASK.name: at[0], WORKER.name: at[1]}
-    judged = judge_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
-    _refuse_other_labels(table, at[2], judged, classes)
-    task, worker, label = *judged.names, judged.label
+    checked = check_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
+    _refuse_other_labels(table, at[2], checked, classes)
+    task, worker, label = *checked.names, checked.label
     tasks, task_of = task.sorted()
     workers, worker_of = worker.sorted()
-    kept = one_per_pair(table, judged, keep)
+    deduplicated = deduplicate(table, checked, keep)
     when, seconds = read_times(table) if times else (None, None)
     found = sort_classes((*label.names, *also)) if classes is None else tuple(classes)
     if len(found) < 2:
@@ -104,17 +104,19 @@ def read_answers(
             "classes there may be",
             column=at[2],
         )
-    size = f"{kept.rows.size} answers of {len(workers)} workers to {len(tasks)} tasks, "
-    size += f"{len(found)} classes{judged.described}" + (f"; {kept.said}" if kept.said else "")
+    size = f"{deduplicated.rows.size} answers of {len(workers)} workers to {len(tasks)} tasks, "
+    size += f"{len(found)} classes{checked.description}" + (
+        f"; {deduplicated.description}" if deduplicated.description else ""
+    )
     keys = task_of * len(workers) + worker_of
-    order = kept.rows[np.argsort(keys[kept.rows])]
+    order = deduplicated.rows[np.argsort(keys[deduplicated.rows])]
     place = {name: k for k, name in enumerate(found)}
     label_of = np.array([place[name] for name in label.names])[label.codes]
     of_row = task_of[order], worker_of[order], label_of[order]
     when, seconds = (None if column is None else column[order] for column in (when, seconds))
     del (
         table,
-        judged,
+        checked,
         task,
         worker,
         label,
@@ -137,9 +139,9 @@ def read_gold(
 ) -> Gold:
     """Read a table of known labels: columns task (or item) and label (or truth).
 
-    As `read_answers`. A task may be there more than once if its label is always the same. A row
-    whose label is empty, as `crowd-tvcs vote` writes it of a task that nobody answered, says
-    nothing; `layout` counts such rows.
+    As `read_answers`. A task may be repeated if its label is the same. A row with an empty label,
+    as `crowd-tvcs vote` writes it for a task without answers, is skipped; `layout` counts such
+    rows.
 
     Raises
     ------
@@ -149,8 +151,8 @@ def read_gold(
     table = open_table(path)
     at = find(table, [TASK, TRUTH])
     require_rows(table)
-    layout = said(table, [TASK, TRUTH], at)
-    judged = judge_rows(
+    layout = describe_columns(table, [TASK, TRUTH], at)
+    checked = check_rows(
         table,
         {TASK.name: at[0]},
         at[1],
@@ -158,10 +160,10 @@ def read_gold(
         leave_out_missing=leave_out_missing,
         leave_out_empty=True,
     )
-    _refuse_other_labels(table, at[1], judged, classes)
-    (task,), label, rows = judged.names, judged.label, np.flatnonzero(judged.counts)
+    _refuse_other_labels(table, at[1], checked, classes)
+    (task,), label, rows = checked.names, checked.label, np.flatnonzero(checked.counts)
     named, first = np.unique(task.codes[rows], return_index=True)
-    _refuse_two_labels(table, at[1], judged)
+    _refuse_two_labels(table, at[1], checked)
     of_task = label.codes[rows[first]]
     known = {
         task.names[j]: label.names[k] for j, k in zip(named.tolist(), of_task.tolist(), strict=True)
@@ -172,14 +174,14 @@ def read_gold(
         for row, k in zip(rows[first].tolist(), of_task.tolist(), strict=True)
         if n_tasks[k] == 1
     }  # fmt: skip
-    layout += f", {len(known)} gold tasks{judged.described}"
-    del table, judged, task, label, rows
+    layout += f", {len(known)} gold tasks{checked.description}"
+    del table, checked, task, label, rows
     return Gold(known, classes, layout, once)
 
 
-def _refuse_two_labels(table: Table, column: int, judged: Judged) -> None:
+def _refuse_two_labels(table: Table, column: int, checked: CheckedRows) -> None:
     """Refuse gold that gives a task two labels."""
-    (task,), label, rows = judged.names, judged.label, np.flatnonzero(judged.counts)
+    (task,), label, rows = checked.names, checked.label, np.flatnonzero(checked.counts)
     _, first, place = np.unique(task.codes[rows], return_index=True, return_inverse=True)
     before = rows[first][place]
     other = label.codes[rows] != label.codes[before]
@@ -201,15 +203,15 @@ def _refuse_two_labels(table: Table, column: int, judged: Judged) -> None:
 
 
 def _refuse_other_labels(
-    table: Table, column: int, judged: Judged, classes: Sequence[str] | None
+    table: Table, column: int, checked: CheckedRows, classes: Sequence[str] | None
 ) -> None:
-    """Refuse a label that is none of the classes; None for any."""
-    label = judged.label
+    """Refuse a label that is not a class; None allows any."""
+    label = checked.label
     known = set(label.names if classes is None else classes)
     if classes is None or known.issuperset(label.names):
         return
     others = [k for k, name in enumerate(label.names) if name not in known]
-    r = int(np.argmax(np.isin(label.codes, others) & judged.counts))
+    r = int(np.argmax(np.isin(label.codes, others) & checked.counts))
     names, found = listed(classes, shown), shown(label.names[label.codes[r]])
     raise table.error(
         f"must be one of the classes {names}, found {found}; write one of them, or name {found} "
@@ -225,8 +227,8 @@ def write_answers(path: str | Path, answers: Answers) -> None:
     write_table(Path(path), ["task", "worker", "label"], rows, ",")
 
 
-def together(answers: Answers, gold: Gold) -> Answers:
-    """Return the same answers with the classes of both, so that gold may have labels of its own."""
+def with_shared_classes(answers: Answers, gold: Gold) -> Answers:
+    """Return the answers with the classes of both, so that gold may have labels of its own."""
     if set(gold.classes) <= set(answers.classes):
         return answers
     classes = sort_classes((*answers.classes, *gold.classes))

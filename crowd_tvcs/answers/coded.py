@@ -1,4 +1,4 @@
-"""Columns of names as numbers that count the names: four bytes for a cell, and each name once."""
+"""Encode columns of names as integers: four bytes per cell, and each name stored once."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.columns import header_again
-from crowd_tvcs.answers.values import described, judge_name
+from crowd_tvcs.answers.columns import repeated_header_error
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
 
 @dataclass(frozen=True)
 class Coded:
-    """Names of a column, each once in the order they come, and which of them each row has."""
+    """Names of a column in order of appearance, and the code of the name of each row."""
 
     names: list[str]
     codes: NDArray[np.int32]
 
     def sorted(self) -> tuple[list[str], NDArray[np.int64]]:
-        """The names in order, and the place there of the name of each row."""
+        """Return the names in order, and the index there of the name of each row."""
         order = sorted(range(len(self.names)), key=self.names.__getitem__)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
@@ -31,18 +31,18 @@ class Coded:
 
 
 class _Codes(dict[str, int]):
-    """Counts names as they come."""
+    """Dictionary that gives each new name the next code."""
 
     def __missing__(self, name: str) -> int:
         self[name] = len(self)
         return len(self) - 1
 
 
-def code_columns(table: Table, columns: Sequence[int], *, judged: bool = True) -> list[Coded]:
-    """Count the names of some columns below the header, where the header itself is an error.
+def encode_columns(table: Table, columns: Sequence[int], *, checked: bool = True) -> list[Coded]:
+    """Encode some columns below the header; a repeated header is an error.
 
-    So is what is no name (see `crowd_tvcs.answers.values`), unless the caller judges that.
-    Four bytes for a cell and each name once: a list of the cells would take ten times the text.
+    An invalid name is an error too (see `crowd_tvcs.answers.values`), unless the caller checks
+    names. A list of the cells would take ten times the memory of the text.
     """
     known = [_Codes() for _ in columns]
     codes = [array("i") for _ in columns]
@@ -53,10 +53,10 @@ def code_columns(table: Table, columns: Sequence[int], *, judged: bool = True) -
     found = []
     for j, code_of, out in zip(columns, known, codes, strict=True):
         numbers = np.frombuffer(out, dtype=np.int32)
-        for name, k in code_of.items() if judged else ():
-            if fault := judge_name(name):
+        for name, k in code_of.items() if checked else ():
+            if fault := find_name_fault(name):
                 r = int(np.argmax(numbers == k)) + 1
-                raise table.error(described(fault, name, "name", of_answers=False), r, j)
+                raise table.error(describe_fault(fault, name, "name", of_answers=False), r, j)
         found.append(Coded(list(code_of), numbers))
         code_of.clear()
     _refuse_header_again(table, columns, found)
@@ -71,11 +71,11 @@ def _refuse_header_again(table: Table, columns: Sequence[int], coded: Sequence[C
             return
         again &= one.codes == one.names.index(table.rows[0][j])
     if again.any():
-        raise header_again(table, int(np.argmax(again)) + 1)
+        raise repeated_header_error(table, int(np.argmax(again)) + 1)
 
 
-def first_repeat(keys: NDArray[np.int64]) -> tuple[int, int] | None:
-    """Find the first row whose key was there before, and the row that had it; None without."""
+def first_duplicate(keys: NDArray[np.int64]) -> tuple[int, int] | None:
+    """Return the first row whose key occurred before, and that earlier row; None without one."""
     order = np.argsort(keys, kind="stable")
     again = keys[order[1:]] == keys[order[:-1]]
     if not again.any():

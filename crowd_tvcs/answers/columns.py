@@ -1,9 +1,9 @@
-"""The columns of the tables that people bring: their names and limits, and what is wrong with them.
+"""Columns of users' tables: their names, limits and errors.
 
-Tables of workers, tasks, qualities, answers, gold, pairs and skills are all read through this, so
-that what one command takes the others take as well, and a fault has the same words everywhere.
-Names of columns count in any case. Names in cells stay as they are (``007``, ``NA``), but that an
-apostrophe before one that starts like a formula is taken off.
+Tables of workers, tasks, qualities, answers, gold, pairs and skills are all read through this
+module, so that all commands accept the same columns and report an error in the same words. Names of
+columns are not case-sensitive. Names in cells stay unchanged (``007``, ``NA``), except that an
+apostrophe before a name that starts like a formula is removed.
 """
 
 from __future__ import annotations
@@ -16,28 +16,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers.values import described, judge_name
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
-MOST_TITLES = 20  # rows above the names of the columns that are looked through
-MOST_COUNT = 999_999_999
+MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
+MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
-PRICES = (1e-6, 1e6)  # of a label that is not free: at least, and below; a store keeps millionths
+COST_RANGE = (
+    1e-6,
+    1e6,
+)  # of a label that is not free: at least, and below; a store keeps millionths
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column by its name, and by those that other tools give it."""
+    """A column with its name, and the names that other tools give it."""
 
     name: str
     also: tuple[str, ...] = ()
 
-    def is_called(self, header: str) -> bool:
-        """Whether a column with this header is one."""
+    def matches(self, header: str) -> bool:
+        """Return whether a header is one of its names."""
         return header.lower() in (self.name, *self.also)
 
     def __str__(self) -> str:
@@ -46,10 +49,10 @@ class Column:
 
 WORKER = Column("worker", ("performer", "annotator"))
 TASK = Column("task", ("item",))
-ANSWER = Column("label", ("output", "answer"))  # what a worker says
-TRUTH = Column("label", ("truth",))  # what is known of a gold task
+ANSWER = Column("label", ("output", "answer"))  # of a worker
+TRUTH = Column("label", ("truth",))  # of a gold task
 QUALITY = Column("quality")
-KIND = Column("kind")  # of tasks on which a worker is equally good
+KIND = Column("kind")  # stratum of tasks with the same worker qualities
 
 
 def open_table(path: str | Path) -> Table:
@@ -68,38 +71,38 @@ def open_exactly(path: str | Path, *names: str) -> Table:
 
 
 def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
-    """Find each of some columns, which must be there once.
+    """Return the index of each of some columns, which must occur once.
 
     Raises
     ------
     DataError
-        If one is missing or doubled; with `hint` at its end.
+        If one is missing or repeated; the message ends with `hint`.
     """
     out = []
     for column in columns:
-        at = [j for j, header in enumerate(table.rows[0]) if column.is_called(header)]
+        at = [j for j, header in enumerate(table.rows[0]) if column.matches(header)]
         if len(at) != 1:
             found = [table.rows[0][j] for j in at] or table.rows[0]
-            do = "; keep one of them" if at else _line_of_header(table, columns)
+            do = "; keep one of them" if at else _header_hint(table, columns)
             what = f"must have one column {column}, found {listed(found)}{hint}"
             raise table.error(what + (do or f"; name one {column.name}"), 0)
         out += at
     return out
 
 
-def _line_of_header(table: Table, columns: Sequence[Column]) -> str:
-    """Say where the names of the columns stand, if below a title; empty where they are nowhere."""
-    for r, row in enumerate(table.rows[1:MOST_TITLES], start=1):
+def _header_hint(table: Table, columns: Sequence[Column]) -> str:
+    """Return the line of the header if it is below a title; empty if there is none."""
+    for r, row in enumerate(table.rows[1:MAX_TITLE_ROWS], start=1):
         cells = row if len(row) > 1 else [cell.strip(' "') for cell in _BETWEEN.split(row[0])]
-        if all(any(map(column.is_called, cells)) for column in columns):
+        if all(any(map(column.matches, cells)) for column in columns):
             return f"; they stand in line {table.lines[r]}: delete what stands above"
     return ""
 
 
 def refuse_others(table: Table, columns: Sequence[Column]) -> None:
-    """Refuse any column but some, so that none is overlooked."""
+    """Refuse any other column, so that none is overlooked."""
     for j, header in enumerate(table.rows[0]):
-        if not any(column.is_called(header) for column in columns):
+        if not any(column.matches(header) for column in columns):
             names = ", ".join(column.name for column in columns)
             raise table.error(
                 f"the columns may be {names}, found {shown(header)}; delete or rename it", 0, j
@@ -107,13 +110,13 @@ def refuse_others(table: Table, columns: Sequence[Column]) -> None:
 
 
 def require_rows(table: Table, what: str = "a row") -> None:
-    """Refuse a table that is a header and no more."""
+    """Refuse a table without rows below the header."""
     if len(table.rows) < 2:
         raise table.error(f"must have {what} below the header, found none")
 
 
-def said(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
-    """Describe how a table was understood: which columns stand for what, which for nothing."""
+def describe_columns(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
+    """Describe how the columns of a table were interpreted, and which were ignored."""
     headers = table.rows[0]
     out = f"{DELIMITERS[table.delimiter]} between cells, " + ", ".join(
         column.name
@@ -131,24 +134,24 @@ def names_in(
     kind: str = "name",
     known: Collection[str] | None = None,
     *,
-    judged: bool = True,
+    checked: bool = True,
 ) -> Iterator[tuple[int, str]]:
     """Yield the number of every row below the header, and its name in a column.
 
     Raises
     ------
     DataError
-        If a cell is empty, a row is the header again, or a name is none of `known`, the names of
-        its `kind` in the quality table; None for any. If `judged`, also of what is no name (see
-        `crowd_tvcs.answers.values`).
+        If a cell is empty, a row is the header again, or a name is not in `known`, the names of
+        this `kind` in the quality table; None for any. With `checked`, also for an invalid name
+        (see `crowd_tvcs.answers.values`).
     """
     header = table.rows[0]
     for r, row in enumerate(table.rows[1:], start=1):
         if row == header:
-            raise header_again(table, r)
+            raise repeated_header_error(table, r)
         name = unshield(row[column])
-        if (fault := judge_name(name)) and (judged or not name):
-            raise table.error(described(fault, name, kind, of_answers=False), r, column)
+        if (fault := find_name_fault(name)) and (checked or not name):
+            raise table.error(describe_fault(fault, name, kind, of_answers=False), r, column)
         if known is not None and name not in known:
             raise table.error(
                 f"must be a {kind} of the quality table, found {shown(name)}", r, column
@@ -162,11 +165,11 @@ def rows_by_name(
     kind: str = "name",
     known: Collection[str] | None = None,
     *,
-    judged: bool = True,
+    checked: bool = True,
 ) -> dict[str, int]:
-    """Return the row of every name in a column where none may be there twice; see `names_in`."""
+    """Return the row of every name in a column without duplicates; see `names_in`."""
     out: dict[str, int] = {}
-    for r, name in names_in(table, column, kind, known, judged=judged):
+    for r, name in names_in(table, column, kind, known, checked=checked):
         if name in out:
             line = table.lines[out[name]]
             raise table.error(f"{shown(name)} is there already, in line {line}", r, column)
@@ -174,14 +177,14 @@ def rows_by_name(
     return out
 
 
-def no_name(table: Table, row: int, column: int) -> DataError:
+def empty_name_error(table: Table, row: int, column: int) -> DataError:
     """Make the error about an empty cell in a column of names."""
     what = "must be a name, found an empty cell; give it one, or delete the row"
     return table.error(what, row, column)
 
 
-def header_again(table: Table, row: int) -> DataError:
-    """Make the error about a row that is the header, as of files put one below the other."""
+def repeated_header_error(table: Table, row: int) -> DataError:
+    """Make the error about a row that repeats the header, as in concatenated files."""
     return table.error("the header is there again; leave it out where files are joined", row)
 
 
@@ -192,7 +195,7 @@ Rows = dict[str, dict[str, Any]]  # by name, the cells that are not empty by col
 def read_rows(
     path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
 ) -> Rows:
-    """Read one row per name; an empty cell says nothing.
+    """Read one row per name; empty cells are skipped.
 
     Parameters
     ----------
@@ -201,20 +204,20 @@ def read_rows(
     kind
         `WORKER` or `TASK`: the column of the names.
     columns
-        The other columns there may be, and what reads their cells; any other is an error.
+        The other columns allowed, with the readers of their cells; any other is an error.
     known
-        Names there may be, those of the quality table; None for any.
+        Names allowed, those of the quality table; None for any.
 
     Raises
     ------
     DataError
-        Naming file, line and column of what is not as it must be.
+        Naming file, line and column of an invalid value.
     """
     table = open_table(path)
     others = [Column(name) for name in columns]
     refuse_others(table, [kind, *others])
     (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
-    there = [c for c in others if any(map(c.is_called, table.rows[0]))]
+    there = [c for c in others if any(map(c.matches, table.rows[0]))]
     places = list(zip(there, find(table, there), strict=True))
     return {
         name: {
@@ -227,15 +230,15 @@ def read_rows(
 
 
 def read_task_names(path: Path) -> list[str]:
-    """Read names of tasks, each once: one per line, or the column `TASK` of a table that has one.
+    """Read names of tasks, each once: one per line, or the column `TASK` of a table.
 
     Raises
     ------
     DataError
-        If there is no name, or one twice; of a table also as `rows_by_name`.
+        If there is no name, or a name is repeated; for a table also as in `rows_by_name`.
     """
     names = read_names(path)
-    if names and any(TASK.is_called(cell.strip(' "')) for cell in _BETWEEN.split(names[0])):
+    if names and any(TASK.matches(cell.strip(' "')) for cell in _BETWEEN.split(names[0])):
         table = open_table(path)
         (at,) = find(table, [TASK])
         names = list(rows_by_name(table, at))
@@ -252,21 +255,22 @@ def read_count(table: Table, row: int, column: int) -> int:
     cell = table.rows[row][column]
     if not (cell.isascii() and cell.isdigit()):
         raise table.error(f"must be an integer >= 0, found {shown(cell)}", row, column)
-    if len(cell.lstrip("0")) > len(str(MOST_COUNT)):
-        raise table.error(f"must be at most {MOST_COUNT}, found {shown(cell)}", row, column)
+    if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
+        raise table.error(f"must be at most {MAX_COUNT}, found {shown(cell)}", row, column)
     return int(cell)
 
 
-def read_price(table: Table, row: int, column: int) -> float:
-    """Read what a label costs: nothing, or something within `PRICES`."""
+def read_cost(table: Table, row: int, column: int) -> float:
+    """Read the cost of a label: 0, or a number within `COST_RANGE`."""
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value < math.inf:
         what = f"must be a finite number >= 0, found {shown(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
-    if value and not PRICES[0] <= value < PRICES[1]:
+    if value and not COST_RANGE[0] <= value < COST_RANGE[1]:
         raise table.error(
-            f"must be 0, or from {PRICES[0]:.6f} to below {PRICES[1]:.0f}, found {shown(cell)}",
+            f"must be 0, or from {COST_RANGE[0]:.6f} to below {COST_RANGE[1]:.0f}, "
+            f"found {shown(cell)}",
             row,
             column,
         )
@@ -274,14 +278,14 @@ def read_price(table: Table, row: int, column: int) -> float:
 
 
 def read_minutes(table: Table, row: int, column: int) -> float:
-    """Read how long a label takes, within `PRICES` too: as a duration it is above 0."""
-    value = read_price(table, row, column)
+    """Read the minutes of a label, within `COST_RANGE` and above 0."""
+    value = read_cost(table, row, column)
     if not value:
         raise table.error("a label must take more than 0 minutes, found none", row, column)
     return value
 
 
-def read_chance(table: Table, row: int, column: int) -> float:
+def read_probability(table: Table, row: int, column: int) -> float:
     """Read a probability."""
     cell = table.rows[row][column]
     value = _number(cell)
@@ -298,24 +302,24 @@ def read_name(table: Table, row: int, column: int) -> str:
 
 WORKER_COLUMNS: Mapping[str, Reader] = {
     "max_tasks": read_count,
-    "cost": read_price,
+    "cost": read_cost,
     "group": read_name,
     "minutes": read_minutes,
 }
 TASK_COLUMNS: Mapping[str, Reader] = {
-    "prior": read_chance,
+    "prior": read_probability,
     "min_workers": read_count,
     "max_workers": read_count,
 }
 
 
 def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
-    """Read a table of workers for a plan, where `minutes` of a label stand for its cost.
+    """Read a table of workers for a plan, in which `minutes` of a label may replace its cost.
 
     Raises
     ------
     DataError
-        As `read_rows`, and if there are both: a plan has one limit.
+        As in `read_rows`, and if there are both: a plan has one limit.
     """
     rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
     if any("minutes" in row for row in rows.values()):
@@ -330,7 +334,7 @@ def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
 
 
 def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
-    """Refuse a worker without a cost where one has a cost, so that nobody works for nothing."""
+    """Refuse a worker without a cost if others have one, so that none counts as free by mistake."""
     free = [name for name in workers if "cost" not in rows.get(name, {})]
     if free and any("cost" in row for row in rows.values()):
         raise DataError(
@@ -339,7 +343,7 @@ def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
 
 
 def _number(cell: str) -> float:
-    """The number in a cell; nan for anything else."""
+    """Return the number in a cell; nan for anything else."""
     try:
         return float(cell)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reading tables of confusion matrices."""
+"""Read tables of confusion matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.columns import WORKER, Column, find, no_name, open_table, refuse_others
+from crowd_tvcs.answers.columns import (
+    WORKER,
+    Column,
+    empty_name_error,
+    find,
+    open_table,
+    refuse_others,
+)
 from tvcs_core.files.spreadsheet import unshield
 
 COLUMNS = (WORKER, Column("label"), Column("answer"), Column("chance"))
@@ -17,16 +24,16 @@ COLUMNS = (WORKER, Column("label"), Column("answer"), Column("chance"))
 def read_confusion(
     path: Path, workers: Sequence[str]
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Read one confusion matrix per worker: the classes, and an array of (workers, label, answer).
+    """Read one confusion matrix per worker: the classes, and an array of (worker, label, answer).
 
-    One row for every worker, true label and answer, in any order: the columns `worker`, `label`,
-    `answer` and `chance`, as `crowd-tvcs quality --per-class` writes them. The classes are the
-    names in `label` and `answer`, sorted. Workers who are not in `workers` are left out.
+    The table has one row for every worker, true label and answer, in any order, with the columns
+    `worker`, `label`, `answer` and `chance`, as `crowd-tvcs quality --per-class` writes them. The
+    classes are the names in `label` and `answer`, sorted. Workers outside `workers` are left out.
 
     Raises
     ------
     DataError
-        Naming the file, the line and the column of what is wrong.
+        Naming the file, the line and the column of an invalid value.
     """
     table = open_table(path)
     refuse_others(table, COLUMNS)
@@ -38,7 +45,7 @@ def read_confusion(
     for at in (at_worker, at_label, at_answer):
         for r, row in enumerate(rows, start=1):
             if not row[at]:
-                raise no_name(table, r, at)
+                raise empty_name_error(table, r, at)
     row_of = {name: i for i, name in enumerate(workers)}
     class_of = {name: k for k, name in enumerate(classes)}
     out = np.full((len(row_of), len(classes), len(classes)), np.nan)

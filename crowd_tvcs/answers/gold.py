@@ -1,4 +1,4 @@
-"""Gold: tasks whose label is known."""
+"""Gold: tasks with a known label."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class Gold:
-    """Tasks whose label is known.
+    """Tasks with a known label.
 
     Attributes
     ----------
     labels
         Label of each gold task, both by their names.
     classes
-        Names of the labels there may be; those of the labels, sorted, if none are given.
+        Names of the possible labels; by default those of the labels, sorted.
     layout
-        How the file was understood, for people; empty if it comes from no file.
-    once
-        Line of every label that a file gives to one task only, where nobody named the classes: it
-        may be a slip of the pen (see `crowd_tvcs.answers.slips`).
+        How the file was interpreted, for people; empty without a file.
+    seen_once
+        Line of every label that a file gives to one task only, if the classes were not named: it
+        may be a typo (see `crowd_tvcs.answers.label_typos`).
 
     Raises
     ------
     ValueError, TypeError
-        If a name is empty or a label is none of the classes.
+        If a name is empty or a label is not a class.
     """
 
     labels: Mapping[str, str]
     classes: tuple[str, ...]
     layout: str
-    once: Mapping[str, int]
+    seen_once: Mapping[str, int]
 
     def __init__(
         self,
         labels: Mapping[str, str],
         classes: Sequence[str] | None = None,
         layout: str = "",
-        once: Mapping[str, int] | None = None,
+        seen_once: Mapping[str, int] | None = None,
     ) -> None:
         require_kind("labels", labels, Mapping)
         own = dict(labels)
@@ -65,9 +65,9 @@ class Gold:
         object.__setattr__(self, "labels", own)
         object.__setattr__(self, "classes", names)
         object.__setattr__(self, "layout", layout)
-        if once is not None:
-            require_kind("once", once, Mapping)
-        object.__setattr__(self, "once", dict(once or {}))
+        if seen_once is not None:
+            require_kind("seen_once", seen_once, Mapping)
+        object.__setattr__(self, "seen_once", dict(seen_once or {}))
 
     def __repr__(self) -> str:
         return f"Gold({len(self.labels)} tasks, {len(self.classes)} classes)"
@@ -76,7 +76,7 @@ class Gold:
         return len(self.labels)
 
     def codes(self, tasks: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
-        """Label of each of `tasks`, counting `classes` from 0; `UNKNOWN` where none is known.
+        """Return the class index of each of `tasks`; `UNKNOWN` without a known label.
 
         Raises
         ------

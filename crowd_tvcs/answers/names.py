@@ -1,4 +1,4 @@
-"""Names of tasks, workers and classes, and the integers that count them."""
+"""Names of tasks, workers and classes, and their integer codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.values import IF_CLASS, described, judge_labels, judge_name
+from crowd_tvcs.answers.values import IF_CLASS, describe_fault, find_label_faults, find_name_fault
 from tvcs_core.arguments import array_of, items_of
 from tvcs_core.files.shown import listed, shown
 
@@ -16,7 +16,7 @@ IN_PYTHON = "if it is a class, name every class with classes="
 
 
 def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
-    """Sort the different labels: by value if all are integers, else by name."""
+    """Sort the distinct labels: by value if all are integers, else by name."""
     names = sorted(set(labels))
     if all(name.isascii() and name.isdigit() for name in names):
         names.sort(key=int)
@@ -24,7 +24,7 @@ def sort_classes(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.int64]:
-    """Count each of `names` from 0 as it stands in `known`; one that does not is an error."""
+    """Return the index in `known` of each of `names`; an unknown name is an error."""
     code_of = {name: k for k, name in enumerate(known)}
     for name in names:
         if name not in code_of:
@@ -37,20 +37,19 @@ def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.
 
 
 def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Refuse a name that is empty, no text, or there twice.
+    """Return names as a tuple, refusing one that is empty, not text, or repeated.
 
-    Of tasks and workers also what programs write in the place of a name. Classes are whatever the
-    caller names.
+    For tasks and workers, words that programs write for a missing name are refused too. Class names
+    are free.
     """
     out = items_of(kind, names)
     if not out:
         raise ValueError(f"{kind} must hold at least one name, found none")
     require_texts(kind, out)
     for i, name in enumerate(out) if kind != "classes" else ():
-        if fault := judge_name(name):
-            raise ValueError(
-                f"{kind}[{i}] {described(fault, name, kind.removesuffix('s'), of_answers=False)}"
-            )
+        if fault := find_name_fault(name):
+            what = describe_fault(fault, name, kind.removesuffix("s"), of_answers=False)
+            raise ValueError(f"{kind}[{i}] {what}")
     if len(set(out)) < len(out):
         repeated = sorted(name for name, times in Counter(out).items() if times > 1)
         raise ValueError(f"{kind} must differ, found more than once: {listed(repeated, shown)}")
@@ -58,7 +57,7 @@ def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def require_texts(kind: str, names: Sequence[object]) -> None:
-    """Refuse a name that is no text, or empty."""
+    """Refuse a name that is empty or not text."""
     for i, name in enumerate(names):
         if not isinstance(name, str) or not name:
             raise TypeError(
@@ -68,13 +67,13 @@ def require_texts(kind: str, names: Sequence[object]) -> None:
 
 
 def require_labels(kind: str, labels: Sequence[str]) -> None:
-    """Refuse labels that are no text, and what programs write in the place of one.
+    """Refuse labels that are not text, and words that programs write for a missing one.
 
-    For labels whose classes nobody named; see `crowd_tvcs.answers.values`.
+    For labels without named classes; see `crowd_tvcs.answers.values`.
     """
     require_texts(kind, labels)
-    for label, fault in judge_labels(dict.fromkeys(labels)).items():
-        what = described(fault, label, "label", of_answers=False).replace(IF_CLASS, IN_PYTHON)
+    for label, fault in find_label_faults(dict.fromkeys(labels)).items():
+        what = describe_fault(fault, label, "label", of_answers=False).replace(IF_CLASS, IN_PYTHON)
         raise ValueError(f"{kind} {what}")
 
 
@@ -87,7 +86,7 @@ def require_classes(classes: Sequence[str]) -> None:
 def require_codes(
     name: str, codes: ArrayLike, names: tuple[str, ...], size: int
 ) -> NDArray[np.int64]:
-    """Refuse what is no vector of `size` integers that count `names` from 0."""
+    """Return a vector of `size` indices into `names`, refusing anything else."""
     out = array_of(name, codes)
     if out.size == 0:
         out = out.astype(np.int64)

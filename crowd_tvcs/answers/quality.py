@@ -1,4 +1,4 @@
-"""Quality: how likely each worker is right on each task; reading and checking its files."""
+"""Quality: the probability that each worker is right on each task; reading its files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.coded import Coded, code_columns, first_repeat
+from crowd_tvcs.answers.coded import Coded, encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import (
     QUALITY,
     TASK,
@@ -20,9 +20,9 @@ from crowd_tvcs.answers.columns import (
     open_table,
     require_rows,
 )
+from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import require_names
-from crowd_tvcs.answers.slips import alike_names
-from crowd_tvcs.answers.values import described, judge_name
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import listed, plain, shown
@@ -30,23 +30,23 @@ from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table
 
 UNINFORMATIVE = 0.5
-LISTED = 5
-BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan makes of both
+MAX_LISTED = 5
+BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan derives
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """How likely each worker is right on each task.
+    """Probability that each worker is right on each task.
 
     Attributes
     ----------
     values
-        Probability in [0, 1] that worker i answers task j rightly, of shape (workers, tasks).
-        Below 1/2 the worker is more often wrong than right, which the vote turns around.
+        Probability in [0, 1] that worker i answers task j correctly, of shape (workers, tasks).
+        Below 1/2 the worker is more often wrong than right, and the vote inverts their answer.
     workers, tasks
-        Names of the rows and of the columns: not empty, no two the same.
+        Names of the rows and of the columns: not empty, without duplicates.
     allowed
-        Boolean, of the same shape: which pairs may be assigned; None for all of them.
+        Boolean, of the same shape: pairs that may be assigned; None for all of them.
 
     Raises
     ------
@@ -137,8 +137,8 @@ class Quality:
         return out
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Quality:
-        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
-        at, out = np.ix_(rows, columns), object.__new__(Quality)  # what is right stays right
+        """Return the table with the workers ordered by `rows` and the tasks by `columns`."""
+        at, out = np.ix_(rows, columns), object.__new__(Quality)  # checked already
         values, allowed = self.values[at], None if self.allowed is None else self.allowed[at]
         for array in (values, allowed):
             if array is not None:
@@ -152,14 +152,14 @@ class Quality:
 
 @dataclass(frozen=True)
 class QualityFile:
-    """A quality table as it was read.
+    """Quality table of a file.
 
     Attributes
     ----------
     quality
-        What it holds, in the order of the file.
+        The table, in the order of the file.
     layout
-        How it was understood, for people: layout, delimiter and size.
+        How the file was interpreted, for people: layout, delimiter and size.
     """
 
     quality: Quality
@@ -169,21 +169,21 @@ class QualityFile:
 def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     """Read a quality table, wide or long, CSV or TSV, plain or ``.gz``.
 
-    Wide: one row per worker, the first column is `worker`, then one column per task. Long: the
-    columns `worker`, `task` and `quality` in any order, and others that are ignored; a pair that
-    is not listed may not be assigned. `performer` and `annotator` stand for `worker`, `item`
-    for `task`. An apostrophe before a name that starts like a formula is taken off (see
-    `tvcs_core.files.spreadsheet`). With `of` the columns are of something else than tasks.
+    Wide: one row per worker; the first column is `worker`, then one column per task. Long: the
+    columns `worker`, `task` and `quality` in any order; other columns are ignored, and a pair that
+    is not listed may not be assigned. `performer` and `annotator` are accepted for `worker`, `item`
+    for `task`. An apostrophe before a name that starts like a formula is removed (see
+    `tvcs_core.files.spreadsheet`). With `of` the columns are other things than tasks.
 
     Raises
     ------
     DataError
-        Naming the file, the line and the column of what is wrong.
+        Naming the file, the line and the column of an invalid value.
     """
     table = open_table(path)
     first, *others = table.rows[0]
-    is_short = WORKER.is_called(first) and len(others) == 1 and QUALITY.is_called(others[0])
-    if is_short or any(map(of.is_called, table.rows[0])):
+    is_short = WORKER.matches(first) and len(others) == 1 and QUALITY.matches(others[0])
+    if is_short or any(map(of.matches, table.rows[0])):
         quality, ignored = _from_long(table, of)
         kind = "long"
     else:
@@ -197,13 +197,13 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     if ignored:
         layout += f"; ignored columns: {listed(ignored)}"
     for kind, names in (("worker", quality.workers), (of.name, quality.tasks)):
-        layout += "".join(f"; {line}" for line in alike_names(kind, names))
+        layout += "".join(f"; {line}" for line in warn_similar_names(kind, names))
     return QualityFile(quality, layout)
 
 
 def _from_wide(table: Table, of: str) -> Quality:
     header = table.rows[0]
-    if not WORKER.is_called(header[0]):
+    if not WORKER.matches(header[0]):
         raise table.error(
             f"the first column must be 'worker' (one row per worker, one column per {of}), or the "
             f"columns must be worker, {of}, quality; found {shown(header[0])}",
@@ -220,8 +220,8 @@ def _from_wide(table: Table, of: str) -> Quality:
             raise table.error(
                 f"every {of} needs a name, found an empty one; name or delete the column", 0, j + 1
             )
-        if fault := judge_name(task):
-            raise table.error(described(fault, task, of, of_answers=False), 0, j + 1)
+        if fault := find_name_fault(task):
+            raise table.error(describe_fault(fault, task, of, of_answers=False), 0, j + 1)
     _refuse_repeated(table, of, tasks, [f"column {j + 2}" for j in range(len(tasks))])
     lines = [f"line {line}" for line in table.lines[1:]]
     _refuse_repeated(table, "worker", workers, lines)
@@ -244,7 +244,7 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     hint = f"; a long table has worker, {name}, quality, a wide one 'worker' and one column per "
     at = find(table, [WORKER, of, QUALITY], hint + name)
     require_rows(table, "a row of values")
-    worker, task = code_columns(table, at[:2])
+    worker, task = encode_columns(table, at[:2])
     given = table.numbers(1, at[2:])
     _refuse_repeated_pairs(table, worker, task)
     _require_unit(table, given, at[2:])
@@ -260,7 +260,7 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
 
 def _refuse_repeated_pairs(table: Table, worker: Coded, task: Coded) -> None:
     keys = worker.codes.astype(np.int64) * len(task.names) + task.codes
-    if first_repeat(keys) is None:
+    if first_duplicate(keys) is None:
         return
     unique, times = np.unique(keys, return_counts=True)
     rows = np.flatnonzero(np.isin(keys, unique[times > 1])).tolist()
@@ -276,20 +276,20 @@ def _refuse_repeated(
     places: Sequence[str],
     labels: Sequence[str] | None = None,
 ) -> None:
-    """Refuse keys that occur twice; the message lists the first of them with their places."""
+    """Refuse duplicate keys; the message lists the first of them with their positions."""
     if len(set(keys)) == len(keys):
         return
     where: dict[object, list[int]] = {}
     for i, key in enumerate(keys):
         where.setdefault(key, []).append(i)
     repeated = [at for at in where.values() if len(at) > 1]
-    told = [
+    named = [
         f"{shown(labels[at[0]] if labels else str(keys[at[0]]))} "
-        f"({', '.join(places[i] for i in at[:LISTED])})"
-        for at in repeated[:LISTED]
+        f"({', '.join(places[i] for i in at[:MAX_LISTED])})"
+        for at in repeated[:MAX_LISTED]
     ]
-    more = f" and {len(repeated) - LISTED} more" if len(repeated) > LISTED else ""
-    raise table.error(f"every {kind} must occur once; repeated: {', '.join(told)}{more}")
+    more = f" and {len(repeated) - MAX_LISTED} more" if len(repeated) > MAX_LISTED else ""
+    raise table.error(f"every {kind} must occur once; repeated: {', '.join(named)}{more}")
 
 
 def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:

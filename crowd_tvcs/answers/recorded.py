@@ -1,4 +1,4 @@
-"""Answers as they were given: who said what of which task, and when."""
+"""Recorded answers: worker, task and label of each, and optionally its time."""
 
 from __future__ import annotations
 
@@ -32,24 +32,23 @@ class Answers:
     Attributes
     ----------
     tasks, workers
-        Names: not empty, no two the same. A task or a worker may have no answer.
+        Names: not empty, without duplicates. A task or a worker may have no answer.
     classes
-        Names of the labels there may be, at least two.
+        Names of the possible labels, at least two.
     task_of, worker_of, label_of
-        Of every answer its task, worker and label, as integers that count `tasks`, `workers` and
-        `classes` from 0; of one length.
+        Indices of the task, the worker and the label of every answer; of one length.
     layout
-        How the file was understood, for people; empty if the answers come from no file.
+        How the file was interpreted, for people; empty without a file.
     when
-        Of every answer the time it was given, in seconds since 1970, NaN if it is not known; None
-        if no time is. See `crowd_tvcs.answers.times`.
+        Time of every answer, in seconds since 1970, NaN if unknown; None without times. See
+        `crowd_tvcs.answers.times`.
     seconds
-        Likewise how many seconds it took, above 0.
+        Duration of every answer in seconds, above 0, likewise.
 
     Raises
     ------
     ValueError, TypeError
-        If a name is empty or repeated, a number counts nothing, or a pair is answered twice.
+        If a name is empty or repeated, an index is out of range, or a pair is answered twice.
 
     Examples
     --------
@@ -108,16 +107,16 @@ class Answers:
         when: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
     ) -> Answers:
-        """Make answers of rows (task, worker, label).
+        """Make answers from rows (task, worker, label).
 
-        Names that are not given are those of the rows, sorted (labels that are all integers by
-        their value); the answers are sorted by task and worker, so the order of the rows changes
-        nothing. Times stand in the order of the rows.
+        Names that are not given are those of the rows, sorted (integer labels by value). The
+        answers are sorted by task and worker, so the order of the rows does not matter. Times are
+        in the order of the rows.
 
         Raises
         ------
         ValueError
-            If a row has a name that is not among those given, or a pair is answered twice.
+            If a row has a name outside the given ones, or a pair is answered twice.
         """
         listed = list(rows)
         of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
@@ -174,7 +173,7 @@ class Answers:
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """Which pairs are answered, of shape (workers, tasks)."""
+        """Mask of the answered pairs, of shape (workers, tasks)."""
         out = np.zeros((len(self.workers), len(self.tasks)), dtype=bool)
         out[self.worker_of, self.task_of] = True
         return out
@@ -194,7 +193,7 @@ class Answers:
         )
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Every answer as (task, worker, label)."""
+        """Return every answer as (task, worker, label)."""
         codes = zip(
             self.task_of.tolist(), self.worker_of.tolist(), self.label_of.tolist(), strict=True
         )

@@ -1,6 +1,6 @@
-"""When an answer was given and how long it took: columns, formats, and what cannot be.
+"""Time and duration of answers: columns, formats, and impossible values.
 
-A time of day is kept as seconds since 1970 (UTC), NaN where it is not known; so is a duration.
+Times are seconds since 1970 (UTC), durations seconds; NaN if unknown.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tvcs_core.files.tables import Table
 WHEN = Column("answered_at", ("time", "timestamp"))
 STARTED = Column("started_at", ("accepted_at",))
 SECONDS = Column("seconds", ("duration",))
-AHEAD = 86_400.0  # how far a clock elsewhere may be ahead of ours, or its zone unknown
-FIRST = 946_684_800.0  # the year 2000; what is smaller is a duration or no time at all
-MILLISECONDS = 1e11  # seconds would lie beyond the year 5000
+CLOCK_TOLERANCE = 86_400.0  # seconds that another clock may be ahead, or its zone unknown
+YEAR_2000 = 946_684_800.0  # seconds since 1970; a smaller number is a duration or no time at all
+MIN_MILLISECONDS = 1e11  # as seconds it would be beyond the year 5000
 # Mechanical Turk writes: Mon Dec 17 18:24:25 PST 2012
 _ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5,
           "EST": -5, "EDT": -4}  # fmt: skip
@@ -39,24 +39,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Timing:
-    """When an answer was given, since 1970, and how long it took, in seconds; NaN: not known."""
+    """Time of an answer since 1970 and its duration, in seconds; NaN if unknown."""
 
     when: float = math.nan
     seconds: float = math.nan
 
 
 def parse_time(value: object, now: float | None = None) -> float:
-    """Read a time of day: ISO 8601 (UTC without a zone), seconds since 1970, or as MTurk writes it.
+    """Read a time: ISO 8601 (UTC without a zone), seconds since 1970, or MTurk's format.
 
     Parameters
     ----------
     now
-        What is more than a day later is refused; None for the clock of this machine.
+        Times more than a day later are refused; None for the clock of this machine.
 
     Raises
     ------
     ValueError
-        Saying what must hold and what was found.
+        Stating the requirement and the value found.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def parse_time(value: object, now: float | None = None) -> float:
             "must be a time such as 2026-03-01T12:30:00Z, or seconds since 1970, found "
             f"{shown(value)}"
         )
-    if seconds >= MILLISECONDS:
+    if seconds >= MIN_MILLISECONDS:
         raise ValueError(
             f"must be seconds since 1970, found {shown(value)}, which looks like milliseconds"
         )
-    if seconds < FIRST or seconds > (time.time() if now is None else now) + AHEAD:
-        side = "before the year 2000" if seconds < FIRST else "in the future"
+    if seconds < YEAR_2000 or seconds > (time.time() if now is None else now) + CLOCK_TOLERANCE:
+        side = "before the year 2000" if seconds < YEAR_2000 else "in the future"
         raise ValueError(f"must be a time of day and date, found {shown(value)}, which lies {side}")
     return seconds
 
@@ -85,7 +85,7 @@ def parse_seconds(value: object) -> float:
     Raises
     ------
     ValueError
-        Saying what must hold and what was found.
+        Stating the requirement and the value found.
     """
     seconds = _number(value)
     if not math.isfinite(seconds):
@@ -96,8 +96,8 @@ def parse_seconds(value: object) -> float:
     return seconds
 
 
-def between(started: float, ended: float) -> float:
-    """Seconds from one time to another, NaN if one is not known.
+def elapsed(started: float, ended: float) -> float:
+    """Return the seconds from one time to another, NaN if one is unknown.
 
     Raises
     ------
@@ -106,21 +106,21 @@ def between(started: float, ended: float) -> float:
     """
     if ended < started:
         raise ValueError(
-            f"must be after the start, {as_text(started)}, but is {as_text(ended)}: times run "
+            f"must be after the start, {to_iso(started)}, but is {to_iso(ended)}: times run "
             "backwards"
         )
     return ended - started
 
 
 def duration(started: float, ended: float, seconds: float) -> float:
-    """The duration that is given, else that from start to end; NaN if neither is known.
+    """Return the given duration, else that from start to end; NaN if neither is known.
 
     Raises
     ------
     ValueError
-        If times run backwards, or none is given and there is no time between them.
+        If times run backwards, or no duration is given and no time elapsed.
     """
-    took = between(started, ended)
+    took = elapsed(started, ended)
     if not math.isnan(seconds):
         return seconds
     if took == 0.0:
@@ -129,22 +129,22 @@ def duration(started: float, ended: float, seconds: float) -> float:
 
 
 def time_columns(table: Table) -> list[tuple[Column, int]]:
-    """The columns of times that a table has, and where they stand."""
+    """Return the time columns of a table with their indices."""
     at = [(column, _place(table, column)) for column in (WHEN, STARTED, SECONDS)]
     return [(column, j) for column, j in at if j is not None]
 
 
 def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
-    """Read times of day and durations of the rows below the header; None without such a column.
+    """Read times and durations of the rows below the header; None without such a column.
 
-    The columns are `WHEN`, `SECONDS` and `STARTED`, from which durations follow where no column
-    has them; an empty cell is not known.
+    The columns are `WHEN`, `SECONDS` and `STARTED`; durations follow from the latter where
+    `SECONDS` has none. An empty cell is unknown.
 
     Raises
     ------
     DataError
-        Naming line and column of what is no time, lies in the future or runs backwards, and of a
-        duration that is not above 0.
+        Naming line and column of an invalid time, one in the future, times that run backwards, and
+        a duration that is not above 0.
     """
     at = {column.name: j for column, j in time_columns(table)}
     now = time.time()
@@ -177,7 +177,7 @@ def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
 
 
 def require_times(name: str, values: ArrayLike | None, size: int) -> Floats | None:
-    """Refuse what is no vector of `size` times or durations, each above 0 or NaN; None for none."""
+    """Return a checked vector of `size` times or durations, above 0 or NaN; None for none."""
     if values is None:
         return None
     out = array_of(name, values, np.float64)
@@ -190,8 +190,8 @@ def require_times(name: str, values: ArrayLike | None, size: int) -> Floats | No
     return out
 
 
-def as_text(when: float) -> str:
-    """Write a time of day as ISO 8601 in UTC; empty if it is not known."""
+def to_iso(when: float) -> str:
+    """Format a time as ISO 8601 in UTC; empty if unknown."""
     if math.isnan(when):
         return ""
     moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=when)
@@ -199,14 +199,14 @@ def as_text(when: float) -> str:
 
 
 def _place(table: Table, column: Column) -> int | None:
-    if not any(map(column.is_called, table.rows[0])):
+    if not any(map(column.matches, table.rows[0])):
         return None
     found: Sequence[int] = find(table, [column])
     return found[0]
 
 
 def _since_1970(value: object) -> float:
-    """Seconds since 1970 of a number or a text; NaN for anything else."""
+    """Return the seconds since 1970 of a number or a text; NaN for anything else."""
     number = _number(value)
     if not math.isnan(number) or not isinstance(value, str):
         return number
@@ -224,7 +224,7 @@ def _since_1970(value: object) -> float:
 
 
 def _number(value: object) -> float:
-    """The number that a value is or reads as; NaN for anything else."""
+    """Return the number that a value is or reads as; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:

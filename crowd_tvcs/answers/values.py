@@ -1,8 +1,9 @@
-"""What a value is: a label, a name, or something that programs write in the place of one.
+"""Tell labels and names from words that programs write for a missing or broken value.
 
-Every door judges by this module: tables of answers, gold, qualities, tasks and workers, exports of
-annotation tools, and rows in Python. A label that the caller names as a class is a class, whatever
-it looks like. Names of tasks and workers are judged likewise, but that ``NA`` is one (Namibia).
+Every input is checked by this module: tables of answers, gold, qualities, tasks and workers,
+exports of annotation tools, and rows in Python. A label that the caller names as a class is valid,
+whatever it looks like. Names of tasks and workers are checked likewise, but ``NA`` is one
+(Namibia).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import NamedTuple
 
 from tvcs_core.files.shown import shown
 
-# What pandas takes for missing (`na_values` of `pandas.read_csv`), and what it writes itself
-# (NaT), with JavaScript's undefined, the NULL of SQL dumps, the point of SAS and Stata, and empty
-# lists of JSON. Exactly so: "none" and "Null" are written by people.
+# Missing values of pandas (`na_values` of `pandas.read_csv`, and NaT), with JavaScript's undefined,
+# the NULL of SQL dumps, the point of SAS and Stata, and empty lists of JSON. Case matters: "none"
+# and "Null" are written by people.
 MISSING = frozenset(
     ["nan", "NaN", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "None", "null",
      "NULL", "(null)", "NA", "N/A", "n/a", "<NA>", "NaT", "undefined", r"\N", ".", "[]", "{}"]
@@ -34,9 +35,9 @@ _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|\d\d?-{_MONTH}|{_MONTH}-\d\d")
 BAR = "|"  # between selections, as Mechanical Turk writes them; never part of a label
 OTHER_BARS = ";,#\n"  # Microsoft's Forms; Google's, Qualtrics; doccano; cells of spreadsheets
-DIGITS = 15  # that a spreadsheet keeps of a number
-MOST_NUMBERS = 20  # different ones, beyond which numbers that are not whole are measurements
-MOST_ZEROS = 4  # zeros beyond them that numbers end in by chance once in 10,000
+DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precision)
+MAX_NUMERIC_CLASSES = 20  # distinct numbers; if more, numbers with decimals are measurements
+MIN_CUT_ZEROS = 4  # zeros beyond `DIGITS`: by chance once in 10,000 numbers
 
 LEAVE_OUT = (
     "--leave-out-missing (leave_out_missing= in Python) leaves such rows out and counts them"
@@ -63,49 +64,49 @@ _REMEDIES = {  # by the kind of a fault, and whether a label has it
 
 
 class Fault(NamedTuple):
-    """Why a text is no label or no name.
+    """Reason why a text is not a valid label or name.
 
     Attributes
     ----------
     kind
         ``"missing"``, ``"error"``, ``"json"``, ``"several"``, ``"rounded"`` or ``"number"``.
-    what
-        What it is, as a clause after its name.
+    description
+        The reason, as a clause that follows the value.
     """
 
     kind: str
-    what: str
+    description: str
 
     @property
     def is_missing(self) -> bool:
-        """Whether nothing was meant, so that the answer may be left out."""
+        """Whether the value stands for none, so that the answer may be left out."""
         return self.kind in ("missing", "error")
 
 
-def judge_name(text: str) -> Fault | None:
-    """Judge a name of a task or a worker; None if it is one.
+def find_name_fault(text: str) -> Fault | None:
+    """Return the fault of a name of a task or a worker; None if it is valid.
 
     Examples
     --------
-    >>> [judge_name(text) for text in ("ann", "NA", "007", "1e5")]
+    >>> [find_name_fault(text) for text in ("ann", "NA", "007", "1e5")]
     [None, None, None, None]
-    >>> judge_name("nan").kind, judge_name("#REF!").kind, judge_name("1.23457E+17").kind
-    ('missing', 'error', 'rounded')
+    >>> [find_name_fault(text).kind for text in ("nan", "#REF!", "1.23457E+17")]
+    ['missing', 'error', 'rounded']
     """
     if text in MAY_BE_NAMES:
         return None
     return _nothing(text) or _rounded(text)
 
 
-def judge_label(text: str) -> Fault | None:
-    """Judge a label by itself; None if it is one.
+def find_label_fault(text: str) -> Fault | None:
+    """Return the fault of a single label; None if it is valid.
 
     Examples
     --------
-    >>> [judge_label(text) for text in ("cat", "none", "1.0", "A+", "[laughter]")]
+    >>> [find_label_fault(text) for text in ("cat", "none", "1.0", "A+", "[laughter]")]
     [None, None, None, None, None]
-    >>> judge_label("NA").kind, judge_label("cat|dog").kind, judge_label('["cat"]').kind
-    ('missing', 'several', 'json')
+    >>> [find_label_fault(text).kind for text in ("NA", "cat|dog", '["cat"]')]
+    ['missing', 'several', 'json']
     """
     found = _nothing(text) or _rounded(text)
     if found is None and _is_json(text):
@@ -115,31 +116,33 @@ def judge_label(text: str) -> Fault | None:
     return found
 
 
-def judge_labels(labels: Collection[str]) -> dict[str, Fault]:
-    """Judge labels that occur together: each that is none, with the reason.
+def find_label_faults(labels: Collection[str]) -> dict[str, Fault]:
+    """Return the faults of labels that occur together, by label.
 
-    ``cat;dog`` is several selections where ``cat`` and ``dog`` are labels as well.
+    ``cat;dog`` is several selections if ``cat`` and ``dog`` are labels as well.
 
     Examples
     --------
-    >>> list(judge_labels(["cat", "dog", "cat, dog", "yes, but unclear", "None"]))
+    >>> list(find_label_faults(["cat", "dog", "cat, dog", "yes, but unclear", "None"]))
     ['cat, dog', 'None']
     """
     alone = {text.strip(OTHER_BARS + " ") for text in labels}
     out = {}
     for text in labels:
-        found = judge_label(text) or _several_of(text, alone)
+        found = find_label_fault(text) or _several_of(text, alone)
         if found is not None:
             out[text] = found
-    numbers = numbers_in(labels)
-    if len(numbers) == len(labels) - len(out) and len(numbers) > MOST_NUMBERS:
-        what = f"is one of {len(numbers)} different numbers, as of a rating or a measurement"
-        out |= {text: Fault("number", what) for text in numbers if not numbers[text].is_integer()}
+    numbers = numeric_labels(labels)
+    if len(numbers) == len(labels) - len(out) and len(numbers) > MAX_NUMERIC_CLASSES:
+        description = f"is one of {len(numbers)} different numbers, as of a rating or a measurement"
+        out |= {
+            text: Fault("number", description) for text in numbers if not numbers[text].is_integer()
+        }
     return out
 
 
-def numbers_in(labels: Iterable[str]) -> dict[str, float]:
-    """Return the labels that are finite numbers, with or without a sign for percent."""
+def numeric_labels(labels: Iterable[str]) -> dict[str, float]:
+    """Return the labels that are finite numbers, with or without a percent sign."""
     out = {}
     for text in labels:
         try:
@@ -151,7 +154,7 @@ def numbers_in(labels: Iterable[str]) -> dict[str, float]:
     return out
 
 
-def described(
+def describe_fault(
     fault: Fault,
     text: str,
     kind: str,
@@ -160,22 +163,22 @@ def described(
     of_answers: bool,
     empty: str = "an empty cell",
 ) -> str:
-    """Describe a value that is no label or no name, and what to do about it, for an error.
+    """Describe an invalid value and the remedy, for an error.
 
     Parameters
     ----------
     fault
-        What is wrong with it.
+        The fault.
     text
         The value.
     kind
-        ``"label"``, or what has the name: ``"task"``, ``"worker"``.
+        ``"label"``, or the kind of the name: ``"task"``, ``"worker"``.
     times
-        In how many rows it stands; 0 where nobody counted.
+        Number of rows with the value; 0 if not counted.
     of_answers
         Whether there is an option that leaves such rows out.
     empty
-        What an empty text is called.
+        Name of an empty text.
     """
     if OF_QUALTRICS in text:
         return f"must be one label, found a row of headers of Qualtrics; {_QUALTRICS}"
@@ -183,7 +186,7 @@ def described(
     must_be = "must be one label" if is_label else f"must be the name of a {kind}"
     if kind == "name" or not text:
         must_be = "must be a name"
-    found = f"found {shown(text)}, which {fault.what}" if text else f"found {empty}"
+    found = f"found {shown(text)}, which {fault.description}" if text else f"found {empty}"
     many = f" ({times} rows)" if times > 1 else ""
     remedies = [LEAVE_OUT] if of_answers and fault.is_missing else []
     remedies.append(IF_CLASS if is_label and text else _REMEDIES[fault.kind, is_label])
@@ -197,23 +200,23 @@ def described(
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a date as spreadsheets write it: of a name such as 2-3 or MAR2, too."""
+    """Return whether a text is a spreadsheet's date, perhaps of a name such as 2-3 or MAR2."""
     return "-" in text and _DATE.fullmatch(text) is not None
 
 
-def cut_numbers(names: Iterable[str]) -> list[str]:
-    """Return the names that are numbers of more digits than a spreadsheet keeps, if all were cut.
+def truncated_numbers(names: Iterable[str]) -> list[str]:
+    """Return the names that are longer numbers than a spreadsheet keeps, if all were truncated.
 
     Examples
     --------
-    >>> cut_numbers(["1294030472427830000", "1294030472427840000", "7"])
+    >>> truncated_numbers(["1294030472427830000", "1294030472427840000", "7"])
     ['1294030472427830000', '1294030472427840000']
-    >>> cut_numbers(["1294030472427831234", "1294030472427840000"])
+    >>> truncated_numbers(["1294030472427831234", "1294030472427840000"])
     []
     """
     long = [name for name in names if len(name) > DIGITS and name.isascii() and name.isdigit()]
     beyond = "".join(name[DIGITS:] for name in long)
-    return long if len(beyond) >= MOST_ZEROS and not beyond.strip("0") else []
+    return long if len(beyond) >= MIN_CUT_ZEROS and not beyond.strip("0") else []
 
 
 def _nothing(text: str) -> Fault | None:
@@ -233,7 +236,7 @@ def _rounded(text: str) -> Fault | None:
 
 
 def _is_json(text: str) -> bool:
-    """Whether it is an object or a list of JSON, or a list as Python or NumPy print it."""
+    """Return whether a text is a JSON object or list, or a list as Python or NumPy print it."""
     if text[0] not in "[{(" or not _JSON.fullmatch(text):
         return False
     if text[1:].lstrip()[:1] in "'\"":

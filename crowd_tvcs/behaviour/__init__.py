@@ -1,4 +1,4 @@
-"""How workers behave: drift, fatigue, haste, spam, copying, pay; each flag with its evidence.
+"""Worker behaviour: drift, fatigue, speed, spam, copying, pay; each flag with its evidence.
 
-How accurate they are is estimated in `skills`, and who gets which task is decided in `methods`.
+Accuracies are estimated in `skills`, and tasks are assigned in `methods`.
 """

@@ -1,11 +1,11 @@
-"""Workers who copy: two who give the same wrong labels more often than the tasks explain.
+"""Flag workers who copy: pairs that share wrong labels more often than the tasks explain.
 
-Two good workers agree because both are right; only shared mistakes tell. For every task on which b
-is wrong (by gold, else by most of everybody but the two) the chance that a gives the very label of
-b is taken from the others on the same task, moved by how often a gives that label wrongly. So tasks
-that mislead many explain themselves, and so do habits. What misleads a part of the crowd does not:
-the spread of all pairs of this crowd therefore widens the law (an empirical null), so that a crowd
-with schools of thought has no flags rather than many.
+Two good workers agree because both are right; only shared mistakes are informative. For every task
+on which b is wrong (by gold, else by the majority of all but the two) the probability that a gives
+b's label is that of the other workers on the task, shifted by a's rate of giving that label
+wrongly. So tasks that mislead many workers explain themselves, and so do habits. Errors shared by a
+part of the crowd are not explained: the spread of all pairs of the crowd therefore widens the null
+distribution (an empirical null; Efron, 2004), so that such a crowd has no flags rather than many.
 """
 
 from __future__ import annotations
@@ -19,25 +19,34 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import Flag, Floats, Integers, at_least, chance_text, judged
+from crowd_tvcs.behaviour.evidence import (
+    Flag,
+    Floats,
+    Integers,
+    p_value_text,
+    prob_at_least,
+    significant_flags,
+)
 from tvcs_core.files.shown import plain
 
-LEVEL = 0.01  # of a pair: copying is an accusation
-LEAST_TASKS = 6  # on which the other is wrong, both have answered, and so have two more
-LEAST_SAME = 5  # shared mistakes
-LEAST_MORE = 0.25  # of the tasks: shared mistakes beyond those expected
-TYPICAL = 2.0  # answers that habits count for on one task
-ENOUGH, NEARLY_ALL = 5, 0.8  # others who know the label of a task without gold
-OWN = 10.0  # answers that the crowd's habits count for beside a worker's own
-FEW_PAIRS = 20  # below which no spread is estimated
+PAIR_FDR = 0.01  # false discovery rate: strict, because copying is an accusation
+MIN_TASKS = 6  # tasks with a mistake of the other, answered by both and by two more workers
+MIN_SHARED_MISTAKES = 5
+MIN_EXCESS = 0.25  # shared mistakes beyond the expected ones, as a share of these tasks
+HABIT_PSEUDOCOUNT = 2.0  # pseudo-answers of the crowd's habits on one task
+MIN_AGREEING, AGREEMENT_SHARE = 5, 0.8  # other answers whose consensus stands for gold
+CROWD_PSEUDOCOUNT = 10.0  # pseudo-answers of the crowd's habits beside a worker's own
+MIN_PAIRS = 20  # pairs; with fewer no spread is estimated
 
 
-def copying(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Flag both of every two workers who share more mistakes than the tasks explain.
+def copying(crowd: Crowd, level: float = PAIR_FDR) -> list[Flag]:
+    """Flag both workers of every pair with more shared mistakes than the tasks explain.
 
-    Who copied is not told by labels; where times are known it is said who answered later.
+    Labels do not reveal the direction; if times are known, the evidence reports who answered later.
     """
-    directed = {pair: _compare(chances, same) for pair, (chances, same) in _mistakes(crowd).items()}
+    directed = {
+        pair: _compare(chances, same) for pair, (chances, same) in _shared_mistakes(crowd).items()
+    }
     spread, shift = _spread([one.above for one in directed.values()])
     tested, plain = [], set()
     for a, b in sorted({(min(pair), max(pair)) for pair in directed}):
@@ -46,22 +55,24 @@ def copying(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
         least = min(ways, key=lambda way: way.same - way.expected)
         tasks = least.chances.size
         names = crowd.answers.workers[a], crowd.answers.workers[b]
-        if least.same >= LEAST_SAME and least.same - least.expected >= LEAST_MORE * tasks:
+        if least.same >= MIN_SHARED_MISTAKES and least.same - least.expected >= MIN_EXCESS * tasks:
             plain.add(names)
         evidence = (
             f"the same wrong label on {least.same} of {tasks} tasks where one of the two is wrong "
-            f"and others answered, expected {least.expected:.1f}; {chance_text(p)}"
+            f"and others answered, expected {least.expected:.1f}; {p_value_text(p)}"
         )
         tested.append(Flag(names[0], "copying", tasks, p, evidence, names[1]))
-    found = [flag for flag in judged(tested, level) if (flag.worker, flag.other) in plain]
-    return [flag for one in found for flag in _both(crowd, one)]
+    found = [
+        flag for flag in significant_flags(tested, level) if (flag.worker, flag.other) in plain
+    ]
+    return [flag for one in found for flag in _flag_both(crowd, one)]
 
 
-def _mistakes(crowd: Crowd) -> dict[tuple[int, int], tuple[Floats, NDArray[np.bool_]]]:
-    """Of every (a, b): for each mistake of b how likely a makes it too, and whether they do."""
+def _shared_mistakes(crowd: Crowd) -> dict[tuple[int, int], tuple[Floats, NDArray[np.bool_]]]:
+    """Return, for every (a, b), the probability that a repeats each mistake of b, and whether."""
     chances: dict[tuple[int, int], list[float]] = defaultdict(list)
     same: dict[tuple[int, int], list[bool]] = defaultdict(list)
-    wrong_odds, typical, habits = _habits(crowd)
+    wrong_odds, typical, habits = _confusion_odds(crowd)
     for workers, labels, truth, counts in _tasks(crowd):
         for b, of_b in zip(workers, labels, strict=True):
             for a, of_a in zip(workers, labels, strict=True):
@@ -70,18 +81,20 @@ def _mistakes(crowd: Crowd) -> dict[tuple[int, int], tuple[Floats, NDArray[np.bo
                 others = counts.copy()
                 others[of_a] -= 1.0
                 others[of_b] -= 1.0
-                reference = truth if truth != UNKNOWN else _agreed(others)
+                reference = truth if truth != UNKNOWN else _consensus(others)
                 if reference in (UNKNOWN, of_b):
                     continue
                 n = others.sum()
-                p = (others[of_b] + TYPICAL * typical * habits[reference, of_b]) / (n + TYPICAL)
+                p = (others[of_b] + HABIT_PSEUDOCOUNT * typical * habits[reference, of_b]) / (
+                    n + HABIT_PSEUDOCOUNT
+                )
                 odds = p / (1.0 - p) * wrong_odds[a, reference, of_b]
                 chances[a, b].append(odds / (1.0 + odds))
                 same[a, b].append(of_a == of_b)
     return {
         pair: (np.array(found), np.array(same[pair]))
         for pair, found in chances.items()
-        if len(found) >= LEAST_TASKS
+        if len(found) >= MIN_TASKS
     }
 
 
@@ -96,22 +109,22 @@ def _tasks(crowd: Crowd) -> Iterator[tuple[list[int], list[int], int, Floats]]:
             yield who, said, int(crowd.truth[mine[0]]), counts
 
 
-def _agreed(counts: Floats) -> int:
-    """The label that nearly all of enough others gave; `UNKNOWN` if there is none."""
+def _consensus(counts: Floats) -> int:
+    """Return the label that nearly all of enough others gave; `UNKNOWN` without one."""
     top = int(counts.argmax())
     n = counts.sum()
-    return top if n >= ENOUGH and counts[top] >= NEARLY_ALL * n else UNKNOWN
+    return top if n >= MIN_AGREEING and counts[top] >= AGREEMENT_SHARE * n else UNKNOWN
 
 
-def _habits(crowd: Crowd) -> tuple[Floats, float, Floats]:
-    """How often workers give which wrong label to which class, by gold, else by most of all.
+def _confusion_odds(crowd: Crowd) -> tuple[Floats, float, Floats]:
+    """Return the rates of wrong labels by class, by gold, else by the majority.
 
-    Of every worker, class and label the odds over those of all; the share of wrong answers; and of
-    every class the shares of the wrong labels.
+    These are: for every worker, class and label the odds relative to all workers; the share of
+    wrong answers; and for every class the shares of the wrong labels.
     """
     a, n_classes = crowd.answers, len(crowd.answers.classes)
     reference = crowd.counts.argmax(axis=1)[a.task_of]
-    reference = np.where(crowd.known, crowd.truth, reference)
+    reference = np.where(crowd.is_gold, crowd.truth, reference)
     wrong = a.label_of != reference
     pooled = np.full((n_classes, n_classes), 1.0)
     np.add.at(pooled, (reference[wrong], a.label_of[wrong]), 1.0)
@@ -122,14 +135,14 @@ def _habits(crowd: Crowd) -> tuple[Floats, float, Floats]:
     np.add.at(own, (a.worker_of[wrong], reference[wrong], a.label_of[wrong]), 1.0)
     np.add.at(could, (a.worker_of, reference), 1.0)
     usual = (own.sum(axis=0) + 1.0) / (could.sum(axis=0)[:, None] + n_classes)
-    own = (own + OWN * usual) / (could[:, :, None] + OWN)
+    own = (own + CROWD_PSEUDOCOUNT * usual) / (could[:, :, None] + CROWD_PSEUDOCOUNT)
     odds = own / (1.0 - own) * (1.0 - usual) / usual
     return odds, float((wrong.sum() + 1.0) / (a.size + 2.0)), pooled
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """Mistakes of one that another shares, how many are expected, and deviations above that."""
+    """Shared mistakes of a pair: number, probabilities, expected number, excess in deviations."""
 
     same: int
     chances: Floats
@@ -145,8 +158,8 @@ def _compare(chances: Floats, same: NDArray[np.bool_]) -> _Compared:
 
 
 def _spread(above: list[float]) -> tuple[float, float]:
-    """Deviation and centre of all pairs, at least those of chance."""
-    if len(above) < FEW_PAIRS:
+    """Return deviation and centre of all pairs, at least those of chance."""
+    if len(above) < MIN_PAIRS:
         return 1.0, 0.0
     low, middle, high = np.quantile(above, [0.25, 0.5, 0.75])
     return max(1.0, float(high - low) / 1.349), max(0.0, float(middle))
@@ -157,12 +170,14 @@ def _p_value(found: _Compared, shift: float, spread: float) -> float:
 
     if found.same <= found.expected:
         return 1.0
-    return max(at_least(found.same, found.chances), float(ndtr(-(found.above - shift) / spread)))
+    return max(
+        prob_at_least(found.same, found.chances), float(ndtr(-(found.above - shift) / spread))
+    )
 
 
-def _both(crowd: Crowd, flag: Flag) -> list[Flag]:
-    """The flag of either of the two, with who answered later."""
-    order = later(crowd, flag.worker, flag.other)
+def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:
+    """Return the flags of both workers, with the share of tasks on which each answered later."""
+    order = count_later_answers(crowd, flag.worker, flag.other)
     out = []
     for name, other in ((flag.worker, flag.other), (flag.other, flag.worker)):
         after = order.get(name)
@@ -178,8 +193,8 @@ def _both(crowd: Crowd, flag: Flag) -> list[Flag]:
     return out
 
 
-def later(crowd: Crowd, a: str, b: str) -> dict[str, tuple[int, int]]:
-    """On how many of the tasks of both each answered after the other; empty without times."""
+def count_later_answers(crowd: Crowd, a: str, b: str) -> dict[str, tuple[int, int]]:
+    """Return how often each answered after the other on shared tasks; empty without times."""
     answers = crowd.answers
     if answers.when is None:
         return {}

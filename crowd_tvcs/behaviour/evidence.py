@@ -1,4 +1,4 @@
-"""Flags and what they rest on: p-values, corrected for how many workers were looked at."""
+"""Flags and their evidence: p-values, adjusted for the number of workers tested."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-LEVEL = 0.05  # expected share of false ones among the flags of a kind
-EXACT = 400  # trials up to which a sum is counted exactly
+DEFAULT_FDR = 0.05  # false discovery rate of the flags of a kind
+MAX_EXACT_TRIALS = 400  # trials; beyond, the normal approximation saves quadratic time
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -17,24 +17,24 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that a worker does, or may do, and why one thinks so.
+    """Suspicious behaviour of a worker, with its evidence.
 
     Attributes
     ----------
     worker
-        Who.
+        Name of the worker.
     kind
-        What: a name of `crowd_tvcs.behaviour.overview.KINDS`.
+        A name of `crowd_tvcs.behaviour.worker_review.KINDS`.
     answers
-        How many answers it rests on.
+        Number of answers that it rests on.
     p_value
-        How likely so much would be by chance.
+        Probability of at least so strong evidence by chance.
     evidence
         Counts, in words.
     other
-        The other of two who copy; else empty.
+        The other worker of a copying pair; else empty.
     adjusted
-        The p-value after Benjamini and Hochberg, over all workers that were tested for this.
+        p-value after Benjamini and Hochberg (1995), over all workers tested for this kind.
     """
 
     worker: str
@@ -47,7 +47,7 @@ class Flag:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Adjust p-values: those up to q are wrong in at most the share q, on average.
+    """Adjust p-values for the false discovery rate (Benjamini and Hochberg, 1995).
 
     Examples
     --------
@@ -62,19 +62,22 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     return out
 
 
-def judged(tested: Sequence[Flag], level: float) -> list[Flag]:
-    """Of all that were tested for one thing those whose adjusted p-value is at most `level`."""
+def significant_flags(tested: Sequence[Flag], level: float) -> list[Flag]:
+    """Return the tested flags with an adjusted p-value of at most `level`."""
     adjusted = benjamini_hochberg([flag.p_value for flag in tested]).tolist()
     found = [replace(flag, adjusted=p) for flag, p in zip(tested, adjusted, strict=True)]
     return [flag for flag in found if flag.adjusted <= level]
 
 
-def at_least(count: int, chances: Floats) -> float:
-    """Chance that at least `count` of independent trials succeed, each with its own chance."""
+def prob_at_least(count: int, chances: Floats) -> float:
+    """Return the probability of at least `count` successes in independent trials.
+
+    Each trial has its own probability (Poisson binomial): exact by convolution, or normal.
+    """
     if count <= 0:
         return 1.0
     mean, variance = float(chances.sum()), float((chances * (1.0 - chances)).sum())
-    if chances.size > EXACT:
+    if chances.size > MAX_EXACT_TRIALS:
         from scipy.special import ndtr
 
         return float(ndtr(-(count - 0.5 - mean) / np.sqrt(max(variance, 1e-12))))
@@ -86,13 +89,13 @@ def at_least(count: int, chances: Floats) -> float:
     return float(min(1.0, law[count:].sum()))
 
 
-def at_most(count: int, trials: int, chance: float) -> float:
-    """Chance that at most `count` of the trials succeed."""
+def prob_at_most(count: int, trials: int, chance: float) -> float:
+    """Return the probability of at most `count` successes in binomial trials."""
     from scipy.special import bdtr
 
     return float(bdtr(count, trials, min(max(chance, 0.0), 1.0))) if count < trials else 1.0
 
 
-def chance_text(p: float) -> str:
-    """Write a p-value."""
+def p_value_text(p: float) -> str:
+    """Format a p-value."""
     return "p < 1e-6" if p < 1e-6 else f"p = {p:.2g}"

@@ -1,4 +1,4 @@
-"""How fast workers are, what that pays, and answers that are too fast to be meant."""
+"""Speed and pay of workers, and answers that are too fast to be meant."""
 
 from __future__ import annotations
 
@@ -8,29 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import LEVEL, Flag, Floats, at_most, chance_text, judged
+from crowd_tvcs.behaviour.evidence import (
+    DEFAULT_FDR,
+    Flag,
+    Floats,
+    p_value_text,
+    prob_at_most,
+    significant_flags,
+)
 from crowd_tvcs.behaviour.trends import PAUSE
 
-LEAST_ANSWERS = 50  # with a duration, below which no limit is drawn
-APART = 2.0  # of two kinds of answers: their means, in deviations of the wider one
-FAR = 3.0  # deviations below the median, where there is one kind of answers
-LEAST_FAST = 5  # answers of a worker
-LEAST_SHARE = 0.1
-STEPS = 200
+MIN_ANSWERS = 50  # with a duration; with fewer there is no threshold
+BIMODAL_SD = 2.0  # distance of two components' means, in deviations of the wider one
+OUTLIER_SD = 3.0  # robust deviations below the median, if there is one component
+MIN_FAST = 5  # fast answers of a worker, to test them
+MIN_SHARE = 0.1  # of a worker's answers that are fast, to test them
+MAX_ITERATIONS = 200  # of EM
 
 
 @dataclass(frozen=True)
-class Haste:
-    """What is too fast in this crowd.
+class SpeedTest:
+    """Threshold of fast answers in a crowd, and their accuracy on gold.
 
     Attributes
     ----------
     limit
-        Seconds; faster answers are fast. NaN if too few durations are known.
+        Seconds below which an answer is fast. NaN if too few durations are known.
     fast_right, fast, slow_right, slow
-        Gold answers that were fast and slow, and how many of them are right.
+        Numbers of fast and slow gold answers, and of the right ones among them.
     p_value
-        How likely it is by chance that fast ones are right so seldom (Fisher's exact test).
+        Probability of so few right fast answers by chance (Fisher's exact test).
     """
 
     limit: float
@@ -42,17 +49,17 @@ class Haste:
 
     def __str__(self) -> str:
         if np.isnan(self.limit):
-            return "too few durations are known to say what is too fast"
+            return "too few durations are known to define fast answers"
         return (
             f"answers under {self.limit:.3g} s are fast: {self.fast_right} of {self.fast} right on "
-            f"gold, of the others {self.slow_right} of {self.slow}; {chance_text(self.p_value)}"
+            f"gold, of the others {self.slow_right} of {self.slow}; {p_value_text(self.p_value)}"
         )
 
 
-def seconds_of(crowd: Crowd) -> tuple[Floats | None, bool]:
-    """How long each answer took, NaN where it is not known; and whether that is only inferred.
+def answer_durations(crowd: Crowd) -> tuple[Floats | None, bool]:
+    """Return the duration of each answer, NaN if unknown, and whether it is inferred.
 
-    Where no duration is known but times are, the time since the worker's last answer stands for it,
+    If no duration is known but times are, the time since the worker's last answer stands for it,
     unless there was a pause.
     """
     answers = crowd.answers
@@ -67,50 +74,50 @@ def seconds_of(crowd: Crowd) -> tuple[Floats | None, bool]:
     return out, True
 
 
-def limit_of(seconds: Floats) -> float:
-    """Seconds below which an answer is fast; NaN of too few durations.
+def fast_limit(seconds: Floats) -> float:
+    """Return the seconds below which an answer is fast; NaN with too few durations.
 
-    Two log-normal kinds of answers are fitted. If they are well apart the limit is where an answer
-    is as likely of either; else far below the median.
+    A mixture of two log-normal components is fitted. If they are well separated, the limit is where
+    an answer is equally likely to be from either; else it is far below the median.
     """
     logs = np.log(seconds[~np.isnan(seconds)])
-    if logs.size < LEAST_ANSWERS:
+    if logs.size < MIN_ANSWERS:
         return float("nan")
-    weight, mean, deviation = _two_kinds(logs)
+    weight, mean, deviation = _fit_two_components(logs)
     fast, slow = int(np.argmin(mean)), int(np.argmax(mean))
-    if mean[slow] - mean[fast] > APART * deviation.max() and weight[fast] > 0.005:
+    if mean[slow] - mean[fast] > BIMODAL_SD * deviation.max() and weight[fast] > 0.005:
         grid = np.linspace(mean[fast], mean[slow], 500)[:, None]
         law = np.log(weight / deviation) - ((grid - mean) / deviation) ** 2 / 2.0
         return float(np.exp(grid[int(np.argmax(law[:, slow] > law[:, fast])), 0]))
     median = float(np.median(logs))
     spread = 1.4826 * float(np.median(np.abs(logs - median)))
-    return float(np.exp(median - FAR * max(spread, 0.1)))
+    return float(np.exp(median - OUTLIER_SD * max(spread, 0.1)))
 
 
-def haste(crowd: Crowd) -> tuple[Haste, NDArray[np.bool_]]:
-    """What is too fast, whether such answers are right less often, and which they are."""
+def fast_answer_test(crowd: Crowd) -> tuple[SpeedTest, NDArray[np.bool_]]:
+    """Return the test of fast answers, and their mask."""
     from scipy.stats import fisher_exact
 
-    seconds, _ = seconds_of(crowd)
+    seconds, _ = answer_durations(crowd)
     nobody = np.zeros(crowd.answers.size, dtype=bool)
     if seconds is None:
-        return Haste(float("nan")), nobody
-    limit = limit_of(seconds)
+        return SpeedTest(float("nan")), nobody
+    limit = fast_limit(seconds)
     fast = np.less(seconds, limit, where=~np.isnan(seconds), out=nobody)
-    timed = crowd.known & ~np.isnan(seconds)
-    table = [[int((timed & (fast == is_fast) & (crowd.right == is_right)).sum())
+    timed = crowd.is_gold & ~np.isnan(seconds)
+    table = [[int((timed & (fast == is_fast) & (crowd.is_right == is_right)).sum())
               for is_right in (True, False)] for is_fast in (True, False)]  # fmt: skip
     p = float(fisher_exact(table, alternative="less").pvalue) if table[0] != [0, 0] else 1.0
     (a, b), (c, d) = table
-    return Haste(limit, a, a + b, c, c + d, p), fast
+    return SpeedTest(limit, a, a + b, c, c + d, p), fast
 
 
-def too_fast(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Flag workers many of whose answers are fast, where fast answers are right less often.
+def too_fast(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+    """Flag workers with many fast answers that are less often right.
 
-    Who is fast and right (by gold, else by most of the others) is not flagged.
+    Fast workers who are right (by gold, else by the majority of the others) are not flagged.
     """
-    found, fast = haste(crowd)
+    found, fast = fast_answer_test(crowd)
     if np.isnan(found.limit) or not (crowd.compared & ~fast).any():
         return []
     usual = max(float(fast.mean()), 0.02)
@@ -119,27 +126,32 @@ def too_fast(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     for i, name in enumerate(crowd.answers.workers):
         mine = crowd.of_worker[i]
         n_fast = int(fast[mine].sum())
-        if n_fast < LEAST_FAST or n_fast < LEAST_SHARE * mine.size:
+        if n_fast < MIN_FAST or n_fast < MIN_SHARE * mine.size:
             continue
         own = mine[fast[mine] & crowd.compared[mine]]
-        right, gold = int(crowd.agrees[own].sum()), own[crowd.known[own]]
-        p = max(at_most(right, own.size, usually), 1.0 - at_most(n_fast - 1, mine.size, usual))
+        right, gold = int(crowd.agrees[own].sum()), own[crowd.is_gold[own]]
+        p = max(
+            prob_at_most(right, own.size, usually), 1.0 - prob_at_most(n_fast - 1, mine.size, usual)
+        )
         evidence = (
             f"{n_fast} of {mine.size} answers under {found.limit:.3g} s; {right} of {own.size} of "
-            f"these right (by gold or most others), where slower ones are on {usually:.0%}; on "
-            f"gold alone {int(crowd.right[gold].sum())} of {gold.size}; {chance_text(p)}"
+            f"these right (by gold or most others), slower answers {usually:.0%}; on gold alone "
+            f"{int(crowd.is_right[gold].sum())} of {gold.size}; {p_value_text(p)}"
         )
         tested.append(Flag(name, "too fast", mine.size, p, evidence))
-    return judged(tested, level)
+    return significant_flags(tested, level)
 
 
-def _two_kinds(logs: Floats) -> tuple[Floats, Floats, Floats]:
-    """Fit two normal laws by EM, from a low and a high end: weights, means and deviations."""
+def _fit_two_components(logs: Floats) -> tuple[Floats, Floats, Floats]:
+    """Fit a mixture of two normals by EM: weights, means and deviations.
+
+    It starts from a low quantile and one above the median.
+    """
     mean = np.quantile(logs, [0.02, 0.6])
     deviation = np.full(2, max(float(logs.std()) / 2.0, 0.05))
     weight = np.array([0.1, 0.9])
     before = -np.inf
-    for _ in range(STEPS):
+    for _ in range(MAX_ITERATIONS):
         law = np.log(weight / deviation) - ((logs[:, None] - mean) / deviation) ** 2 / 2.0
         top = law.max(axis=1, keepdims=True)
         share = np.exp(law - top)

@@ -1,4 +1,4 @@
-"""Answers that do not depend on the task: guesses, one label for everything, a pattern."""
+"""Flag answers that do not depend on the task: guesses, one label for all, a pattern."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import numpy as np
 
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import (
-    LEVEL,
+    DEFAULT_FDR,
     Flag,
     Integers,
-    at_least,
-    at_most,
-    chance_text,
-    judged,
+    p_value_text,
+    prob_at_least,
+    prob_at_most,
+    significant_flags,
 )
 from tvcs_core.files.shown import shown
 
-LEAST_GOLD = 5  # gold answers, below which nobody is called a guesser
-LEAST_ANSWERS = 20
-LEAST_ELSE = 5  # answers where another label is right, below which nobody says always the same
-SAME = 0.95  # share of one label
-REPEATED = 0.9  # share of labels that are those of a period before
-PERIODS = (2, 3, 4, 5, 6)
+MIN_GOLD = 5  # gold answers, to test for guessing
+MIN_ANSWERS = 20  # to test a worker
+MIN_OTHER_CLASS = 5  # answers to tasks of other classes, to test for a constant label
+SAME_SHARE = 0.95  # share of the most frequent label
+REPEAT_SHARE = 0.9  # share of labels that repeat those one period before
+PERIODS = (2, 3, 4, 5, 6)  # answers
 
 
-def guessing(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Flag workers whose answers are no better than chance, and surely worse than usual.
+def guessing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+    """Flag workers whose answers are no better than chance, and clearly worse than usual.
 
-    Both must hold: chance explains what they have right on gold and, elsewhere, in common with most
-    of the others; and half of what the crowd knows beyond chance does not. A worker of whom little
-    is known is not flagged, nor one who is poor and still knows something.
+    Two conditions must hold. Chance explains the right answers on gold and, elsewhere, the
+    agreement with most of the others. Half of the crowd's knowledge above chance does not. So
+    neither a worker with few answers nor a poor but informative one is flagged.
     """
     answers, classes = crowd.answers, len(crowd.answers.classes)
     at = crowd.compared
@@ -38,34 +38,34 @@ def guessing(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     for i, name in enumerate(answers.workers):
         mine, gold = crowd.of_worker[i], crowd.gold_of(i)
         mine = mine[at[mine]]
-        if mine.size < LEAST_ANSWERS or gold.size < LEAST_GOLD:
+        if mine.size < MIN_ANSWERS or gold.size < MIN_GOLD:
             continue
         chance = _chance(crowd.reference[mine], answers.label_of[mine], classes)
-        right, on_gold = int(crowd.agrees[mine].sum()), int(crowd.right[gold].sum())
+        right, on_gold = int(crowd.agrees[mine].sum()), int(crowd.is_right[gold].sum())
         half = chance + (1.0 - chance) * usual / 2.0
-        p = at_most(right, mine.size, half)
+        p = prob_at_most(right, mine.size, half)
         by_chance = _chance(crowd.truth[gold], answers.label_of[gold], classes)
         explained = (
-            at_least(right, np.full(mine.size, chance)),
-            at_most(right, mine.size, chance),
-            at_least(on_gold, np.full(gold.size, by_chance)),
+            prob_at_least(right, np.full(mine.size, chance)),
+            prob_at_most(right, mine.size, chance),
+            prob_at_least(on_gold, np.full(gold.size, by_chance)),
         )
         if min(explained) > level:
             is_chance.add(name)
         evidence = (
-            f"right (by gold or most others) on {right} of {mine.size}; guesses are on {chance:.0%}"
-            f", who knows half of what is usual on {half:.0%}; on gold alone {on_gold} of "
-            f"{gold.size}; {chance_text(p)}"
+            f"right (by gold or most others) on {right} of {mine.size}; guessing is right on "
+            f"{chance:.0%}, half of the usual knowledge on {half:.0%}; on gold alone {on_gold} of "
+            f"{gold.size}; {p_value_text(p)}"
         )
         tested.append(Flag(name, "guessing", mine.size, p, evidence))
-    return [flag for flag in judged(tested, level) if flag.worker in is_chance]
+    return [flag for flag in significant_flags(tested, level) if flag.worker in is_chance]
 
 
-def same_label(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Flag workers who give nearly always one label, also to tasks that are something else.
+def same_label(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+    """Flag workers who nearly always give one label, also to tasks of other classes.
 
-    Only tasks count whose reference is another label, so that who was shown one class, or answers
-    where one class is most frequent, is not flagged for being right.
+    Only tasks with another reference count, so that a worker who saw one class, or answers where
+    one class is most frequent, is not flagged for being right.
     """
     answers, tested = crowd.answers, []
     for i, name in enumerate(answers.workers):
@@ -73,26 +73,26 @@ def same_label(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
         times = np.bincount(answers.label_of[mine], minlength=len(answers.classes))
         label = int(times.argmax())
         other = mine[crowd.compared[mine] & (crowd.reference[mine] != label)]
-        if mine.size < LEAST_ANSWERS or other.size < LEAST_ELSE:
+        if mine.size < MIN_ANSWERS or other.size < MIN_OTHER_CLASS:
             continue
-        said = int((answers.label_of[other] == label).sum())
+        times_wrong = int((answers.label_of[other] == label).sum())
         expected = crowd.expected_labels[other, label]
-        is_same = times[label] >= SAME * mine.size
-        p = at_least(said, expected) if is_same else 1.0
+        is_same = times[label] >= SAME_SHARE * mine.size
+        p = prob_at_least(times_wrong, expected) if is_same else 1.0
         evidence = (
-            f"{times[label]} of {mine.size} answers are {shown(answers.classes[label])}, {said} of "
-            f"{other.size} where that is wrong (by gold or most others), by the others there "
-            f"{expected.sum():.0f} would be; {chance_text(p)}"
+            f"{times[label]} of {mine.size} answers are {shown(answers.classes[label])}, "
+            f"{times_wrong} of {other.size} where that is wrong (by gold or most others), "
+            f"{expected.sum():.0f} expected from the others; {p_value_text(p)}"
         )
         tested.append(Flag(name, "same label", mine.size, p, evidence))
-    return judged(tested, level)
+    return significant_flags(tested, level)
 
 
-def pattern(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
+def pattern(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers whose labels repeat with a period of 2 to 6; needs the times of answers.
 
-    Only repeats count from a task to one with another reference, so that tasks that were shown by
-    class are no pattern.
+    Only repeats between tasks with different references count, so that tasks shown by class are not
+    a pattern.
     """
     answers, tested = crowd.answers, []
     if answers.when is None:
@@ -100,44 +100,47 @@ def pattern(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     for i, name in enumerate(answers.workers):
         mine = crowd.of_worker[i]
         mine = mine[~np.isnan(answers.when[mine])]
-        if mine.size < LEAST_ANSWERS:
+        if mine.size < MIN_ANSWERS:
             continue
-        p, period, said = min(_repeats(crowd, mine, k) for k in PERIODS)
+        p, period, counts = min(_repeats(crowd, mine, k) for k in PERIODS)
         p = min(1.0, p * len(PERIODS))
-        evidence = f"{said} a label that was given {period} answers before; {chance_text(p)}"
+        evidence = f"{counts} a label that was given {period} answers before; {p_value_text(p)}"
         tested.append(Flag(name, "pattern", mine.size, p, evidence))
-    return judged(tested, level)
+    return significant_flags(tested, level)
 
 
 def _repeats(crowd: Crowd, mine: Integers, period: int) -> tuple[float, int, str]:
-    """The p-value of repeats with a period, 1 of one label or few repeats; the period; counts."""
+    """Return the p-value of repeats with a period, the period, and a description.
+
+    The p-value is 1 with one label or few repeats.
+    """
     now, before = mine[period:], mine[:-period]
     labels = crowd.answers.label_of
     same = labels[now] == labels[before]
     own = np.bincount(labels[mine]) / mine.size
-    if own.max() >= SAME or same.sum() < REPEATED * same.size:
+    if own.max() >= SAME_SHARE or same.sum() < REPEAT_SHARE * same.size:
         return 1.0, period, ""
     both = crowd.compared[now] & crowd.compared[before]
     other = both & (crowd.reference[now] != crowd.reference[before])
     chance = (crowd.expected_labels[now] * crowd.expected_labels[before]).sum(axis=1)[other]
-    # Who says one label more often repeats it more often by chance as well.
+    # A worker who gives one label more often repeats it more often by chance.
     chance = np.maximum(chance, float((own**2).sum()))
     repeats = int(same[other].sum())
-    said = (
+    counts = (
         f"{same.sum()} of {same.size} answers have, and {repeats} of {other.sum()} where another "
         f"was right (by gold or most others), by chance {chance.sum():.0f} would,"
     )
-    return at_least(repeats, chance), period, said
+    return prob_at_least(repeats, chance), period, counts
 
 
 def _chance(truth: Integers, labels: Integers, classes: int) -> float:
-    """Share right of answers with these shares of labels, if they do not depend on the truth."""
+    """Return the expected accuracy of answers with these label shares, independent of the truth."""
     given = np.bincount(labels, minlength=classes) / labels.size
     return float(given @ np.bincount(truth, minlength=classes) / truth.size)
 
 
 def _beyond_chance(truth: Integers, labels: Integers, classes: int) -> float:
-    """What share of the room above chance the crowd is right on (Cohen's kappa with the truth)."""
+    """Return the accuracy above chance as a share of the possible: Cohen's kappa with the truth."""
     chance = _chance(truth, labels, classes)
     right = float((truth == labels).mean())
     return max(0.0, (right - chance) / (1.0 - chance)) if chance < 1.0 else 0.0

@@ -1,8 +1,8 @@
-"""Drift and fatigue: whether a worker is right less often later, or longer after a pause.
+"""Drift and fatigue: accuracy that falls over time, or within sessions.
 
-What counts is how often a worker is right (by gold, else by most of the others) beyond the others
-on the same tasks, and whether that falls with rank: among all their answers by time (drift), or
-within sessions (fatigue). The p-value is that of a permutation test, of the order of their answers.
+The tested value is the agreement with gold, else with the majority of the others, beyond that of
+the others on the same tasks. It may fall with the rank of the answer by time (drift), or within
+sessions (fatigue). The p-value is that of a permutation test of the order of the answers.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import LEVEL, Flag, Floats, Integers, chance_text, judged
+from crowd_tvcs.behaviour.evidence import (
+    DEFAULT_FDR,
+    Flag,
+    Floats,
+    Integers,
+    p_value_text,
+    significant_flags,
+)
 from tvcs_core.streams import stream
 
 PAUSE = 1800.0  # seconds without an answer that end a session
-LEAST_ANSWERS = 20  # that can be compared and have a time, below which nobody is tested
-LEAST_FALL = 0.1  # of the share right, from the first to the last half, below which none is flagged
-DRAWS = 4000
-SEEN = 20  # drawn orders that fall as much, from which on their share is taken, else the normal law
-PROMISING = 0.2  # normal p-value up to which the orders are drawn
+MIN_ANSWERS = 20  # with a reference and a time, to test a worker
+MIN_FALL = 0.1  # fall of the accuracy from the first to the last half, to flag it
+PERMUTATIONS = 4000
+MIN_EXTREME_PERMUTATIONS = 20  # for a p-value by permutation; else the normal approximation
+MAX_SCREENING_P = 0.2  # normal p-value; above, no permutations are drawn
 
 
 def sessions(when: Floats) -> Integers:
@@ -29,13 +36,13 @@ def sessions(when: Floats) -> Integers:
     return np.r_[0, np.cumsum(np.diff(when) > PAUSE)].astype(np.int64)
 
 
-def drift(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
+def drift(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers who are right less often later than earlier."""
     return _falling(crowd, "drift", level, stream(0, "drift"))
 
 
-def fatigue(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Flag workers who are right less often late in their sessions; of two sessions or more.
+def fatigue(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+    """Flag workers who are right less often late in their sessions, of two sessions or more.
 
     With one session fatigue is drift.
     """
@@ -56,28 +63,30 @@ def _falling(crowd: Crowd, kind: str, level: float, rng: np.random.Generator) ->
         at = np.flatnonzero(crowd.compared[mine])
         groups = session[at] if kind == "fatigue" else np.zeros(at.size, dtype=np.int64)
         right = crowd.agrees[mine[at]]
-        if at.size < LEAST_ANSWERS or right.all() or (kind == "fatigue" and groups.max() == 0):
+        if at.size < MIN_ANSWERS or right.all() or (kind == "fatigue" and groups.max() == 0):
             continue
-        p = falling(rank[at].astype(float), crowd.surprise[mine[at]], groups, rng)
+        p = falling_p_value(rank[at].astype(float), crowd.surprise[mine[at]], groups, rng)
         first, last = _halves(rank[at], right)
         words = ("earlier", "later") if kind == "drift" else ("early in sessions", "late in them")
-        on_gold = crowd.known[mine[at]]
+        on_gold = crowd.is_gold[mine[at]]
         of_gold = _halves(rank[at[on_gold]], right[on_gold])
         evidence = (
             f"right (by gold or most others) on {_share(first)} {words[0]} and {_share(last)} "
             f"{words[1]}, on gold alone {_share(of_gold[0])} and {_share(of_gold[1])}"
             + (f", {session[-1] + 1} sessions" if kind == "fatigue" else "")
-            + f"; {chance_text(p)}"
+            + f"; {p_value_text(p)}"
         )
         tested.append(Flag(name, kind, at.size, p, evidence))
         falls[name] = float(first.mean() - last.mean())
-    return [flag for flag in judged(tested, level) if falls[flag.worker] >= LEAST_FALL]
+    return [flag for flag in significant_flags(tested, level) if falls[flag.worker] >= MIN_FALL]
 
 
-def falling(rank: Floats, value: Floats, groups: Integers, rng: np.random.Generator) -> float:
-    """Chance that values fall so much with the rank within groups if their order is chance.
+def falling_p_value(
+    rank: Floats, value: Floats, groups: Integers, rng: np.random.Generator
+) -> float:
+    """Return the permutation p-value of values that fall with the rank within groups.
 
-    Drawn orders where the normal law calls it promising, else that law.
+    Permutations are drawn if the normal approximation is below `MAX_SCREENING_P`; it stands else.
     """
     from scipy.special import ndtr
 
@@ -94,13 +103,13 @@ def falling(rank: Floats, value: Floats, groups: Integers, rng: np.random.Genera
     if variance <= 0.0:
         return 1.0
     p = float(ndtr(statistic / np.sqrt(variance)))
-    if p > PROMISING:
+    if p > MAX_SCREENING_P:
         return p
-    drawn = np.zeros(DRAWS)
+    drawn = np.zeros(PERMUTATIONS)
     for at in members:
-        drawn += rng.permuted(np.tile(y[at], (DRAWS, 1)), axis=1) @ x[at]
-    by_orders = (1.0 + np.count_nonzero(drawn <= statistic + 1e-12)) / (DRAWS + 1.0)
-    return float(by_orders) if by_orders > SEEN / DRAWS else p
+        drawn += rng.permuted(np.tile(y[at], (PERMUTATIONS, 1)), axis=1) @ x[at]
+    by_orders = (1.0 + np.count_nonzero(drawn <= statistic + 1e-12)) / (PERMUTATIONS + 1.0)
+    return float(by_orders) if by_orders > MIN_EXTREME_PERMUTATIONS / PERMUTATIONS else p
 
 
 def _halves(

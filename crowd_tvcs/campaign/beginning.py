@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert
 
-from crowd_tvcs.answers.class_shares import class_counts, class_shares
+from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import intake
 from crowd_tvcs.campaign.entries import (
@@ -23,6 +23,7 @@ from crowd_tvcs.campaign.entries import (
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import classes_of, count_of, first_row, prior_of_classes, within
 from crowd_tvcs.campaign.store import kinds, schema
+from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tables import Qualities
 from tvcs_core.arguments import require_number
@@ -56,7 +57,7 @@ def begin(place: str | Path, first: First, **given: Any) -> None:
     store = Store(place)
     with store.create() as connection:
         connection.execute(insert(schema.campaign).values(settings))
-        row = connection.execute(select(schema.campaign)).one()
+        row = SETTINGS.only(connection)
         intake.add_workers(connection, row, listed)
         if first.kinds is not None:
             kinds.create(connection)
@@ -75,7 +76,7 @@ def _settings(first: First, given: dict[str, Any]) -> dict[str, Any]:
     names = classes_of(given["classes"])
     prior, is_of_gold = given["prior"], False
     if prior is None and first.gold:
-        prior = class_shares(class_counts(first.gold, names)).tolist()
+        prior = class_prevalence(class_counts(first.gold, names)).tolist()
         is_of_gold = True
     least_gain, money = given["least_gain"], given["money"]
     if least_gain is not None:

@@ -294,7 +294,7 @@ def _gains_alone(chances: Sequence[float], right: float, most: int) -> Iterator[
 def _gain_together(
     chances: Sequence[float], accuracy: float, joint: Joint, answers: int, most: int
 ) -> float:
-    """Return the most that labels add per label: `routing._gain_together` of one task."""
+    """Return the most that labels add per label: `routing._dependent_gain` of one task."""
     k = len(chances)
     inside = min(max(accuracy, SUREST_SKILL), 1.0 - SUREST_SKILL)
     odds = joint.temperature * math.log(inside * (k - 1.0) / (1.0 - inside))

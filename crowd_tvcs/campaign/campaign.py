@@ -121,7 +121,7 @@ class Campaign(Desk):
         prior
             Chance of the second of two classes before answers, or one per class. None for the
             class shares of `gold`, which must be a random sample of the tasks then (see
-            `answers.class_shares`), and for equal ones without gold. Gold that is added later
+            `answers.class_prevalence`), and for equal ones without gold. Gold that is added later
             does not change them.
         budget, money
             Most labels, and most money for them, in the unit of the workers' costs, of which each

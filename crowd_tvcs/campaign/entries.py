@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from crowd_tvcs.answers.values import described, judge_name
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.arguments import describe_value, items_of, require_kind, require_number
 from tvcs_core.files.shown import flaw_of, shown
 
 if TYPE_CHECKING:
-    from crowd_tvcs.skills.foresight import Foreseen
+    from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
     from tvcs_core.files.tables import Table
 
 MILLION = 1_000_000
@@ -124,7 +124,7 @@ class Round:
     bound: float | None
     left_out: int
     standard_error: float = 0.0
-    foreseen: Foreseen | None = None
+    foreseen: AccuracyForecast | None = None
 
 
 def _require_number(
@@ -151,8 +151,8 @@ def require_name(name: str, value: object) -> None:
         raise ValueError(f"{name} must not be empty")
     if isinstance(value, str) and len(value.encode()) > LONGEST:
         raise ValueError(f"{name} must have at most {LONGEST} bytes, found {shown(value)}")
-    if isinstance(value, str) and (fault := judge_name(value)):
-        raise ValueError(f"{name} {described(fault, value, 'name', of_answers=False)}")
+    if isinstance(value, str) and (fault := find_name_fault(value)):
+        raise ValueError(f"{name} {describe_fault(fault, value, 'name', of_answers=False)}")
 
 
 def workers_of(given: Iterable[str | Worker]) -> list[Worker]:

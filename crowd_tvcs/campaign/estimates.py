@@ -12,11 +12,12 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign.belief import fitted_to, marked
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, worker
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import NO_GOLD, fit_dependence
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
-from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 
 WORTH = 0.01  # least gain of a label beside a target, see docs/campaigns.md
@@ -53,7 +54,7 @@ class Estimates(NamedTuple):
     of_campaign: dict[str, Any]
 
 
-def estimate(connection: Connection, settings: Any) -> None:
+def estimate(connection: Connection, settings: Settings) -> None:
     """Estimate every worker's quality from the gold answers in the store, and the model.
 
     The model is for labels of workers chosen as those of the labels so far, of which
@@ -62,7 +63,7 @@ def estimate(connection: Connection, settings: Any) -> None:
     write_estimates(connection, settings, estimated(connection, settings))
 
 
-def estimated(connection: Connection, settings: Any) -> Estimates:
+def estimated(connection: Connection, settings: Settings) -> Estimates:
     """Estimate the same, and write nothing."""
     names = list(connection.scalars(select(worker.c.name)))
     answers, known = gold_of(connection, settings, names)
@@ -80,12 +81,12 @@ def estimated(connection: Connection, settings: Any) -> Estimates:
         return Estimates(rows, {})
     values = {
         "dependence": _text(found.dependence),
-        "sure_at": sure_at(*claims(answers, known, found), settings.target),
+        "sure_at": confidence_threshold(*gold_confidences(answers, known, found), settings.target),
     }
     return Estimates(rows, values)
 
 
-def _first_labels(connection: Connection, settings: Any, size: int) -> Answers:
+def _first_labels(connection: Connection, settings: Settings, size: int) -> Answers:
     """Read the labels of the campaign that came first."""
     classes = json.loads(settings.classes)
     rows = connection.execute(_LABELS, {"size": size}).all()
@@ -129,7 +130,7 @@ def mark(connection: Connection, start: int | None) -> None:
         connection.execute(update(schema.campaign).values({column: marked(model, start)}))
 
 
-def write_estimates(connection: Connection, settings: Any, found: Estimates) -> None:
+def write_estimates(connection: Connection, settings: Settings, found: Estimates) -> None:
     """Write down what was estimated; the tasks are to be settled after that."""
     if found.of_workers:
         connection.execute(_SET_SKILL, found.of_workers)
@@ -138,7 +139,7 @@ def write_estimates(connection: Connection, settings: Any, found: Estimates) -> 
     note_best(connection, settings)
 
 
-def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[Answers, Gold]:
+def gold_of(connection: Connection, settings: Settings, names: list[str]) -> tuple[Answers, Gold]:
     """Read the gold answers, of these workers and of whoever gave some, and the gold labels."""
     classes = tuple(json.loads(settings.classes))
     known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
@@ -150,7 +151,7 @@ def gold_of(connection: Connection, settings: Any, names: list[str]) -> tuple[An
     return answers, Gold(known, classes)
 
 
-def note_best(connection: Connection, settings: Any) -> None:
+def note_best(connection: Connection, settings: Settings) -> None:
     """Write down how good the best worker is whom the gate lets in: the gain of a label is his."""
     column = skill.c.quality if settings.per_pair else worker.c.quality
     there = select(func.min(column), func.max(column))

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crowd_tvcs.answers.answers import read_gold, sort_classes
-from crowd_tvcs.answers.class_shares import class_counts, lone_class, read_prior, said
+from crowd_tvcs.answers.class_prevalence import (
+    class_counts,
+    describe_prevalence,
+    read_prior,
+    warn_single_class,
+)
 from crowd_tvcs.answers.factors import Factors
+from crowd_tvcs.answers.label_typos import review_labels
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.answers.slips import ask_about_classes
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.tables import (
     Qualities,
@@ -75,12 +80,12 @@ def read_first(
         found |= {line.label for line in lines}
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
     if gold is not None and known is not None and lines and not is_named:
-        for warning in ask_about_classes(gold, known, Counter(line.label for line in lines)):
+        for warning in review_labels(gold, known, Counter(line.label for line in lines)):
             say(warning)
-    for warning in () if known is None else lone_class(known.labels, named):
+    for warning in () if known is None else warn_single_class(known.labels, named):
         say(warning)
     if known is not None and prior is None:
-        say(said(named, class_counts(known.labels, named)))
+        say(describe_prevalence(named, class_counts(known.labels, named)))
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,

@@ -6,10 +6,16 @@ from dataclasses import dataclass, replace
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.skills.dependence import Claimed, Dependence, warnings
-from crowd_tvcs.skills.dependence_fit import judged
+from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, calibration_warnings
+from crowd_tvcs.skills.dependence_fit import held_out_prefixes
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.reliability import Bools, Floats, by_confidence, claims, sure_at
+from crowd_tvcs.skills.reliability import (
+    Bools,
+    Floats,
+    calibration_bins,
+    confidence_threshold,
+    gold_confidences,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,28 +25,29 @@ class OnGold:
     Attributes
     ----------
     claim, hit
-        Confidence and whether the label is right, see `crowd_tvcs.skills.reliability.claims`.
+        Confidence and whether the label is right, see
+        `crowd_tvcs.skills.reliability.gold_confidences`.
     by_labels
         Means by the number of answers.
     """
 
     claim: Floats
     hit: Bools
-    by_labels: tuple[Claimed, ...]
+    by_labels: tuple[CalibrationBin, ...]
 
     @property
-    def by_confidence(self) -> list[Claimed]:
+    def by_confidence(self) -> list[CalibrationBin]:
         """Means by how sure the claim is."""
-        return by_confidence(self.claim, self.hit)
+        return calibration_bins(self.claim, self.hit)
 
     @property
     def warnings(self) -> list[str]:
         """Say where claims lie outside the intervals of what is reached."""
-        return warnings(Dependence(measured=self.by_labels))
+        return calibration_warnings(Dependence(measured=self.by_labels))
 
-    def sure_at(self, target: float) -> float:
+    def confidence_threshold(self, target: float) -> float:
         """How sure a label must be so that a share `target` of such labels are right."""
-        return sure_at(self.claim, self.hit, target)
+        return confidence_threshold(self.claim, self.hit, target)
 
 
 def on_gold(state: State) -> OnGold | None:
@@ -55,5 +62,5 @@ def on_gold(state: State) -> OnGold | None:
     )
     model = Dependence() if state.model is None else state.model
     skill = replace(estimate_quality(answers, known, model="independent"), dependence=model)
-    by_labels = model.measured or judged(answers, known, skill).measured(model)
-    return OnGold(*claims(answers, known, skill), by_labels)
+    by_labels = model.measured or held_out_prefixes(answers, known, skill).measured(model)
+    return OnGold(*gold_confidences(answers, known, skill), by_labels)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from crowd_tvcs.answers.columns import PRICES
+from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity, is_due
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different, require_name
@@ -26,7 +26,8 @@ from crowd_tvcs.campaign.leases import (
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.gold import ANSWERS
-from crowd_tvcs.campaign.store.queries import SETTINGS, SETTLED
+from crowd_tvcs.campaign.store.queries import SETTINGS, SETTLED, TASK_CALLED, TASKS, WORKER, WORKERS
+from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import (
     GOLD,
     UNLIMITED,
@@ -42,7 +43,7 @@ from crowd_tvcs.campaign.tasks import count, settle
 from tvcs_core.arguments import describe_value, require_kind
 
 
-def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]) -> None:
+def add_workers(connection: Connection, settings: Settings, workers: Sequence[Worker]) -> None:
     """Add workers; a name that is there is an error, and where money is limited one without cost.
 
     Raises
@@ -78,7 +79,7 @@ def add_workers(connection: Connection, settings: Any, workers: Sequence[Worker]
         connection.execute(insert(worker), rows)
 
 
-def _millionths(settings: Any, one: Worker) -> int:
+def _millionths(settings: Settings, one: Worker) -> int:
     """Return what a label of a worker costs, as the store keeps it."""
     if one.cost is None:
         if settings.money is not None:
@@ -86,15 +87,15 @@ def _millionths(settings: Any, one: Worker) -> int:
                 f"money needs the cost of a label of every worker, found none for {one.name!r}"
             )
         return 0
-    if not 0.0 <= one.cost < PRICES[1]:
+    if not 0.0 <= one.cost < COST_RANGE[1]:
         raise ValueError(
-            f"cost must be from 0 to below {PRICES[1]:.0f}, but that of worker {one.name!r} is "
+            f"cost must be from 0 to below {COST_RANGE[1]:.0f}, but that of worker {one.name!r} is "
             f"{one.cost}"
         )
     return round(one.cost * MILLION)
 
 
-def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> None:
+def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task]) -> None:
     """Add tasks; a name that is there, or a gold task that was answered, is an error."""
     require_different("task", [one.name for one in tasks])
     known = set(connection.scalars(select(task.c.name)))
@@ -139,14 +140,14 @@ def add_tasks(connection: Connection, settings: Any, tasks: Sequence[Task]) -> N
         note_best(connection, settings)
     left = (UNLIMITED if settings.budget is None else settings.budget) - settings.slots
     if settings.missing + missing > left:
-        most = f"the budget has {left} left" if settings.budget is not None else "too many to count"
+        of = f"the budget has {left} left" if settings.budget is not None else "too many to count"
         raise ValueError(
-            f"the least workers of the tasks ask for {settings.missing + missing} labels, {most}"
+            f"the least workers of the tasks ask for {settings.missing + missing} labels, {of}"
         )
     count(connection, missing=missing)
 
 
-def add_kinds(connection: Connection, settings: Any, table: Quality) -> None:
+def add_kinds(connection: Connection, settings: Settings, table: Quality) -> None:
     """Write qualities of workers on kinds down, before the tasks of new kinds; see `kinds`.
 
     Raises
@@ -164,7 +165,7 @@ def add_kinds(connection: Connection, settings: Any, table: Quality) -> None:
     note_best(connection, settings)
 
 
-def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -> None:
+def set_qualities(connection: Connection, settings: Settings, qualities: Qualities) -> None:
     """Write qualities down; names that the campaign does not have are left out.
 
     Raises
@@ -221,7 +222,7 @@ def set_qualities(connection: Connection, settings: Any, qualities: Qualities) -
 
 
 def add_gold(
-    connection: Connection, settings: Any, labels: Mapping[str, str], lines: Sequence[Line]
+    connection: Connection, settings: Settings, labels: Mapping[str, str], lines: Sequence[Line]
 ) -> None:
     """Add gold labels, and answers to gold tasks; then estimate every worker's quality anew.
 
@@ -285,7 +286,9 @@ def add_gold_answers(
     return len(new), len(lines) - len(new)
 
 
-def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -> dict[str, int]:
+def take_answers(
+    connection: Connection, settings: Settings, lines: Sequence[Line]
+) -> dict[str, int]:
     """Take a table of answers, all or none; how many were accepted, late, known, gold.
 
     Raises
@@ -295,9 +298,8 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
         a pair that was not given out, or one that contradicts what is written down.
     """
     classes = json.loads(settings.classes)
-    workers = {row.name: row for row in connection.execute(select(worker))}
-    ordinary = select(task).where(task.c.closed != GOLD)
-    tasks = {row.name: row for row in connection.execute(ordinary)}
+    workers = {row.name: row for row in WORKERS(connection)}
+    tasks = {row.name: row for row in TASKS(connection) if row.closed != GOLD}
     gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
     told = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
     for line in lines:
@@ -307,9 +309,14 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
     if told["gold"] and settings.source == "gold":
         estimate(connection, settings)
         settle_all(connection)
-        settings = SETTINGS.first(connection)
+        settings = SETTINGS.only(connection)
     new, late = [], []
-    slots = {(row.task_id, row.worker_id): row for row in connection.execute(select(pair))}
+    slots = {
+        (row.task_id, row.worker_id): PairRow(
+            row.worker_id, row.state, row.label, row.leased_at, None, None
+        )
+        for row in connection.execute(select(pair))
+    }
     for line in (line for line in lines if line.task not in gold_names):
         who, row = workers[line.worker], tasks[line.task]
         slot = slots.get((row.id, who.id))
@@ -321,14 +328,14 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
         if reason == LATE:
             late.append((line, slot))
     for line, slot in late:  # each may take the room of the next
-        now = SETTINGS.first(connection)
-        who = connection.execute(select(worker).where(worker.c.name == line.worker)).one()
-        row = connection.execute(select(task).where(task.c.name == line.task)).one()
+        now = SETTINGS.only(connection)
+        who = WORKER.only(connection, called=line.worker)
+        row = TASK_CALLED.only(connection, called=line.task)
         _judged(connection, now, who, row, slot, line)
         take_again(connection, now, who, row)
     if new:
         write_answers(connection, settings, new)
-        settings = SETTINGS.first(connection)
+        settings = SETTINGS.only(connection)
         if is_due(settings.dependence, settings.answers):
             estimate(connection, settings)
             settle_all(connection)
@@ -337,10 +344,10 @@ def take_answers(connection: Connection, settings: Any, lines: Sequence[Line]) -
 
 def _judged(
     connection: Connection,
-    settings: Any,
-    who: Any,
-    row: Any,
-    slot: Any | None,
+    settings: Settings,
+    who: WorkerRow,
+    row: TaskRow,
+    slot: PairRow | None,
     line: Line,
 ) -> str:
     try:
@@ -351,8 +358,8 @@ def _judged(
 
 def settle_all(connection: Connection) -> None:
     """Settle every task, after something that concerns all of them."""
-    settings = SETTINGS.first(connection)
-    for row in connection.execute(select(task).order_by(task.c.id)).all():
+    settings = SETTINGS.only(connection)
+    for row in TASKS(connection):
         settle(connection, settings, row)
 
 
@@ -367,8 +374,8 @@ def set_closed(connection: Connection, names: Sequence[str], closed: int) -> Non
 
 def _refuse_unknown(
     line: Line,
-    workers: Mapping[str, Any],
-    tasks: Mapping[str, Any],
+    workers: Mapping[str, WorkerRow],
+    tasks: Mapping[str, TaskRow],
     gold_names: set[str],
     classes: Sequence[str],
 ) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from crowd_tvcs.campaign.belief import LOOK_AHEAD, affinity
 from crowd_tvcs.campaign.store import gold, queries
+from crowd_tvcs.campaign.store.rows import FreedPair, PairRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.campaign.store.statements import Call, later, together
 from crowd_tvcs.campaign.tasks import (
@@ -115,7 +116,7 @@ def before_offer(name: str, now: float, per_pair: bool) -> tuple[Call, Call, Cal
 
 def offer(
     connection: Connection,
-    settings: Any,
+    settings: Settings,
     found: list[list[Any]],
     name: str,
     now: float,
@@ -165,7 +166,7 @@ def before_submit(name: str, task_name: str) -> tuple[Call, Call, Call]:
 
 def submit(
     connection: Connection,
-    settings: Any,
+    settings: Settings,
     found: list[list[Any]],
     answer: tuple[str, str, str],
     now: float,
@@ -194,7 +195,7 @@ def submit(
         return Receipt(task_name, name, label, reason, row.confidence)
     if reason == LATE:
         take_again(connection, settings, who, row)
-        row = queries.TASK.first(connection, of_task=row.id)
+        row = queries.TASK.only(connection, of_task=row.id)
     code = classes.index(label)
     values = with_answer(settings, row, pairs, who.id, code)
     given = Given(row.id, who.id, code, now, seconds_of(slot, now))
@@ -209,7 +210,7 @@ def submit(
 
 
 def with_answer(
-    settings: Any, row: Any, pairs: Sequence[Any], who: int, label: int
+    settings: Settings, row: TaskRow, pairs: Sequence[PairRow], who: int, label: int
 ) -> dict[str, Any]:
     """Compute what follows from the pairs of a task once a worker answers theirs."""
     known = [
@@ -222,7 +223,12 @@ def with_answer(
 
 
 def judge(
-    connection: Connection, settings: Any, who: Any, row: Any, slot: Any | None, label: str
+    connection: Connection,
+    settings: Settings,
+    who: WorkerRow,
+    row: TaskRow,
+    slot: PairRow | None,
+    label: str,
 ) -> str:
     """Decide whether an answer can be taken: its slot is open, or lapsed and still free.
 
@@ -233,7 +239,7 @@ def judge(
     """
     if slot is None:
         raise Refused(f"task {row.name!r} was not given to worker {who.name!r}")
-    if slot.state == ANSWERED:
+    if slot.state == ANSWERED and slot.label is not None:
         before = json.loads(settings.classes)[slot.label]
         if before == label:
             return KNOWN
@@ -249,7 +255,7 @@ def judge(
     return LATE
 
 
-def take_again(connection: Connection, settings: Any, who: Any, row: Any) -> None:
+def take_again(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> None:
     """Return its slot to a pair whose slot had lapsed."""
     later(connection, queries.RENEW.with_(of_task=row.id, who=who.id, until=0.0))
     missing = settle(connection, settings, row)
@@ -257,7 +263,7 @@ def take_again(connection: Connection, settings: Any, who: Any, row: Any) -> Non
     count(connection, slots=1, committed=who.cost, missing=missing)
 
 
-def write_answers(connection: Connection, settings: Any, answers: Sequence[Given]) -> None:
+def write_answers(connection: Connection, settings: Settings, answers: Sequence[Given]) -> None:
     """Write answers into open slots, and settle their tasks."""
     for place, one in enumerate(answers, start=settings.answers + 1):
         later(connection, one.written(place))
@@ -267,14 +273,14 @@ def write_answers(connection: Connection, settings: Any, answers: Sequence[Given
     count(connection, answers=len(answers))
 
 
-def release(connection: Connection, settings: Any, number: int) -> int:
+def release(connection: Connection, settings: Settings, number: int) -> int:
     """Release what a round issued and nobody answered; return how many slots they were."""
     lapsed = queries.RELEASE(connection, number=number)
     free(connection, settings, lapsed)
     return len(lapsed)
 
 
-def the_worker(found: list[Any], name: str) -> Any:
+def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
     """Return the worker that was found.
 
     Raises
@@ -287,14 +293,14 @@ def the_worker(found: list[Any], name: str) -> Any:
     return found[0]
 
 
-def _is_held_up(settings: Any, who: Any) -> str:
+def _is_held_up(settings: Settings, who: WorkerRow) -> str:
     """Whether the operator lets this worker have no task now, and why; or ''."""
     if settings.paused:
         return "the campaign is paused"
     return "the operator gives this worker no more tasks" if who.blocked else ""
 
 
-def _no_room(settings: Any, who: Any) -> str:
+def _no_room(settings: Settings, who: WorkerRow) -> str:
     """Which cap leaves no room for one more label of this worker, or ''."""
     if who.slots >= who.max_tasks:
         return f"the worker has their {who.max_tasks} tasks"
@@ -305,7 +311,7 @@ def _no_room(settings: Any, who: Any) -> str:
     return ""
 
 
-def _task_is_taken(connection: Connection, settings: Any, who: Any, row: Any) -> str:
+def _task_is_taken(connection: Connection, settings: Settings, who: WorkerRow, row: TaskRow) -> str:
     """Why a task has no room for this worker, or ''."""
     if row.slots >= row.max_workers:
         return f"the task has its {row.max_workers} workers"
@@ -316,7 +322,7 @@ def _task_is_taken(connection: Connection, settings: Any, who: Any, row: Any) ->
     return ""
 
 
-def _below_gate(settings: Any, who: Any) -> str:
+def _below_gate(settings: Settings, who: WorkerRow) -> str:
     if settings.per_pair:
         return ""
     if who.quality is None:
@@ -326,7 +332,9 @@ def _below_gate(settings: Any, who: Any) -> str:
     return ""
 
 
-def _best_task(connection: Connection, settings: Any, who: Any, found: Any) -> Any:
+def _best_task(
+    connection: Connection, settings: Settings, who: WorkerRow, found: TaskRow | None
+) -> TaskRow | None:
     """Find the open task of largest uncertainty x skill that the worker has not had.
 
     `found` is it by itself. If only tasks that lack workers may be given, it is another. Where
@@ -343,12 +351,14 @@ def _best_task(connection: Connection, settings: Any, who: Any, found: Any) -> A
     return found
 
 
-def _search(connection: Connection, settings: Any, who: Any, *, only_needy: bool) -> Any:
+def _search(
+    connection: Connection, settings: Settings, who: WorkerRow, *, only_needy: bool
+) -> TaskRow | None:
     search = queries.SEARCHES[bool(settings.per_pair), only_needy]
     return search.first(connection, called=who.name)
 
 
-def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
+def _is_worth(connection: Connection, settings: Settings, row: TaskRow) -> bool:
     """Whether labels of those who may still have the task add what they must.
 
     A task is wanted by what the best whom the gate lets in would add. They may be at their cap, be
@@ -357,9 +367,10 @@ def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
     if settings.least_gain is None or row.needy:
         return True
     is_left = queries.LEFT[bool(settings.per_pair)]
-    left = is_left.first(connection, of_task=row.id, gate=settings.gate)
+    left = is_left.only(connection, of_task=row.id, gate=settings.gate)
     n_classes = len(json.loads(settings.classes))
-    best = max(left.high, 1.0 - left.low) if n_classes == 2 else left.high
+    low, high = left.low or 0.0, left.high or 0.0
+    best = max(high, 1.0 - low) if n_classes == 2 else high
     slots = row.max_workers - row.answers
     room = min(slots, left.workers + row.slots - row.answers)
     if best >= (settings.best or 0.0) and room >= min(slots, LOOK_AHEAD):
@@ -370,7 +381,7 @@ def _is_worth(connection: Connection, settings: Any, row: Any) -> bool:
     return judged(settings, row, pairs).is_worth(settings, best, room)
 
 
-def _is_for_gold(settings: Any, who: Any, share: float) -> bool:
+def _is_for_gold(settings: Settings, who: WorkerRow, share: float) -> bool:
     """Whether gold is due: by chance, so that nobody can count up to it, from the store alone."""
     if is_reserved(settings):
         return False
@@ -380,12 +391,14 @@ def _is_for_gold(settings: Any, who: Any, share: float) -> bool:
     return int.from_bytes(drawn) < share * 2.0**64
 
 
-def _gold_task(connection: Connection, who: Any) -> Any:
+def _gold_task(connection: Connection, who: WorkerRow) -> TaskRow | None:
     """Find gold that the worker has not had, or None."""
     return gold.SEARCH.first(connection, called=who.name)
 
 
-def _take(connection: Connection, settings: Any, who: Any, chosen: Any, now: float) -> None:
+def _take(
+    connection: Connection, settings: Settings, who: WorkerRow, chosen: TaskRow, now: float
+) -> None:
     """Lease the task: its slot, what it is expected to leave uncertain, and the counters."""
     n_classes = len(json.loads(settings.classes))
     quality = known_or_nothing(chosen.quality if settings.per_pair else who.quality, n_classes)
@@ -405,7 +418,7 @@ def _take(connection: Connection, settings: Any, who: Any, chosen: Any, now: flo
     )
 
 
-def free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
+def free(connection: Connection, settings: Settings, lapsed: Sequence[FreedPair]) -> None:
     """Take slots that were given up off their workers and the campaign; settle their tasks."""
     if lapsed:
         missing = settle_each(connection, settings, [row.task_id for row in lapsed])
@@ -418,7 +431,7 @@ def free(connection: Connection, settings: Any, lapsed: Sequence[Any]) -> None:
         count(connection, slots=-len(lapsed), committed=-cost, missing=missing)
 
 
-def seconds_of(slot: Any, now: float) -> float | None:
+def seconds_of(slot: PairRow | None, now: float) -> float | None:
     """Seconds since the task was given to the worker; None if that is not known."""
     took = now - slot.leased_at if slot is not None and slot.leased_at is not None else 0.0
     return took if took > 0.0 else None

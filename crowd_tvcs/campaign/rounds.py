@@ -22,14 +22,15 @@ from crowd_tvcs.campaign.planning.proposal import (
 )
 from crowd_tvcs.campaign.state import Integers, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import ISSUED, LAPSED, pair, planned, worker
 from crowd_tvcs.campaign.tasks import count, settle_each
 from crowd_tvcs.methods import METHODS, assign, methods_for
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
-from crowd_tvcs.skills.foresight import Foreseen
 
 
 def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
@@ -68,10 +69,10 @@ def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
     least = np.where(closed, out, least)
     if budget is not None and np.maximum(least, out).sum() > budget:
         least = np.zeros(m, dtype=np.int64)  # a later round meets the minimums
-    money = settings.money
-    if money is not None:
+    money = None
+    if settings.money is not None:
         paid = int(_prices(state) @ (answered.sum(axis=1) + state.on_gold))
-        money = (money - spare - paid) / MILLION
+        money = (settings.money - spare - paid) / MILLION
     return Plan(
         Quality(state.quality.values, state.quality.workers, state.quality.tasks, able),
         max_workers_per_task=per_task,
@@ -151,13 +152,13 @@ def propose(
     )
 
 
-def _foreseen(state: State, kept: Assignment) -> Foreseen | None:
+def _foreseen(state: State, kept: Assignment) -> AccuracyForecast | None:
     """What gold foresees: of tasks without answers by their workers, of others what is expected."""
     model = state.model
     if model is None or model.foresight is None or kept.plan.common_error != model.plan_error:
         return None
     new = kept.support & ~state.answered.any(axis=0)
-    return model.foresight.of_plan(state.quality.values, new, kept.task_accuracy)
+    return model.foresight.forecast_plan(state.quality.values, new, kept.task_accuracy)
 
 
 def _within_money(
@@ -184,7 +185,7 @@ def usual_method(plan: Plan, *, quick: bool = False) -> str:
     return next(name for name in methods_for(plan) if METHODS[name].is_quick or not quick)
 
 
-def issue(connection: Connection, state: State, settings: Any, found: Proposal) -> int:
+def issue(connection: Connection, state: State, settings: Settings, found: Proposal) -> int:
     """Write a round down: every new pair gets a slot; the number of the round."""
     number = settings.rounds + 1
     chosen = [(state.tasks[j].id, state.workers[i].id) for i, j in found.pairs.tolist()]

@@ -8,6 +8,7 @@ from typing import Any
 
 from crowd_tvcs.campaign.entries import MILLION, require_text
 from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.rows import Settings
 from tvcs_core.arguments import array_of, names_of, require_number
 
 
@@ -72,7 +73,7 @@ def count_of(name: str, value: int | None) -> int | None:
     return int(value)
 
 
-def require_round(number: int, settings: Any) -> None:
+def require_round(number: int, settings: Settings) -> None:
     """Refuse the number of a round that was not issued."""
     if not 1 <= number <= settings.rounds:
         there = f"are rounds 1 to {settings.rounds}" if settings.rounds else "is no round yet"

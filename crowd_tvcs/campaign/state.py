@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,19 @@ from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import known_damage, unmarked
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.store import kinds, schema
+from crowd_tvcs.campaign.store import kinds, queries, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.tasks import has_label, is_done, prior_of, prior_weight
 from crowd_tvcs.factors import tables
-from crowd_tvcs.skills.dependence import Dependence, Told, chances, told
-from crowd_tvcs.skills.vote import by_evidence, evidence_of, priors
+from crowd_tvcs.skills.dependence import (
+    AnswerLikelihoods,
+    Dependence,
+    answer_likelihoods,
+    dependent_posterior,
+)
+from crowd_tvcs.skills.vote import bayes_posterior, log_likelihood_of, priors
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -82,14 +88,14 @@ class State:
         nowhere else here.
     """
 
-    settings: Any
-    workers: list[Any]
-    tasks: list[Any]
+    settings: Settings
+    workers: list[WorkerRow]
+    tasks: list[TaskRow]
     factors: Factors
     pairs: Pairs
     given: list[tuple[int, int, int]]
     times: list[tuple[float, float]]
-    rounds: list[Any]
+    rounds: list[RoundRow]
     gold: dict[str, int]
     gold_answers: list[tuple[str, str, str]]
     on_gold: Integers
@@ -226,12 +232,12 @@ class State:
     def alone(self) -> Floats:
         """The same, had workers who err independently given the answers."""
         before = priors(self.prior, *self.prior.shape)
-        return by_evidence(before, self.evidence, self.answers.task_of)
+        return bayes_posterior(before, self.evidence, self.answers.task_of)
 
     @property
     def evidence(self) -> Floats:
-        """What every answer says by itself: `crowd_tvcs.skills.vote.evidence`."""
-        return evidence_of(self._accuracy, self.answers.label_of, len(self.classes))
+        """What every answer says by itself: `crowd_tvcs.skills.vote.log_likelihood`."""
+        return log_likelihood_of(self._accuracy, self.answers.label_of, len(self.classes))
 
     @cached_property
     def model(self) -> Dependence | None:
@@ -259,13 +265,15 @@ class State:
         weight = np.array([prior_weight(self.settings, t, self.model.shares) for t in self.tasks])
         out = np.empty_like(prior)
         for shares in np.unique(weight):
-            found = chances(self.model, rows, group_of, task_of_group.size, prior, float(shares))
+            found = dependent_posterior(
+                self.model, rows, group_of, task_of_group.size, prior, float(shares)
+            )
             of = weight[task_of_group] == shares
             out[of] = found[of]
         return out
 
     @cached_property
-    def _rows(self) -> Told:
+    def _rows(self) -> AnswerLikelihoods:
         """All answers as the model of dependence looks at them."""
         a, k = self.answers, len(self.classes)
         habits = None
@@ -276,7 +284,7 @@ class State:
                 for i, w in enumerate(self.workers)
             ]
             habits = np.array(own)[a.worker_of]
-        return told(a.label_of, self._accuracy, habits, k)
+        return answer_likelihoods(a.label_of, self._accuracy, habits, k)
 
     @property
     def _known(self) -> Floats:
@@ -296,7 +304,7 @@ class State:
     @property
     def is_labelled(self) -> NDArray[np.bool_]:
         """Which tasks have a label, see `tasks.has_label`."""
-        return np.array([has_label(t) for t in self.tasks], dtype=bool)
+        return np.array([has_label(t.answers, t.prior) for t in self.tasks], dtype=bool)
 
     @property
     def expected_accuracy(self) -> float:
@@ -307,11 +315,11 @@ class State:
         return float(self.posterior.max(axis=1).mean())
 
 
-def read_state(connection: Connection, settings: Any) -> State:
+def read_state(connection: Connection, settings: Settings) -> State:
     """Read a whole campaign."""
-    workers = sorted(connection.execute(select(schema.worker)).all(), key=lambda w: w.name)
-    ordinary = select(schema.task).where(schema.task.c.closed != GOLD)
-    tasks = sorted(connection.execute(ordinary).all(), key=lambda t: t.name)
+    workers = sorted(queries.WORKERS(connection), key=lambda w: w.name)
+    ordinary = (t for t in queries.TASKS(connection) if t.closed != GOLD)
+    tasks = sorted(ordinary, key=lambda t: t.name)
     row_of = {w.id: i for i, w in enumerate(workers)}
     column_of = {t.id: j for j, t in enumerate(tasks)}
     factors = _factors(connection, settings, workers, tasks)
@@ -329,7 +337,6 @@ def read_state(connection: Connection, settings: Any) -> State:
             placed.append((place, (i, j, label), (_or_nan(when), _or_nan(seconds))))
     placed.sort()
     of_task, who, what = np.array(sorted(states), dtype=np.int64).reshape(-1, 3).T
-    rounds = connection.execute(select(schema.planned).order_by(schema.planned.c.round)).all()
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
     gold = dict(known.all())
     classes = json.loads(settings.classes)
@@ -340,13 +347,13 @@ def read_state(connection: Connection, settings: Any) -> State:
     ]
     return State(
         settings,
-        list(workers),
-        list(tasks),
+        workers,
+        tasks,
         factors,
         Pairs(of_task, who, what.astype(np.int8)),
         [answer for _, answer, _ in placed],
         [times for _, _, times in placed],
-        list(rounds),
+        queries.ROUNDS(connection),
         gold,
         sorted(told_of_gold),
         on_gold,
@@ -384,7 +391,7 @@ def _if_any(times: Floats) -> Floats | None:
 
 
 def _factors(
-    connection: Connection, settings: Any, workers: list[Any], tasks: list[Any]
+    connection: Connection, settings: Settings, workers: list[WorkerRow], tasks: list[TaskRow]
 ) -> Factors:
     """Read the qualities; what is not known tells nothing and is not allowed."""
     nothing = 1.0 / len(json.loads(settings.classes))

@@ -129,7 +129,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
     foresight = None if state.model is None else state.model.foresight
     around = None
     if foresight is not None and expected is not None:
-        around = foresight.around(expected, len(sure))._asdict()
+        around = foresight.with_interval(expected, len(sure))._asdict()
     known = [
         (one.label, state.classes[state.gold[one.task]])
         for one in standings
@@ -177,7 +177,7 @@ def least_sure(standings: list[Standing], number: int) -> list[Standing]:
 def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
     """Tasks that would be done with another target."""
     gold = on_gold(state)
-    at = target if gold is None or state.model is None else gold.sure_at(target)
+    at = target if gold is None or state.model is None else gold.confidence_threshold(target)
     return np.array([t.confidence >= at and not t.needy for t in state.tasks], dtype=bool)
 
 
@@ -232,7 +232,7 @@ def _worth_of(
     slots = np.array([t.max_workers for t in state.tasks]) - answers
     somebody = may.sum(axis=0) + state.pending.sum(axis=0)
     room = np.minimum(np.minimum(slots, somebody), LOOK_AHEAD)
-    joint: dict[str, Any] = {"dependence": state.model, "answers": answers, "most": room}
+    joint: dict[str, Any] = {"dependence": state.model, "answers": answers, "max_labels": room}
     joint |= {"alone": alone}
     gain = np.where(may.any(axis=0), gain_per_label(chances, top, **joint), 0.0)
     if value is None:

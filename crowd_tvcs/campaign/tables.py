@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
     ANSWER,
     KIND,
@@ -15,17 +16,16 @@ from crowd_tvcs.answers.columns import (
     WORKER,
     find,
     open_table,
-    read_chance,
     read_name,
+    read_probability,
     read_rows,
     read_worker_rows,
     require_costs,
     rows_by_name,
 )
-from crowd_tvcs.answers.judged import judge_rows
+from crowd_tvcs.answers.duplicates import deduplicate
+from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.quality import Quality, read_quality
-from crowd_tvcs.answers.repeats import one_per_pair
-from crowd_tvcs.answers.slips import alike_names
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import Line, Task, Worker
 from tvcs_core.command.shell import say
@@ -46,7 +46,7 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     """
     rows = read_worker_rows(path, known)
     require_costs(path, rows, rows)
-    for line in alike_names("worker", rows):
+    for line in warn_similar_names("worker", rows):
         say(line)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
@@ -63,7 +63,7 @@ def read_tasks(
     """
     columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
     rows = read_rows(path, TASK, columns, known)
-    for line in alike_names("task", rows):
+    for line in warn_similar_names("task", rows):
         say(line)
     return [
         Task(
@@ -81,14 +81,14 @@ def read_qualities(path: Path) -> Qualities:
     """Read one quality per worker (`worker, quality`), or a table that `read_quality` reads."""
     table = open_table(path)
     header = table.rows[0]
-    if any(map(TASK.is_called, header)) or not any(map(QUALITY.is_called, header)):
+    if any(map(TASK.matches, header)) or not any(map(QUALITY.matches, header)):
         return read_quality(path).quality
     worker, at = find(table, [WORKER, QUALITY])
     out = {}
     for name, r in rows_by_name(table, worker).items():
         if not table.rows[r][at]:
             raise table.error(f"the quality of worker {shown(name)} is missing", r)
-        out[name] = read_chance(table, r, at)
+        out[name] = read_probability(table, r, at)
     return out
 
 
@@ -108,7 +108,7 @@ def read_lines(
     path
         The table.
     keep
-        Which answer to take of a pair that is there twice (see `crowd_tvcs.answers.repeats`);
+        Which answer to take of a pair that is there twice (see `crowd_tvcs.answers.duplicates`);
         None refuses that.
     classes
         Labels that are labels whatever they look like (see `crowd_tvcs.answers.values`). Others
@@ -125,13 +125,13 @@ def read_lines(
     table = open_table(path)
     at = find(table, [TASK, WORKER, ANSWER])
     named = {TASK.name: at[0], WORKER.name: at[1]}
-    judged = judge_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
-    kept = one_per_pair(table, judged, keep)
-    for line in (judged.described.removeprefix("; "), kept.said):
+    judged = check_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
+    kept = deduplicate(table, judged, keep)
+    for line in (judged.description.removeprefix("; "), kept.description):
         if line:
             say(f"{path}: {line}")
     task, worker, label = *judged.names, judged.label
-    for line in alike_names("task", task.names) + alike_names("worker", worker.names):
+    for line in warn_similar_names("task", task.names) + warn_similar_names("worker", worker.names):
         say(line)
     when, seconds = read_times(table)
     return [

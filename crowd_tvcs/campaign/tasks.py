@@ -20,13 +20,16 @@ from crowd_tvcs.campaign.belief import (
 )
 from crowd_tvcs.campaign.belief import together as believed
 from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
+from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call, later, together
 
 MOST_MONEY = 2**62
 AT_ONCE = 100
 """Tasks that are read in one message."""
-Pair = tuple[int, int, float | None, str | None]  # state, label, quality and habits of the worker
+Pair = tuple[
+    int, int | None, float | None, str | None
+]  # state, label, quality and habits of the worker
 
 
 def prior_of(own: float | None, everybody: str) -> list[float]:
@@ -47,21 +50,21 @@ class Judged(NamedTuple):
     answers: list[Given]
     chances: list[float]
 
-    def is_worth(self, settings: Any, best: float, room: int) -> bool:
+    def is_worth(self, settings: Settings, best: float, room: int) -> bool:
         """Whether so many labels of workers as good as `best` add what labels must, each."""
         joint = joint_of(settings.dependence)
         alone = None if joint is None else _alone(self.prior, self.answers)
         added = gain_per_label(self.chances, best, joint, len(self.answers), room, alone)
-        return bool(added >= settings.least_gain)
+        return bool(added >= (settings.least_gain or 0.0))
 
 
-def judged(settings: Any, row: Any, pairs: Iterable[Pair]) -> Judged:
+def judged(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> Judged:
     """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
     answers = [
         Given(label, known_or_nothing(quality, len(prior)), habits_of(habits))
         for state, label, quality, habits in pairs
-        if state == ANSWERED
+        if state == ANSWERED and label is not None
     ]
     joint = joint_of(settings.dependence)
     if joint is None:
@@ -75,7 +78,7 @@ def _alone(prior: list[float], answers: list[Given]) -> list[float]:
     return posterior(prior, [(one.label, one.accuracy) for one in answers])
 
 
-def settled(settings: Any, row: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
+def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Compute all that follows from the pairs of a task."""
     found = judged(settings, row, pairs)
     chances, n_answers = found.chances, len(found.answers)
@@ -99,33 +102,33 @@ def settled(settings: Any, row: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
     } | openness(settings, row, slots, chances[best], adds)
 
 
-def has_label(row: Any) -> bool:
+def has_label(answers: int, prior: float | None) -> bool:
     """Whether a task has a label: by answers, or by a chance of its own that leans to a class.
 
     Such a chance is of whoever made the table of tasks, such as models. A task with neither has the
     classes' shares and no label.
     """
-    return bool(row.answers) or (row.prior is not None and row.prior != 0.5)
+    return bool(answers) or (prior is not None and prior != 0.5)
 
 
-def prior_weight(settings: Any, row: Any, shares: float) -> float:
+def prior_weight(settings: Settings, row: TaskRow, shares: float) -> float:
     """How much the prior of a task counts: `shares` if it is the class shares of gold, else 1."""
     return shares if settings.shares_of_gold and row.prior is None else 1.0
 
 
-def before_first(settings: Any) -> float:
+def before_first(settings: Settings) -> float:
     """How much more a task without labels counts, so that every task gets a first label early."""
     return 1.0 if settings.dependence is None else FIRST
 
 
-def is_done(settings: Any, confidence: float) -> bool:
+def is_done(settings: Settings, confidence: float) -> bool:
     """Whether a task this sure of its label needs none more, its minimum apart."""
     at = settings.target if settings.sure_at is None else settings.sure_at
     return bool(confidence >= at)
 
 
 def openness(
-    settings: Any, row: Any, slots: int, confidence: float, is_worth: bool = True
+    settings: Settings, row: TaskRow, slots: int, confidence: float, is_worth: bool = True
 ) -> dict[str, int]:
     """Return whether a task with so many slots may be offered, and whether its minimum is unmet."""
     is_short = slots < row.min_workers
@@ -134,30 +137,31 @@ def openness(
     return {"slots": slots, "wanted": int(is_wanted), "needy": int(is_short)}
 
 
-def missing_more(row: Any, slots: int) -> int:
+def missing_more(row: TaskRow, slots: int) -> int:
     """By how many the slots that a task's minimum asks for grow if it comes to have `slots`."""
     return max(0, row.min_workers - slots) - max(0, row.min_workers - row.slots)
 
 
-def is_reserved(settings: Any) -> bool:
+def is_reserved(settings: Settings) -> bool:
     """Whether all that is left of the budget is needed for the minimums of tasks."""
     left = None if settings.budget is None else settings.budget - settings.slots
     return left is not None and left <= settings.missing
 
 
-def is_needed(connection: Connection, settings: Any) -> bool:
+def is_needed(connection: Connection, settings: Settings) -> bool:
     """Whether what is left of the budget is no more than minimums that somebody may still meet."""
     money = MOST_MONEY if settings.money is None else settings.money - settings.committed
     short = SHORT[bool(settings.per_pair)](connection, gate=settings.gate, money=money)
-    return bool(settings.budget - settings.slots <= sum(min(one.short, one.able) for one in short))
+    left = (settings.budget or 0) - settings.slots
+    return left <= sum(min(one.short, one.able) for one in short)
 
 
-def settle(connection: Connection, settings: Any, row: Any) -> int:
+def settle(connection: Connection, settings: Settings, row: TaskRow) -> int:
     """Write down what follows from the pairs of a task; see `missing_more`."""
     return _settle(connection, settings, row, PAIRS(connection, of_task=row.id))
 
 
-def settle_each(connection: Connection, settings: Any, tasks: Iterable[int]) -> int:
+def settle_each(connection: Connection, settings: Settings, tasks: Iterable[int]) -> int:
     """Settle tasks by their ids, in order; the change of the slots that are missing."""
     ids, missing = sorted(set(tasks)), 0
     for start in range(0, len(ids), AT_ONCE):
@@ -172,7 +176,9 @@ def settle_each(connection: Connection, settings: Any, tasks: Iterable[int]) -> 
     return missing
 
 
-def _settle(connection: Connection, settings: Any, row: Any, pairs: Sequence[Any]) -> int:
+def _settle(
+    connection: Connection, settings: Settings, row: TaskRow, pairs: Sequence[PairRow]
+) -> int:
     values = settled(settings, row, [(p.state, p.label, p.quality, p.habits) for p in pairs])
     later(connection, SETTLE.with_(**values))
     return missing_more(row, values["slots"])

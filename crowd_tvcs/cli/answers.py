@@ -93,8 +93,8 @@ def read_with_gold(
 ) -> tuple[Answers, Gold]:
     """Read answers and gold, with the classes of both, and say how they were understood."""
     from crowd_tvcs.answers.answers import read_answers, read_gold
-    from crowd_tvcs.answers.class_shares import lone_class
-    from crowd_tvcs.answers.slips import ask_about_classes
+    from crowd_tvcs.answers.class_prevalence import warn_single_class
+    from crowd_tvcs.answers.label_typos import review_labels
 
     names = class_names(classes)
     known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
@@ -109,10 +109,10 @@ def read_with_gold(
     say(f"{answers}: {table.layout}")
     say(f"{gold}: {known.layout}")
     if names is None:
-        for line in ask_about_classes(gold, known, _used(table)):
+        for line in review_labels(gold, known, _used(table)):
             say(line)
     _say_names(table)
-    for line in lone_class(known.labels, table.classes):
+    for line in warn_single_class(known.labels, table.classes):
         say(line)
     return table, known
 
@@ -145,17 +145,17 @@ def _say_names(table: Answers) -> None:
 
 def say_names(tasks: Mapping[str, int], workers: Mapping[str, int]) -> None:
     """Point out names that look alike, or may be those of several; by how many answers each has."""
-    from crowd_tvcs.answers.slips import alike_names
+    from crowd_tvcs.answers.label_typos import warn_similar_names
 
-    for line in alike_names("task", tasks) + alike_names("worker", workers):
+    for line in warn_similar_names("task", tasks) + warn_similar_names("worker", workers):
         say(line)
 
 
 def say_labels(used: Mapping[str, int]) -> None:
     """Point out labels that look alike, or like no classes; by how many answers have each."""
-    from crowd_tvcs.answers.slips import alike, odd_labels
+    from crowd_tvcs.answers.label_typos import warn_odd_labels, warn_similar_labels
 
-    for line in alike(used) + odd_labels(used):
+    for line in warn_similar_labels(used) + warn_odd_labels(used):
         say(line)
 
 
@@ -178,8 +178,8 @@ def say_skill(skill: Skill) -> None:
 
 def say_dependence(dependence: Dependence) -> None:
     """Tell what several answers are worth together, and warn where gold says otherwise."""
-    from crowd_tvcs.skills.dependence import said, warnings
+    from crowd_tvcs.skills.dependence import calibration_warnings, describe_dependence
 
-    say(said(dependence))
-    for line in warnings(dependence):
+    say(describe_dependence(dependence))
+    for line in calibration_warnings(dependence):
         say(line)

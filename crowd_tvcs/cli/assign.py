@@ -28,7 +28,7 @@ from tvcs_core.command.shell import guarded, say
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
-    from crowd_tvcs.skills.dependence import Claimed
+    from crowd_tvcs.skills.dependence import CalibrationBin
 
 MOST_COMPARED = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
 
@@ -130,7 +130,7 @@ def assign(given: AssignOptions) -> None:
     """
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
-    from crowd_tvcs.skills.plan_deviation import with_deviation, with_foreseen
+    from crowd_tvcs.skills.plan_deviation import with_deviation, with_forecast
 
     search = given.search
     plan, layout = given.read()
@@ -151,7 +151,7 @@ def assign(given: AssignOptions) -> None:
         if given.skills is not None:
             found = with_deviation(found, given.skills)
         if foresight is not None and plan.is_table:
-            found = with_foreseen(found, foresight)
+            found = with_forecast(found, foresight)
         _write(found, given, out, measured)
     _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
     _say_better(found, search.seed)
@@ -196,10 +196,10 @@ def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
 
 
 def _write(
-    found: Assignment, given: AssignOptions, out: Results, measured: tuple[Claimed, ...]
+    found: Assignment, given: AssignOptions, out: Results, measured: tuple[CalibrationBin, ...]
 ) -> None:
     """Write the plan, its proof and its report."""
-    from crowd_tvcs.report import assignment, factors
+    from crowd_tvcs.report.assignment import render
     from crowd_tvcs.what_if import around
 
     out.table("assignment.csv", ["worker", "task"], found.rows())
@@ -212,16 +212,15 @@ def _write(
         out.table("prices.csv", ["worker", "price"], found.price_rows())
     if branches := found.branches():
         out.json("branches.json", {"leaves": branches})
-    shown: dict[str, Any] = {
-        "source": given.crowd.name,
-        "command": _command(given),
-        "caps": given.recorded(),
-    }
-    if found.plan.is_table:
-        curve = around(found, rng=given.search.seed)
-        page = assignment.render(found, **shown, curve=curve, measured=measured)
-    else:
-        page = factors.render(found, **shown)
+    is_table = found.plan.is_table
+    page = render(
+        found,
+        source=given.crowd.name,
+        command=_command(given),
+        caps=given.recorded(),
+        curve=around(found, rng=given.search.seed) if is_table else None,
+        measured=measured if is_table else (),
+    )
     out.text("report.html", page)
 
 
@@ -234,7 +233,7 @@ def _command(given: AssignOptions) -> str:
 
 
 def _say_result(found: Assignment, out: Path, limited: str) -> None:
-    from crowd_tvcs.skills.foresight import Foreseen
+    from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
     say(
@@ -244,7 +243,7 @@ def _say_result(found: Assignment, out: Path, limited: str) -> None:
     if (spread := found.facts.get("accuracy_deviation")) is not None:
         say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
     if (foreseen := found.facts.get("foreseen")) is not None:
-        say(str(Foreseen(**foreseen)))
+        say(str(AccuracyForecast(**foreseen)))
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
         say(f"{limited} spent: {found.spent:g}{of_all}")

@@ -193,7 +193,7 @@ def status(
     ] = 10,
 ) -> None:
     """Print where the campaign stands, and the tasks least sure; --json: of every task."""
-    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.campaign import stand, summary
     from crowd_tvcs.campaign.honesty import on_gold
     from crowd_tvcs.campaign.stopping import least_sure
@@ -214,7 +214,8 @@ def status(
     for name, number in told["verdicts"].items():
         tell(f"{'tasks ' + name:<20}{number:>12}")
     prior = told["class_prior"]
-    tell(f"{'class prior':<20}{class_shares.shown(list(prior), list(prior.values())):>12}")
+    shown = class_prevalence.format_prevalence(list(prior), list(prior.values()))
+    tell(f"{'class prior':<20}{shown:>12}")
     print_on_gold(state, gold)
     _print_standings(least_sure(standings, rows))
     _say_unlabelled(told["unlabelled"], told["tasks"])
@@ -267,14 +268,14 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
 
     Where times are known, answered_at and seconds stand beside them, as crowd-tvcs workers reads.
     """
-    from crowd_tvcs.answers.times import as_text
+    from crowd_tvcs.answers.times import to_iso
 
     with open_campaign(store, out) as campaign:
         answers = campaign.state().answers
     header, rows = ["task", "worker", "label"], [list[object](row) for row in answers.rows()]
     if answers.when is not None:
         header.append("answered_at")
-        rows = [[*row, as_text(t)] for row, t in zip(rows, answers.when.tolist(), strict=True)]
+        rows = [[*row, to_iso(t)] for row, t in zip(rows, answers.when.tolist(), strict=True)]
     if answers.seconds is not None:
         header.append("seconds")
         took = ["" if math.isnan(t) else round(t, 3) for t in answers.seconds.tolist()]

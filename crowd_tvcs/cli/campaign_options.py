@@ -116,7 +116,7 @@ def say_model(campaign: Campaign) -> None:
 
 def said_of_target(state: State) -> str:
     """Say from which confidence on gold shows that the target is reached; '' without a target."""
-    from crowd_tvcs.skills.reliability import DOUBT
+    from crowd_tvcs.skills.reliability import MIN_CONFIDENT_GOLD
 
     target, at = state.settings.target, state.settings.sure_at
     if state.model is None or target >= 1.0:
@@ -127,8 +127,9 @@ def said_of_target(state: State) -> str:
         )
     if at >= 1.0:
         return (
-            f"target {target:g}: gold does not show that so many labels are right, however sure "
-            f"they are (it needs at least {DOUBT} sure gold tasks); no task is called sure"
+            f"target {target:g}: the gold tasks cannot confirm this target (at least "
+            f"{MIN_CONFIDENT_GOLD} high-confidence gold tasks are needed), so no task is "
+            "considered finished"
         )
     if at > target:
         return f"target {target:g}: by the gold a task is sure from a confidence of {at:.3f}"
@@ -158,10 +159,10 @@ def as_dict(gold: OnGold | None) -> dict[str, Any] | None:
 
 def print_on_gold(state: State, gold: OnGold | None) -> None:
     """Print claims beside what is reached on gold, by labels and by confidence, and warnings."""
-    from crowd_tvcs.skills.dependence import said
+    from crowd_tvcs.skills.dependence import describe_dependence
 
     if state.model is not None:
-        tell(said(state.model))
+        tell(describe_dependence(state.model))
         if line := said_of_target(state):
             tell(line)
     if gold is None:

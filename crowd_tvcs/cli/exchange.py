@@ -156,7 +156,7 @@ def import_answers(given: ImportOptions) -> None:
 
 def _table(found: Collected) -> tuple[list[str], list[list[object]]]:
     """Header and rows of answers.csv; a time that is not known is an empty cell."""
-    from crowd_tvcs.answers.times import as_text
+    from crowd_tvcs.answers.times import to_iso
     from tvcs_core.files.spreadsheet import shield
 
     header = ["task", "worker", "label"]
@@ -164,5 +164,5 @@ def _table(found: Collected) -> tuple[list[str], list[list[object]]]:
     if found.times:
         header += ["answered_at", "seconds"]
         for row, timing in zip(rows, found.times, strict=True):
-            row += [as_text(timing.when), "" if isnan(timing.seconds) else timing.seconds]
+            row += [to_iso(timing.when), "" if isnan(timing.seconds) else timing.seconds]
     return header, rows

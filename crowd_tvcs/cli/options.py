@@ -16,8 +16,8 @@ from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
+    from crowd_tvcs.skills.accuracy_forecast import ForecastModel
     from crowd_tvcs.skills.dependence import Dependence
-    from crowd_tvcs.skills.foresight import Foresight
 
 # What a plan in factors knows, beside the tables of kinds and tasks.
 KNOWN = (
@@ -185,7 +185,7 @@ class Demands:
             ) from None
 
     @property
-    def foresight(self) -> Foresight | None:
+    def foresight(self) -> ForecastModel | None:
         """What gold says of plans, if it is of plans with this common error."""
         model = self.dependence_model
         return None if model is None or model.plan_error != self.error else model.foresight
@@ -238,7 +238,7 @@ class Demands:
         if self.minutes is None or self.workers is None:
             return
         table = open_table(self.workers)
-        if not any(map(Column("minutes").is_called, table.rows[0])):
+        if not any(map(Column("minutes").matches, table.rows[0])):
             raise table.error("must have the column minutes, which --minutes limits", 0)
 
     def files(self) -> list[Path]:
@@ -259,9 +259,9 @@ class Demands:
         """The numbers of ``--class-prior``, or the shares of its file in the order of classes."""
         given = self.class_prior
         if given is not None and Path(given).is_file():
-            from crowd_tvcs.answers.class_shares import read_shares
+            from crowd_tvcs.answers.class_prevalence import read_prevalence
 
-            shares = read_shares(given)
+            shares = read_prevalence(given)
             return [shares[name] for name in (sorted(shares) if self.confusion else shares)]
         try:
             return None if given is None else [float(word) for word in given.split(",")]

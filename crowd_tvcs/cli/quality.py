@@ -25,7 +25,7 @@ from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
-    from crowd_tvcs.skills.em import Comparison
+    from crowd_tvcs.skills.em import RefitComparison
     from crowd_tvcs.skills.skill import Skill
 
 ASK = ("task", "answers", "tells")
@@ -98,7 +98,7 @@ def quality(given: QualityOptions) -> None:
     With --per-class also confusion.csv: worker, label, answer, chance. With --ask also ask.csv:
     task, answers, tells.
     """
-    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.answers.columns import read_task_names
     from crowd_tvcs.skills.skill import COLUMNS
 
@@ -111,8 +111,8 @@ def quality(given: QualityOptions) -> None:
     names = [task for task in table.tasks if task not in known.labels]
     if given.tasks is not None:
         names = read_task_names(given.tasks)
-    shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
-    of_class = class_shares.class_counts(known.labels, skill.classes)
+    shares = dict(zip(skill.classes, skill.class_prevalence.tolist(), strict=True))
+    of_class = class_prevalence.class_counts(known.labels, skill.classes)
     dependence = None if skill.dependence is None else skill.dependence.as_json()
     with results(
         "crowd-tvcs quality",
@@ -126,7 +126,9 @@ def quality(given: QualityOptions) -> None:
         if given.ask is not None:
             out.table("ask.csv", ASK, _asked(table, known, skill, given.ask))
         out.table("skills.csv", COLUMNS, skill.rows())
-        out.table("classes.csv", class_shares.COLUMNS, class_shares.rows(skill.classes, of_class))
+        out.table(
+            "classes.csv", class_prevalence.COLUMNS, class_prevalence.rows(skill.classes, of_class)
+        )
         if dependence is not None:
             out.json("dependence.json", dependence)
         if names:
@@ -134,7 +136,7 @@ def quality(given: QualityOptions) -> None:
         if given.per_class:
             out.table("confusion.csv", CONFUSION, _confusion_rows(skill))
     say_skill(skill)
-    say(class_shares.said(skill.classes, of_class))
+    say(class_prevalence.describe_prevalence(skill.classes, of_class))
     if not names:
         say("every task with answers is gold: no quality.csv; --tasks names the tasks to plan")
     say(f"written to {given.out}")
@@ -142,7 +144,11 @@ def quality(given: QualityOptions) -> None:
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     """Estimate the skills from gold answers, and where it is asked for from the others too."""
-    from crowd_tvcs.skills.em import ROUNDS, helps, refresh
+    from crowd_tvcs.skills.em import (
+        MAX_ROUNDS,
+        compare_on_held_out_gold,
+        refit_semi_supervised,
+    )
     from crowd_tvcs.skills.estimate import estimate_quality
 
     skill = estimate_quality(
@@ -155,8 +161,8 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     )
     if given.refresh is None:
         return skill
-    method, most = ("em", 1) if given.refresh == "auto" else (given.refresh, ROUNDS)
-    found = helps(
+    method, most = ("em", 1) if given.refresh == "auto" else (given.refresh, MAX_ROUNDS)
+    found = compare_on_held_out_gold(
         table, known, method=method, per_class=skill.per_class, model=skill.model, rounds=most
     )
     refused = "" if given.force_refresh or given.refresh == "auto" else found.refusal
@@ -166,17 +172,17 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
             "--refresh auto decide, or give --force-refresh"
         )
     if given.refresh != "auto" or found.is_worth_it:
-        skill = refresh(table, known, skill, method=method, rounds=most)
+        skill = refit_semi_supervised(table, known, skill, method=method, rounds=most)
     _say_what_gold_says(found, given.refresh, is_done=skill.learnt is not None)
     return skill
 
 
 def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple[str, int, float]]:
     """Tasks to make gold, their names safe for a spreadsheet."""
-    from crowd_tvcs.skills.ask import ask
+    from crowd_tvcs.skills.gold_suggestions import suggest_gold_tasks
     from tvcs_core.files.spreadsheet import shield
 
-    found = ask(answers, gold, skill, count)
+    found = suggest_gold_tasks(answers, gold, skill, count)
     if len(found) < count:
         say(f"only {len(found)} tasks have answers and no known label, {count} were asked for")
     return [(shield(task), n, tells) for task, n, tells in found]
@@ -207,7 +213,7 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
     ]
 
 
-def _say_what_gold_says(found: Comparison, method: str, *, is_done: bool) -> None:
+def _say_what_gold_says(found: RefitComparison, method: str, *, is_done: bool) -> None:
     done = f"refreshed by {method}" if is_done else "not refreshed"
     if found.gold == 0:
         say(f"{done}; {found.refusal}")

@@ -62,13 +62,13 @@ def replay(given: ReplayOptions) -> None:
     the files say how many labels are called .95 sure, and how many of these are right. A majority
     has no confidence. refused counts the splits whose held-out gold is against the refresh.
     """
-    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.routing.replay import Outcome, averages
     from crowd_tvcs.routing.replay import replay as replay_answers
 
     wanted = integers("--labels", given.labels)
     table, known = read_with_gold(given.answers, given.truth, given.classes, given.cleaning)
-    chances = class_shares.read_prior(given.prior, table.classes)
+    chances = class_prevalence.read_prior(given.prior, table.classes)
     if given.prior is None:
         _say_shares(table, known, given.gold_share)
     with results(
@@ -100,7 +100,7 @@ def replay(given: ReplayOptions) -> None:
 
 def _parameters(given: ReplayOptions) -> dict[str, Any]:
     """What ``run.json`` keeps of the options; classes and the rule for repeats where given."""
-    from crowd_tvcs.answers.class_shares import STRENGTH
+    from crowd_tvcs.answers.class_prevalence import STRENGTH
 
     named = {} if given.classes is None else {"classes": given.classes}
     strength = STRENGTH if given.prior is None else None
@@ -109,12 +109,16 @@ def _parameters(given: ReplayOptions) -> dict[str, Any]:
 
 
 def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
-    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers import class_prevalence
 
-    of_class = class_shares.class_counts(known.labels, table.classes)
+    of_class = class_prevalence.class_counts(known.labels, table.classes)
     n_gold = round(gold_share * len(known))
-    shares = class_shares.shown(table.classes, class_shares.class_shares(of_class))
-    say(f"class shares from gold: of about {n_gold} gold tasks in each split (of all: {shares})")
+    shares = class_prevalence.format_prevalence(
+        table.classes, class_prevalence.class_prevalence(of_class)
+    )
+    say(
+        f"class prevalence from gold: of about {n_gold} gold tasks in each split (of all: {shares})"
+    )
 
 
 def _print_rows(rows: list[dict[str, Any]], splits: int) -> None:

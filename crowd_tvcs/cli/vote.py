@@ -80,7 +80,7 @@ def vote(given: VoteOptions) -> None:
     their known label, with confidence 1. The shares hold if gold is a random sample of the tasks;
     of gold that was picked, such as the same number of each class, give --prior.
     """
-    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.skills.vote import vote as vote_on
 
     if given.quality is not None and given.gold is not None:
@@ -88,7 +88,7 @@ def vote(given: VoteOptions) -> None:
     used = given.used_method
     table, labelled = _read(given)
     skill, shares, dependence = _skill(table, labelled, given)
-    chances = class_shares.read_prior(given.prior, table.classes)
+    chances = class_prevalence.read_prior(given.prior, table.classes)
     votes = vote_on(table, used, skill=skill, prior=chances, dependence=dependence)
     known = {} if labelled is None else labelled.labels
     with results(
@@ -107,10 +107,10 @@ def vote(given: VoteOptions) -> None:
 
 def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Rows of the labels; tasks whose label is known keep it."""
-    from crowd_tvcs.skills.vote import majority
+    from crowd_tvcs.skills.vote import vote_shares
     from tvcs_core.files.spreadsheet import shield
 
-    shares = majority(table)
+    shares = vote_shares(table)
     place = {name: k for k, name in enumerate(table.classes)}
     out = []
     for j, (task, row) in enumerate(zip(table.tasks, votes.rows(), strict=True)):
@@ -151,7 +151,7 @@ def _skill(
     table: Answers, gold: Gold | None, given: VoteOptions
 ) -> tuple[Quality | Skill | None, dict[str, float] | None, Dependence | None]:
     """What the weights are made of, the class shares where they come from gold, and dependence."""
-    from crowd_tvcs.answers import class_shares
+    from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.answers.quality import read_quality
     from crowd_tvcs.skills.dependence_fit import NO_GOLD
     from crowd_tvcs.skills.estimate import checked_model, estimate_quality
@@ -169,6 +169,10 @@ def _skill(
     say_skill(skill)
     if given.prior is not None:
         return skill, None, skill.dependence
-    say(class_shares.said(skill.classes, class_shares.class_counts(gold.labels, skill.classes)))
-    shares = dict(zip(skill.classes, skill.class_shares.tolist(), strict=True))
+    say(
+        class_prevalence.describe_prevalence(
+            skill.classes, class_prevalence.class_counts(gold.labels, skill.classes)
+        )
+    )
+    shares = dict(zip(skill.classes, skill.class_prevalence.tolist(), strict=True))
     return skill, shares, skill.dependence

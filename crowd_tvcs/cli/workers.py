@@ -15,7 +15,7 @@ from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
-    from crowd_tvcs.behaviour.overview import Overview
+    from crowd_tvcs.behaviour.worker_review import WorkerReview
 
 RECORDED = ("gold", "workers", "classes", "worth", "level", "interval")
 ORDER = ("stop", "train", "more gold", "keep")
@@ -61,12 +61,12 @@ def workers(given: WorkersOptions) -> None:
     have columns answered_at (or time) and seconds (or duration), or started_at; crowd-tvcs import
     --times writes them.
     """
-    from crowd_tvcs.behaviour.overview import COLUMNS, FLAG_COLUMNS, look_over
+    from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS, review_workers
 
     table, known = read_with_gold(
         given.answers, given.gold, given.classes, given.cleaning, times=True
     )
-    found = look_over(
+    found = review_workers(
         table,
         known,
         cost=_costs(given.workers),
@@ -99,26 +99,26 @@ def _costs(path: Path | None) -> dict[str, float] | None:
     return {name: row["cost"] for name, row in rows.items() if "cost" in row}
 
 
-def _say(found: Overview) -> None:
+def _say(found: WorkerReview) -> None:
     if not found.has_times:
         say("no times of day: nothing is said of drift, fatigue and patterns")
     if found.inferred:
         say("no durations: the time since a worker's last answer stands for them")
-    say(str(found.haste))
+    say(str(found.speed_test))
 
 
-def _print(found: Overview, rows: int) -> None:
+def _print(found: WorkerReview, rows: int) -> None:
     """Print the workers that need something first, those of most answers first."""
     from tvcs_core.files.shown import plain
 
-    count = Counter(one.verdict for one in found.standings)
+    count = Counter(one.verdict for one in found.workers)
     print(", ".join(f"{count[verdict]} {verdict}" for verdict in ORDER))
     columns = {
         "verdict": "<10", "answers": ">8", "gold": ">6", "right": ">6", "quality": ">9.3f",
         "low": ">6.2f", "high": ">6.2f", "seconds": ">9.1f", "per hour": ">10.2f", " ": "<2",
         "worker": "<16", "flags": "<",
     }  # fmt: skip
-    order = sorted(found.standings, key=lambda s: (ORDER.index(s.verdict), -s.answers, s.worker))
+    order = sorted(found.workers, key=lambda s: (ORDER.index(s.verdict), -s.answers, s.worker))
     cells = []
     for s in order[: max(rows, 0)]:
         measured = [s.gold, s.right, s.quality, s.low, s.high, s.seconds, s.pay_per_hour]

@@ -1,8 +1,8 @@
-"""Files of annotation tools: an assignment out to them, the answers back in.
+"""Files of annotation tools: export of an assignment, import of the answers.
 
 Every format is a module with `write(path, works)` and `read(path, collector, question,
-task_field)`, and one line in `FORMATS`. Names are text throughout: ``007`` and ``NA`` stay as
-they are. What an answer says about anyone does not belong here: that is for `skills`.
+task_field)`, and one line in `FORMATS`. Names are text: ``007`` and ``NA`` stay unchanged. Skills
+are estimated elsewhere (`skills`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tvcs_core.files.errors import DataError
 
 @dataclass(frozen=True)
 class Format:
-    """How one tool's files are written and read.
+    """File format of one tool.
 
     Attributes
     ----------
     title
-        The tool.
+        Name of the tool.
     file_name
-        What the file for it is called.
+        Name of the exported file.
     write, read
-        See the module.
+        Functions of the module.
     """
 
     title: str
@@ -65,12 +65,12 @@ def export(
     path
         The file to write.
     tasks
-        What to show of every task; None for its name alone.
+        Content of every task; None for its name alone.
 
     Returns
     -------
     tuple of Work
-        What was written: every assigned task with its workers.
+        The exported tasks with their workers.
 
     Raises
     ------
@@ -104,28 +104,28 @@ def import_answers(
     format
         One of `FORMATS`.
     question
-        Name of the question whose answer is the label, where there are several.
+        Name of the question whose answer is the label, if there are several.
     task_field
-        Name of the field that holds the task, if it is not the one that `export` writes.
+        Name of the field of the task, if it is not that of `export`.
     accounts
-        Our name of a worker by what the tool calls them; None if they are the same.
+        Worker of every account of the tool; None if the names are equal.
     keep
-        Which answer to take where a worker answered a task more than once: ``"first"``, ``"last"``
-        (in time, where the tool says the time) or ``"majority"``; None refuses that.
+        Rule for duplicate answers of a worker to a task: ``"first"``, ``"last"`` (in time, if the
+        tool records it) or ``"majority"``; None refuses duplicates.
     times
-        Also read when answers were given and how long they took, where the tool says so.
+        Also read times and durations of the answers, if the tool records them.
     classes
-        Labels there may be, each a label whatever it looks like; None for any that looks like one
-        (see `crowd_tvcs.answers.values`).
+        Allowed labels, each valid whatever it looks like; None for any valid label (see
+        `crowd_tvcs.answers.values`).
     leave_out_missing
-        Whether to leave out answers without a label, a task or a worker, such as annotations that
-        were imported, or whose user was deleted.
+        Whether to leave out answers without a label, a task or a worker, such as imported
+        annotations, or those of a deleted user.
 
     Raises
     ------
     DataError
-        Naming file, record or line, and field: of what is cut off or missing, of an unknown
-        account, of both places where a worker answered a task twice, and of a time that cannot be.
+        Naming file, record or line, and field: of a truncated file or missing field, an unknown
+        account, both places of a duplicate answer, and an impossible time.
     """
     chosen = _format(format)
     collector = Collector(

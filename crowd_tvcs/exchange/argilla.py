@@ -1,4 +1,4 @@
-"""Argilla: records out, `to_json` or `to_list` of records in."""
+"""Argilla: write records, read `to_json` or `to_list` of records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Field, Place, Stamp
+from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Field, SourceLocation, Stamp
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
@@ -14,7 +14,7 @@ from tvcs_core.files.folders import write_json
 from tvcs_core.files.shown import listed, shown
 
 TASK = "id"
-TIMES = ("inserted_at", "updated_at")  # of a response, where the export has them
+TIMES = ("inserted_at", "updated_at")  # of a response, if the export has them
 FLAT = ".responses"
 EXPORT = (
     "in Python save dataset.records.to_json(path), or dataset.records.to_list(flatten=True) as JSON"
@@ -24,7 +24,7 @@ EXPORT = (
 def write(path: Path, works: Sequence[Work]) -> None:
     """Write a list of records for `Dataset.records.from_json`.
 
-    `id` is the task, `fields` the payload (the task's name as `text` where there is none), and the
+    `id` is the task, `fields` the payload (without one, the task's name as `text`), and the
     metadata `assigned` the list of workers: a terms property, by which an annotator filters.
     """
     records = [
@@ -42,17 +42,17 @@ def write(path: Path, works: Sequence[Work]) -> None:
 
 
 def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
-    """Read records as `to_json` writes them, as `to_list(flatten=True)`, or as version 1 did.
+    """Read records as `to_json` writes them, as `to_list(flatten=True)`, or those of version 1.
 
     An account is the id of the user. Responses are left out by their status, "draft" or
-    "discarded", and as "empty" without a value. `to_json` does not write the status: there
-    everything with a value counts.
+    "discarded", and as "empty" without a value. `to_json` does not write the status: there all
+    responses with a value count.
     """
     for record in read_records(path, EXPORT):
-        for place, name, response in _responses(record, question):
+        for location, name, response in _responses(record, question):
             status = response.get("status", "submitted")
             if status not in ("submitted", "draft", "discarded"):
-                raise place.error(
+                raise location.error(
                     "status", f"must be submitted, draft or discarded: {shown(status)}; {AGAIN}"
                 )
             if status != "submitted":
@@ -64,15 +64,17 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
                 values = response["value"]
                 if isinstance(values, list) and len(values) > 1:
                     what = f"must hold one label, found {shown(values)}; {SEVERAL}"
-                    raise place.error(name, what)
+                    raise location.error(name, what)
                 label = name, (values[0] if isinstance(values, list) else values)
                 when = next((f for f in TIMES if response.get(f)), TIMES[0])
                 stamp = Stamp.of(response, when=when)
-                collector.add(place, _task(record, task_field), account, label, stamp)
+                collector.add(location, _task(record, task_field), account, label, stamp)
 
 
-def _responses(record: Record, question: str | None) -> list[tuple[Place, str, dict[str, Any]]]:
-    """Responses of a record to the question, with place and name of the field."""
+def _responses(
+    record: Record, question: str | None
+) -> list[tuple[SourceLocation, str, dict[str, Any]]]:
+    """Return the responses of a record to the question, with location and name of the field."""
     fields = record.fields
     if "responses" not in fields:
         return _flat_responses(record, question)
@@ -84,30 +86,30 @@ def _responses(record: Record, question: str | None) -> list[tuple[Place, str, d
     name = _choose(list(by_question.fields), question, record)
     if name is None:
         return []
-    parts = Record(record.place, {"responses": by_question.fields.get(name)}).parts("responses")
-    return [(part.place, name, part.fields) for part in parts]
+    parts = Record(record.location, {"responses": by_question.fields.get(name)}).parts("responses")
+    return [(part.location, name, part.fields) for part in parts]
 
 
 def _responses_by_user(
     record: Record, question: str | None
-) -> list[tuple[Place, str, dict[str, Any]]]:
+) -> list[tuple[SourceLocation, str, dict[str, Any]]]:
     out = []
     for part in record.parts("responses"):
         values = part.fields.get("values")
-        answers = Record(part.place, values if isinstance(values, dict) else {})
+        answers = Record(part.location, values if isinstance(values, dict) else {})
         name = _choose(list(answers.fields), question, part)
         value = None if name is None else answers.fields.get(name)
         value = value.get("value") if isinstance(value, dict) else value
-        out.append((part.place, name or "values", {**part.fields, "value": value}))
+        out.append((part.location, name or "values", {**part.fields, "value": value}))
     return out
 
 
 def _flat_responses(
     record: Record, question: str | None
-) -> list[tuple[Place, str, dict[str, Any]]]:
+) -> list[tuple[SourceLocation, str, dict[str, Any]]]:
     names = [key.removesuffix(FLAT) for key in record.fields if key.endswith(FLAT)]
     if not names and question is None:
-        raise record.place.error("responses", f"is missing: no records with responses; {EXPORT}")
+        raise record.location.error("responses", f"is missing: no records with responses; {EXPORT}")
     name = _choose(names, question, record)
     if name is None:
         return []
@@ -117,20 +119,24 @@ def _flat_responses(
     columns = (values, users, statuses)
     if not all(isinstance(column, list) and len(column) == len(users) for column in columns):
         what = f"and its .users and .status must be lists of the same length; {AGAIN}"
-        raise record.place.error(f"{name}{FLAT}", what)
+        raise record.location.error(f"{name}{FLAT}", what)
     return [
-        (record.place.inside(f"response {k}"), name, {"value": v, "user_id": u, "status": s})
+        (
+            record.location.part_location(f"response {k}"),
+            name,
+            {"value": v, "user_id": u, "status": s},
+        )
         for k, (v, u, s) in enumerate(zip(*columns, strict=True), start=1)
     ]
 
 
 def _choose(names: list[str], question: str | None, record: Record) -> str | None:
-    """The question: the one that is asked for, else the only one; None if it has no response."""
+    """Return the requested question, else the only one; None if it has no response."""
     if question is not None:
         return question if question in names else None
     if len(names) > 1:
         found = f"has more than one question: {listed(sorted(names))}; choose with --question"
-        raise record.place.error("responses", found)
+        raise record.location.error("responses", found)
     return names[0] if names else None
 
 
@@ -142,7 +148,7 @@ def _task(record: Record, task_field: str | None) -> Field:
     if isinstance(metadata, dict) and field in metadata:
         return field, metadata[field]
     raise DataError(
-        f"{record.place.record}: neither the record nor its metadata has the field {field!r}; "
+        f"{record.location.record}: neither the record nor its metadata has the field {field!r}; "
         "--task-field names another",
-        path=record.place.path,
+        path=record.location.path,
     )

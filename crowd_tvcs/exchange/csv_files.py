@@ -1,4 +1,4 @@
-"""Tables of other tools: rows by column name, shielded for spreadsheets on the way out."""
+"""Tables of other tools: rows by column name, shielded for spreadsheets when written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Place
+from crowd_tvcs.exchange.collecting import SourceLocation
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import shield, unshield
@@ -20,12 +20,12 @@ class Sheet:
     table: Table
     header: tuple[str, ...]
 
-    def rows(self, skipped: int = 0) -> Iterator[tuple[Place, dict[str, str]]]:
-        """Yield every row below the header, and below so many rows more, with its place."""
+    def rows(self, skipped: int = 0) -> Iterator[tuple[SourceLocation, dict[str, str]]]:
+        """Yield every row below the header, after skipping some, with its location."""
         path, first = self.table.path, 1 + skipped
         for line, row in zip(self.table.lines[first:], self.table.rows[first:], strict=True):
             cells = map(unshield, row)
-            yield Place(path, line=line), dict(zip(self.header, cells, strict=True))
+            yield SourceLocation(path, line=line), dict(zip(self.header, cells, strict=True))
 
     def require(self, name: str, hint: str = "") -> None:
         """Refuse a table without the column."""
@@ -50,7 +50,7 @@ class Sheet:
 
 
 def read_sheet(path: str | Path) -> Sheet:
-    """Read a table; a column name that is there twice, or a row cut short, is an error."""
+    """Read a table, refusing repeated column names and truncated rows."""
     table = read_table(path)
     table.require_rectangle()
     header = tuple(unshield(cell) for cell in table.rows[0])

@@ -1,4 +1,4 @@
-"""doccano: JSON Lines in and out, one file of answers per user."""
+"""doccano: write and read JSON Lines, one file of answers per user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 
 TASK, ID = "task", "id"
-EVERYBODY = "all"  # what doccano calls the file without the names of users
+EVERYBODY = "all"  # name of doccano's file without the names of users
 PER_USER = (
     "export one file per user: in doccano's project turn 'Share annotations across all users' off, "
     "export JSONL and give the files of the users, such as ann.jsonl bob.jsonl"
@@ -20,7 +20,7 @@ PER_USER = (
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
-    """Write one text per line, with its task and whose it is, which doccano keeps beside it."""
+    """Write one text per line, with its task and workers, which doccano keeps."""
     with path.open("w", encoding="utf-8", newline="") as file:
         for work in works:
             line = {
@@ -36,35 +36,37 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     """Read the JSONL of one user, whose name is that of the file.
 
     The label is the one in `label`; a text without any is left out as "empty". The task is the
-    field `task`, which `write` gives, else `id`, the number that doccano gave the text.
+    field `task`, which `write` adds, else `id`, doccano's number of the text.
 
     Raises
     ------
     DataError
-        If it is the file of all users, in which nobody is named, or a text has several labels.
+        If it is the file of all users, which names none, or a text has several labels.
     """
     del question  # a project of doccano has one question
     user = path.name.split(".")[0]
     if user.lower().endswith(EVERYBODY) and user.lower()[:-3].strip("_- ") in ("", "doccano"):
-        raise DataError(f"holds answers of all users and says of none whose; {PER_USER}", path=path)
+        raise DataError(f"has answers of all users without their names; {PER_USER}", path=path)
     for record in read_lines(path, PER_USER):
         labels = record.fields.get("label", record.fields.get("labels"))
         if labels is None:
             found = ", ".join(record.fields)
-            raise record.place.error("label", f"is missing: no JSONL of doccano; found {found}")
+            raise record.location.error("label", f"is missing: no JSONL of doccano; found {found}")
         values = labels if isinstance(labels, list) else [labels]
         if not values or values == [""]:
             collector.leave_out("empty")
             continue
         if isinstance(values[0], list | dict):
             what = "must hold one label, found spans of a text; projects of classification are read"
-            raise record.place.error("label", what)
+            raise record.location.error("label", what)
         task = record.field(
             task_field or (TASK if TASK in record.fields else ID), "; --task-field names another"
         )
-        collector.add(record.place, task, ("file name", user), only(values, record.place, "label"))
+        collector.add(
+            record.location, task, ("file name", user), only(values, record.location, "label")
+        )
 
 
 def is_line(record: Record) -> bool:
-    """Whether a line that another tool did not write is one of doccano's."""
+    """Return whether a line without an origin is one of doccano's."""
     return isinstance(record.fields.get("label"), list) and ID in record.fields

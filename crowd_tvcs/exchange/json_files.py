@@ -1,4 +1,4 @@
-"""JSON and JSON Lines in, with errors that name the record and the field."""
+"""Read JSON and JSON Lines, with errors that name the record and the field."""
 
 from __future__ import annotations
 
@@ -8,50 +8,53 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Field, Place, name_of
+from crowd_tvcs.exchange.collecting import Field, SourceLocation, name_of
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import read_text
 
-MISSING = object()
+ABSENT_FIELD = object()
 AGAIN = "export it again, and do not edit it"
 
 
 @dataclass(frozen=True)
 class Record:
-    """An object of a file, with its place."""
+    """Object of a file, with its location."""
 
-    place: Place
+    location: SourceLocation
     fields: dict[str, Any]
 
     def name(self, field: str, hint: str = "") -> str:
         """Read a field that must be a name."""
         if field not in self.fields:
-            raise self.place.error(field, f"is missing{hint or f'; {AGAIN}'}")
-        return name_of(self.fields[field], self.place, field)
+            raise self.location.error(field, f"is missing{hint or f'; {AGAIN}'}")
+        return name_of(self.fields[field], self.location, field)
 
     def field(self, field: str, hint: str = "") -> Field:
-        """Return a field, which must be there, for the collector to judge."""
+        """Return a required field, for the collector to check."""
         if field not in self.fields:
-            raise self.place.error(field, f"is missing{hint or f'; {AGAIN}'}")
+            raise self.location.error(field, f"is missing{hint or f'; {AGAIN}'}")
         return field, self.fields[field]
 
     def part(self, field: str) -> Record:
         """Read a field that must be an object."""
-        value = self.fields.get(field, MISSING)
+        value = self.fields.get(field, ABSENT_FIELD)
         if not isinstance(value, dict):
-            what = "is missing" if value is MISSING else "must be an object"
-            raise self.place.error(field, f"{what}; {AGAIN}")
-        return Record(self.place.inside(f"in {shown(field)}"), value)
+            what = "is missing" if value is ABSENT_FIELD else "must be an object"
+            raise self.location.error(field, f"{what}; {AGAIN}")
+        return Record(self.location.part_location(f"in {shown(field)}"), value)
 
     def parts(self, field: str) -> list[Record]:
-        """Read a field that must be a list of objects; null is an empty one."""
+        """Read a field that must be a list of objects; null is an empty list."""
         value = self.fields.get(field)
         values = [] if value is None else value
         if not isinstance(values, list) or not all(isinstance(v, dict) for v in values):
-            raise self.place.error(field, f"must be a list of objects; {AGAIN}")
+            raise self.location.error(field, f"must be a list of objects; {AGAIN}")
         kind = field.removesuffix("s")
-        return [Record(self.place.inside(f"{kind} {k}"), v) for k, v in enumerate(values, start=1)]
+        return [
+            Record(self.location.part_location(f"{kind} {k}"), v)
+            for k, v in enumerate(values, start=1)
+        ]
 
 
 def read_records(path: str | Path, remedy: str) -> list[Record]:
@@ -60,8 +63,8 @@ def read_records(path: str | Path, remedy: str) -> list[Record]:
     Raises
     ------
     DataError
-        If it is cut off or otherwise no JSON, or holds something else; with `remedy`, what to
-        export instead, where it is a file of another kind.
+        If it is truncated or invalid JSON, or something else. `remedy` names the right export for
+        a file of another kind.
     """
     text = read_text(path)
     _refuse_others(text, path, remedy)
@@ -73,7 +76,7 @@ def read_records(path: str | Path, remedy: str) -> list[Record]:
     for k, fields in enumerate(value, start=1):
         if not isinstance(fields, dict):
             raise DataError(f"record {k} must be an object, found {_kind(fields)}", path=path)
-        out.append(Record(Place(str(path), f"record {k}"), fields))
+        out.append(Record(SourceLocation(str(path), f"record {k}"), fields))
     return out
 
 
@@ -83,7 +86,7 @@ def read_lines(path: str | Path, remedy: str) -> Iterator[Record]:
     Raises
     ------
     DataError
-        Naming the line that is no object, or cut off; with `remedy`, what to export instead.
+        Naming an invalid or truncated line. `remedy` names the right export.
     """
     whole = read_text(path)
     _refuse_others(whole, path, remedy)
@@ -93,11 +96,11 @@ def read_lines(path: str | Path, remedy: str) -> Iterator[Record]:
             if not isinstance(fields, dict):
                 what = f"must be an object, found {_kind(fields)}; {remedy}"
                 raise DataError(what, path=path, line=line)
-            yield Record(Place(str(path), line=line), fields)
+            yield Record(SourceLocation(str(path), line=line), fields)
 
 
 def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
-    """Refuse a file that is not even the beginning of JSON."""
+    """Refuse a file that does not begin like JSON."""
     begin = text.lstrip()[:1]
     if begin == "<":
         raise DataError(

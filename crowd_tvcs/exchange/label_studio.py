@@ -1,11 +1,11 @@
-"""Label Studio: task JSON out, the exports JSON and JSON-MIN in."""
+"""Label Studio: write task JSON, read the exports JSON and JSON-MIN."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Field, Place, Stamp, only
+from crowd_tvcs.exchange.collecting import Collector, Field, SourceLocation, Stamp, only
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
@@ -14,7 +14,7 @@ from tvcs_core.files.shown import listed, shown
 
 TASK = "task"
 TIMES = {"when": "created_at", "seconds": "lead_time"}
-OTHERS = {  # what a result is that is no choice, by its type or the field that JSON-MIN keeps
+OTHERS = {  # names of results that are not choices, by their type or the field of JSON-MIN
     "rating": "a rating",
     "selected": "a pairwise comparison",
     "pairwise": "a pairwise comparison",
@@ -49,12 +49,12 @@ def write(path: Path, works: Sequence[Work]) -> None:
 
 
 def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
-    """Read an export. `question` is the name of the Choices tag; JSON-MIN needs it.
+    """Read an export. `question` is the name of the Choices tag, required for JSON-MIN.
 
-    An account is the e-mail address where the export has it, else the number of the user. In
-    JSON, annotations that were cancelled are left out as "skipped", those without a result as
-    "empty"; JSON-MIN does not list the former. Ratings, pairs, spans and several choices are no
-    answers with one label of several: they are refused by name.
+    An account is the e-mail address if the export has it, else the number of the user. In JSON,
+    cancelled annotations are left out as "skipped", those without a result as "empty"; JSON-MIN
+    does not list the former. Ratings, pairs, spans and multiple choices are not single labels: they
+    are refused by name.
     """
     field = task_field or TASK
     for record in read_records(path, "in Label Studio choose Export, JSON or JSON-MIN"):
@@ -63,7 +63,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             continue
         annotations = "completions" if "completions" in record.fields else "annotations"
         if annotations not in record.fields:
-            raise record.place.error(
+            raise record.location.error(
                 annotations,
                 "is missing, and so is 'annotator': no JSON and no JSON-MIN export; check --format",
             )
@@ -77,7 +77,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
 def read_annotation(
     record: Record, collector: Collector, question: str | None, task: Field
 ) -> None:
-    """Read one annotation; arguments and errors as for `read`."""
+    """Read one annotation; arguments and errors as in `read`."""
     if record.fields.get("was_cancelled") or record.fields.get("skipped"):
         collector.leave_out("skipped")
         return
@@ -88,22 +88,22 @@ def read_annotation(
     names = sorted({str(part.fields.get("from_name")) for part in choices})
     if len(names) > 1:
         found = f"has more than one question: {listed(names)}; choose with --question"
-        raise record.place.error("result", found)
+        raise record.location.error("result", found)
     if not choices and results:
         kind = str(results[0].fields.get("type"))
-        raise _other(record.place, "result", kind, results[0].fields.get("from_name"))
+        raise _other(record.location, "result", kind, results[0].fields.get("from_name"))
     if not choices:
         collector.leave_out("empty")
         return
     if len(choices) > 1:
         what = f"must answer {names[0]!r} once, found {len(choices)}; keep one of them there"
-        raise record.place.error("result", what)
+        raise record.location.error("result", what)
     value = choices[0].part("value")
     labels = value.fields.get("choices")
     if not isinstance(labels, list):
-        raise value.place.error("choices", f"must be a list; {AGAIN}")
-    label = only(labels, value.place, "choices")
-    collector.add(record.place, task, _account(record), label, Stamp.of(record.fields, **TIMES))
+        raise value.location.error("choices", f"must be a list; {AGAIN}")
+    label = only(labels, value.location, "choices")
+    collector.add(record.location, task, _account(record), label, Stamp.of(record.fields, **TIMES))
 
 
 def _read_flat(record: Record, collector: Collector, question: str | None, field: str) -> None:
@@ -111,10 +111,10 @@ def _read_flat(record: Record, collector: Collector, question: str | None, field
         known = listed(record.fields)
         raise DataError(
             f"is a JSON-MIN export: name the field of the label with --question; found {known}",
-            path=record.place.path,
+            path=record.location.path,
         )
     if record.fields.get("annotation_id") is None:
-        return  # a task that nobody has annotated
+        return  # a task without annotations
     label = record.fields.get(question)
     if label is None or label in ("", []):
         collector.leave_out("empty")
@@ -123,18 +123,18 @@ def _read_flat(record: Record, collector: Collector, question: str | None, field
     if isinstance(labels[0], dict):
         spans = [name for name in labels[0] if name.endswith("labels")]
         kinds = [*spans, *(name for name in OTHERS if name in labels[0]), "unknown"]
-        raise _other(record.place, question, kinds[0], question)
+        raise _other(record.location, question, kinds[0], question)
     task = record.field(field, "; --task-field names another")
     account = record.field("annotator")
     stamp = Stamp.of(record.fields, **TIMES)
-    collector.add(record.place, task, account, only(labels, record.place, question), stamp)
+    collector.add(record.location, task, account, only(labels, record.location, question), stamp)
 
 
-def _other(place: Place, field: str, kind: str, tag: object) -> DataError:
-    """Make the error about a result that is no choice of one label."""
+def _other(location: SourceLocation, field: str, kind: str, tag: object) -> DataError:
+    """Make the error about a result that is not a choice of one label."""
     what = "a span or region" if kind.endswith("labels") else OTHERS.get(kind, f"of type {kind!r}")
     named = "" if tag is None else f" of the tag {shown(tag)}"
-    return place.error(
+    return location.error(
         field,
         f"must hold one choice, found {what}{named}: only Choices of one label can be read; "
         "--question names the tag that has them",
@@ -142,7 +142,7 @@ def _other(place: Place, field: str, kind: str, tag: object) -> DataError:
 
 
 def _account(record: Record) -> Field:
-    """Return who answered: nobody for an annotation that was imported, or of a deleted user."""
+    """Return the annotator; None for an imported annotation, or one of a deleted user."""
     who = record.fields.get("completed_by")
     if isinstance(who, dict):
         field = "email" if who.get("email") else "id"

@@ -1,4 +1,4 @@
-"""Mechanical Turk and what keeps its files: a batch's input CSV out, its results CSV in."""
+"""Mechanical Turk and compatible tools: write a batch's input CSV, read its results CSV."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers.repeats import EXAMPLES
-from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Place, Stamp, name_of
+from crowd_tvcs.answers.duplicates import EXAMPLES
+from crowd_tvcs.exchange.collecting import SEVERAL, Collector, SourceLocation, Stamp, name_of
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.json_files import AGAIN, Record
 from crowd_tvcs.exchange.work import Work
@@ -22,7 +22,7 @@ TIMES = {"when": "SubmitTime", "started": "AcceptTime", "seconds": "WorkTimeInSe
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
-    """Write one row per task: its name, the payload, the workers and how many answers it gets."""
+    """Write one row per task: its name, the payload, the workers and the number of answers."""
     rows = [
         {
             TASK: w.task,
@@ -39,8 +39,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     """Read the results of a batch.
 
     The answer is the column `Answer.QUESTION` (or `Answer.QUESTION.label`), or `QUESTION` in the
-    JSON of `Answer.taskAnswers`; without `question` there must be just one. Assignments that
-    were rejected are left out, and answers that are empty.
+    JSON of `Answer.taskAnswers`; without `question` there must be exactly one. Rejected assignments
+    and empty answers are left out.
     """
     sheet = read_sheet(path)
     task, worker = f"{INPUT}{task_field or TASK}", "WorkerId"
@@ -50,11 +50,11 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     answer = _answer_column(sheet, question)
     workers_of: dict[str, set[str]] = {}
     pending = 0
-    for place, row in sheet.rows():
+    for location, row in sheet.rows():
         status = row["AssignmentStatus"]
         if status not in ("Submitted", "Approved", "Rejected"):
             what = f"must be Submitted, Approved or Rejected, found {shown(status)}"
-            raise place.error(
+            raise location.error(
                 "AssignmentStatus", f"{what}; take the results of the batch as they are"
             )
         if status == "Rejected" or row.get("Reject"):
@@ -62,29 +62,29 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             continue
         label: object = row[answer]
         if answer == JSON_ANSWER and label:
-            label = _from_json(row[answer], question, place)
+            label = _from_json(row[answer], question, location)
         if not label:
             collector.leave_out("empty")
             continue
         pending += status == "Submitted"
         workers_of.setdefault(row.get(ASSIGNMENT, ""), set()).add(row[worker])
         stamp = Stamp.of(row, **TIMES)
-        collector.add(place, (task, row[task]), (worker, row[worker]), (answer, label), stamp)
+        collector.add(location, (task, row[task]), (worker, row[worker]), (answer, label), stamp)
     if pending:
         collector.note(
-            f"note: answers that are taken though Submitted and not approved yet: {pending}; where "
+            f"note: {pending} answers are Submitted but not approved yet, and are included; if "
             "they are rejected later, import the results again"
         )
     workers_of.pop("", None)
     shared = {number: who for number, who in workers_of.items() if len(who) > 1}
     for number, who in list(shared.items())[:EXAMPLES]:
         collector.note(
-            f"warning: the {ASSIGNMENT} {shown(number)} is that of {len(who)} workers "
-            f"({listed(sorted(who), shown)}); Mechanical Turk gives each its own, so look whether "
-            "rows were edited or merged; all are taken"
+            f"warning: the {ASSIGNMENT} {shown(number)} occurs with {len(who)} workers "
+            f"({listed(sorted(who), shown)}); in Mechanical Turk it is unique, so check whether "
+            "rows were edited or merged; all are included"
         )
     if len(shared) > EXAMPLES:
-        collector.note(f"warning: so are {len(shared) - EXAMPLES} more of several workers")
+        collector.note(f"warning: {len(shared) - EXAMPLES} more occur with several workers")
 
 
 def _answer_column(sheet: Sheet, question: str | None) -> str:
@@ -99,35 +99,35 @@ def _answer_column(sheet: Sheet, question: str | None) -> str:
     return answers[0]
 
 
-def _from_json(text: str, question: str | None, place: Place) -> str:
-    """Take the label from what the form elements of a template send; empty if there is none."""
+def _from_json(text: str, question: str | None, location: SourceLocation) -> str:
+    """Return the label from the form elements of a template; empty without one."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise place.error(JSON_ANSWER, f"is not whole JSON: {error.msg}; {AGAIN}") from None
+        raise location.error(JSON_ANSWER, f"is not whole JSON: {error.msg}; {AGAIN}") from None
     except (RecursionError, ValueError):
-        raise place.error(JSON_ANSWER, f"is JSON that cannot be read; {AGAIN}") from None
+        raise location.error(JSON_ANSWER, f"is JSON that cannot be read; {AGAIN}") from None
     if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], dict):
-        raise place.error(JSON_ANSWER, f"must be a list of one object; {AGAIN}")
-    answers = Record(place, value[0])
+        raise location.error(JSON_ANSWER, f"must be a list of one object; {AGAIN}")
+    answers = Record(location, value[0])
     name = question
     if name is None:
         if len(answers.fields) != 1:
             found = listed(answers.fields) or "none"
-            raise place.error(
+            raise location.error(
                 JSON_ANSWER, f"has more than one answer, or none: {found}; choose with --question"
             )
         (name,) = answers.fields
-    return _label(answers.fields.get(name), place, name)
+    return _label(answers.fields.get(name), location, name)
 
 
-def _label(answer: Any, place: Place, name: str) -> str:
+def _label(answer: Any, location: SourceLocation, name: str) -> str:
     """Read one answer: a text, ``{"label": text}``, or ``{option: true, other: false}``."""
     if isinstance(answer, dict):
         if "label" in answer:
-            return _label(answer["label"], place, name)
+            return _label(answer["label"], location, name)
         chosen = [option for option, is_on in answer.items() if is_on is True]
         if len(chosen) > 1:
-            raise place.error(name, f"must hold one choice, found {listed(chosen)}; {SEVERAL}")
+            raise location.error(name, f"must hold one choice, found {listed(chosen)}; {SEVERAL}")
         return chosen[0] if chosen else ""
-    return "" if answer in (None, "") else name_of(answer, place, name)
+    return "" if answer in (None, "") else name_of(answer, location, name)

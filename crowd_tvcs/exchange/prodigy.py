@@ -1,4 +1,4 @@
-"""Prodigy: JSON Lines out and in (`prodigy db-out`)."""
+"""Prodigy: write and read JSON Lines (`prodigy db-out`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TASK = "task"
 def write(path: Path, works: Sequence[Work]) -> None:
     """Write one task per line, with its name, the payload and the list `assigned` for a router.
 
-    Without a payload the name is also the `text` to show.
+    Without a payload the name is also the `text`.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         for work in works:
@@ -32,13 +32,13 @@ def write(path: Path, works: Sequence[Work]) -> None:
 
 
 def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
-    """Read what `prodigy db-out` writes.
+    """Read the output of `prodigy db-out`.
 
-    Of the choice interface the label is the accepted option, and rejected tasks are left out. Where
-    a task shows one `label` to accept or reject, rejecting it is the label "not" and that
-    label. Ignored tasks are left out. An account is `_annotator_id`, else `_session_id`; Prodigy
-    puts the name of the data set and a hyphen before a session's name, and these are taken off
-    where what is left is one of the workers in `assigned`.
+    In the choice interface the label is the accepted option, and rejected tasks are left out. If a
+    task shows one `label` to accept or reject, rejecting it gives the label "not" and that label.
+    Ignored tasks are left out. An account is `_annotator_id`, else `_session_id`. Prodigy prefixes
+    a session's name with the data set and a hyphen; the prefix is removed if the rest is a worker
+    in `assigned`.
     """
     del question  # a Prodigy data set has one question
     for record in read_lines(path, "give what prodigy db-out writes"):
@@ -46,11 +46,11 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             what = "is missing: no line of prodigy db-out; check --format"
             if doccano.is_line(record):
                 what = f"is missing: a line of doccano; {doccano.PER_USER}, with --format doccano"
-            raise record.place.error("answer", what)
+            raise record.location.error("answer", what)
         answer = record.name("answer")
         if answer not in ("accept", "reject", "ignore"):
             what = f"must be accept, reject or ignore: {shown(answer)}; {AGAIN}"
-            raise record.place.error("answer", what)
+            raise record.location.error("answer", what)
         options = record.fields.get("accept")
         is_binary = options is None and "label" in record.fields
         if answer == "ignore" or (answer == "reject" and not is_binary):
@@ -65,11 +65,11 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
                     "is missing, and so is 'label': no answer of the choice interface or of one "
                     "label; leave such lines out"
                 )
-                raise record.place.error("accept", what)
+                raise record.location.error("accept", what)
             collector.leave_out("empty")
         else:
             values = options if isinstance(options, list) else [options]
-            _add(record, collector, task_field, only(values, record.place, "accept"))
+            _add(record, collector, task_field, only(values, record.location, "accept"))
 
 
 def _add(record: Record, collector: Collector, task_field: str | None, label: Field) -> None:
@@ -80,7 +80,7 @@ def _add(record: Record, collector: Collector, task_field: str | None, label: Fi
         holder = record.part("meta")
     task = holder.field(field, "; --task-field names another")
     stamp = Stamp.of(record.fields, when="_timestamp")
-    collector.add(record.place, task, _account(record, collector), label, stamp)
+    collector.add(record.location, task, _account(record, collector), label, stamp)
 
 
 def _account(record: Record, collector: Collector) -> Field:
@@ -89,12 +89,12 @@ def _account(record: Record, collector: Collector) -> Field:
         return field, None  # of Prodigy without named sessions
     account = record.name(field)
     assigned = record.fields.get("assigned")
-    if not isinstance(assigned, list) or account in assigned or collector.knows(account):
+    if not isinstance(assigned, list) or account in assigned or collector.has_account(account):
         return field, account
     fitting = [w for w in assigned if isinstance(w, str) and account.endswith(f"-{w}")]
     if len(fitting) > 1:
         what = (
             f"{shown(account)} may be {' or '.join(map(plain, fitting))}; say which with --accounts"
         )
-        raise record.place.error(field, what)
+        raise record.location.error(field, what)
     return field, fitting[0] if fitting else account

@@ -1,4 +1,4 @@
-"""Prolific: a CSV of who sees what out, a CSV of answers by participant in.
+"""Prolific: write a CSV of the tasks per participant, read a CSV of their answers.
 
 The survey's table may be that of Qualtrics, with its three rows of headers and its own Status.
 """
@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from crowd_tvcs.answers.times import SECONDS, WHEN
-from crowd_tvcs.exchange.collecting import Collector, Place, Stamp
+from crowd_tvcs.exchange.collecting import Collector, SourceLocation, Stamp
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import shown
@@ -57,7 +57,7 @@ FINISHED, NOT_FINISHED = "Finished", ("FALSE", "0")
 def write(path: Path, works: Sequence[Work]) -> None:
     """Write one row per participant and task, with the payload; sorted by participant.
 
-    The survey shows a participant the rows of their PROLIFIC_PID; their list is the allowlist.
+    The survey shows a participant the rows with their PROLIFIC_PID; these form the allowlist.
     """
     rows = [
         {WORKER: worker, TASK: work.task, **work.payload}
@@ -68,13 +68,13 @@ def write(path: Path, works: Sequence[Work]) -> None:
 
 
 def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
-    """Read answers of a survey: participant, task, label and perhaps Prolific's Status.
+    """Read answers of a survey: participant, task, label and optionally Prolific's Status.
 
-    Prolific has no answers itself; the survey has, one row per participant and task. Where its rows
-    carry the Status of the submission, those that were rejected, returned, timed out, screened
-    out or are not finished are left out; of Qualtrics' own Status previews, tests and spam.
-    Times are those of the survey's columns; else those of the submission, whose duration is shared
-    evenly by its rows.
+    Prolific has no answers itself; the survey has, one row per participant and task. If its rows
+    have the Status of the submission, those that were rejected, returned, timed out, screened out
+    or are unfinished are left out; with Qualtrics' own Status previews, tests and spam. Times are
+    those of the survey's columns; else those of the submission, whose duration is shared evenly by
+    its rows.
     """
     sheet = read_sheet(path)
     worker = sheet.choose(WORKERS, "the participant")
@@ -84,27 +84,27 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     headers = _more_headers(sheet)
     submission = [worker, *(name for name in SUBMISSIONS if name in sheet.header)]
     sizes = Counter(tuple(row[name] for name in submission) for _, row in sheet.rows(headers))
-    for place, row in sheet.rows(headers):
-        why = _no_answer(place, row, is_of_qualtrics=headers > 0)
+    for location, row in sheet.rows(headers):
+        why = _exclusion(location, row, is_of_qualtrics=headers > 0)
         if why or not row[label]:
             collector.leave_out(why or "empty")
         else:
             stamp = _stamp(row, sizes[tuple(row[name] for name in submission)])
             collector.add(
-                place, (task, row[task]), (worker, row[worker]), (label, row[label]), stamp
+                location, (task, row[task]), (worker, row[worker]), (label, row[label]), stamp
             )
 
 
 def _more_headers(sheet: Sheet) -> int:
-    """Count the rows below the first that are headers too: two in Qualtrics' tables, else none."""
+    """Return the number of further header rows: two in Qualtrics' tables, else none."""
     for k, (_, row) in enumerate(islice(sheet.rows(), 2), start=1):
         if any(cell.startswith(IMPORT_ID) for cell in row.values()):
             return k
     return 0
 
 
-def _no_answer(place: Place, row: Mapping[str, str], *, is_of_qualtrics: bool) -> str:
-    """Say why a row is no answer, by the status of its submission; empty if it is one."""
+def _exclusion(location: SourceLocation, row: Mapping[str, str], *, is_of_qualtrics: bool) -> str:
+    """Return the reason to exclude a row, by the status of its submission; empty for an answer."""
     column = next((name for name in STATUSES if name in row), "")
     state = row.get(column, "").upper()
     good, bad = (QUALTRICS_GOOD, QUALTRICS_BAD) if is_of_qualtrics else (GOOD, BAD)
@@ -112,7 +112,7 @@ def _no_answer(place: Place, row: Mapping[str, str], *, is_of_qualtrics: bool) -
         return bad[state]
     if state not in good:
         whose = "Qualtrics" if is_of_qualtrics else "Prolific"
-        raise place.error(
+        raise location.error(
             column,
             f"must be a status of {whose}, found {shown(row[column])}; delete the column if it "
             "says something else",
@@ -123,9 +123,9 @@ def _no_answer(place: Place, row: Mapping[str, str], *, is_of_qualtrics: bool) -
 
 
 def _stamp(row: Mapping[str, str], size: int) -> Stamp:
-    """Take the times of a row, or of its submission of so many rows."""
+    """Return the times of a row, or of its submission of so many rows."""
     own = {
-        part: next((name for name in row if column.is_called(name)), "")
+        part: next((name for name in row if column.matches(name)), "")
         for part, column in (("when", WHEN), ("seconds", SECONDS))
     }
     if any(own.values()):

@@ -1,4 +1,4 @@
-"""What is given out: tasks with what a person must see, and the workers who are to answer them."""
+"""Exported work: tasks with their content and assigned workers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 
-RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})
+RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})  # columns
 
 
 @dataclass(frozen=True)
 class Work:
-    """A task and who is to answer it.
+    """A task and its assigned workers.
 
     Attributes
     ----------
     task
-        Its name.
+        Name of the task.
     payload
-        What the tool shows, by column: a text, the address of an image.
+        Content for the tool, by column: a text, the address of an image.
     workers
         At least one, sorted.
     """
@@ -51,7 +51,7 @@ class TaskTable:
     path
         The file.
     payload
-        For every task its cells by column, without the name.
+        Cells of every task by column, without the name.
     """
 
     path: str
@@ -59,15 +59,14 @@ class TaskTable:
 
 
 def read_assignment(path: str | Path) -> list[tuple[str, str]]:
-    """Read the (worker, task) pairs of an assignment.csv, or of a folder that has one.
+    """Read the (worker, task) pairs of an assignment.csv, or of a folder with one.
 
-    Other columns are ignored; names that a spreadsheet would take for formulas lose their
-    apostrophe.
+    Other columns are ignored; apostrophes before names that look like formulas are removed.
 
     Raises
     ------
     DataError
-        Naming the line of a name that is missing or a pair that is there twice.
+        Naming the line of a missing name or a repeated pair.
     """
     file = Path(path)
     if file.is_dir():
@@ -89,20 +88,19 @@ def read_assignment(path: str | Path) -> list[tuple[str, str]]:
 
 
 def read_tasks(path: str | Path) -> TaskTable:
-    """Read a table with the column `task` and further columns, which the tool is to show.
+    """Read a table with the column `task` and further columns, the content for the tool.
 
     Raises
     ------
     DataError
-        Naming the line and column of a task that is missing or there twice, or of a column that is
-        ours to fill.
+        Naming the line and column of a missing or repeated task, or of a reserved column.
     """
     table = open_table(path)
     (at,) = find(table, [Column("task")])  # the others are the tool's, a column item as well
     header = [unshield(cell) for cell in table.rows[0]]
     for j, name in enumerate(header):
         if not name or name in RESERVED or header.count(name) > 1:
-            what = "twice" if header.count(name) > 1 else "a name that is ours to fill, or none"
+            what = "twice" if header.count(name) > 1 else "a reserved name, or none"
             raise table.error(
                 f"every column needs a name of its own, found {shown(name)}: {what}", 0, j
             )
@@ -118,12 +116,12 @@ def read_tasks(path: str | Path) -> TaskTable:
 
 
 def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> tuple[Work, ...]:
-    """Put the workers of every assigned task together, sorted by task.
+    """Group the workers by assigned task, sorted by task.
 
     Raises
     ------
     ValueError
-        If there is no pair, or `tasks` lacks a task that is assigned.
+        If there is no pair, or `tasks` lacks an assigned task.
     """
     workers: dict[str, list[str]] = {}
     for worker, task in pairs:

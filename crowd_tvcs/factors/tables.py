@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
-from crowd_tvcs.answers.coded import Coded, code_columns, first_repeat
+from crowd_tvcs.answers.coded import Coded, encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import (
     KIND,
     TASK,
@@ -20,7 +20,7 @@ from crowd_tvcs.answers.columns import (
     Reader,
     find,
     open_table,
-    read_chance,
+    read_probability,
     read_worker_rows,
     refuse_others,
     require_rows,
@@ -91,7 +91,7 @@ def read_factors(kinds: Path, tasks: Path) -> FactorsFile:
     table = open_table(tasks)
     at = find(table, [TASK, KIND], f"; a table of tasks beside {kinds.name} has both")
     require_rows(table)
-    task, kind = code_columns(table, at)
+    task, kind = encode_columns(table, at)
     _refuse_twice(table, at[0], task)
     place = {name: k for k, name in enumerate(read.quality.tasks)}
     for code, name in enumerate(kind.names):
@@ -144,7 +144,7 @@ def read_factored_plan(
     usual = {"prior": prior, "min_workers": 0, "max_workers": max_workers_per_task}
     given: dict[str, Any] = dict(usual)
     for name, reader in readers.items():
-        if any(map(Column(name).is_called, table.rows[0])):
+        if any(map(Column(name).matches, table.rows[0])):
             (at,) = find(table, [Column(name)])
             value = usual[name]
             given[name] = _column(table, at, reader, NO_CAP if value is None else value)
@@ -163,7 +163,7 @@ def read_factored_plan(
 def _refuse_twice(table: Table, column: int, task: Coded) -> None:
     if len(task.names) == task.codes.size:
         return
-    found = first_repeat(task.codes.astype(np.int64))
+    found = first_duplicate(task.codes.astype(np.int64))
     assert found is not None
     row, before = found
     name = task.names[task.codes[row]]
@@ -187,7 +187,7 @@ def _column(table: Table, column: int, reader: Reader, default: float) -> NDArra
 def _chances(table: Table, columns: Sequence[str], usual: Floats) -> Floats:
     """Read the chances of the classes of every task; all of them or none, in which case usual."""
     at = find(table, [Column(name) for name in columns])
-    values = np.column_stack([_column(table, j, read_chance, np.nan) for j in at])
+    values = np.column_stack([_column(table, j, read_probability, np.nan) for j in at])
     is_given = ~np.isnan(values)
     wrong = is_given.any(axis=1) & ~(
         is_given.all(axis=1) & (np.abs(np.nansum(values, axis=1) - 1.0) <= 1e-6)

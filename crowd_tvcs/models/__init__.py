@@ -1,5 +1,5 @@
-"""Models as workers: what their answers leave to people, where models of one family err together.
+"""AI models as annotators: fit their skills and shared errors, and the work left for people.
 
-Who labels what does not belong here: the models' answers become priors of tasks, and plans and
-campaigns of people take it from there.
+Assignment does not belong here: the models' answers become priors of tasks, from which plans and
+campaigns of people start.
 """

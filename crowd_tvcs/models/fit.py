@@ -1,4 +1,4 @@
-"""Models and their families, fitted on gold: what their answers tell of every task."""
+"""Models and their families, fitted on gold: the posterior of every task after their answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
-from crowd_tvcs.models.calibration import Calibrated, calibrate
-from crowd_tvcs.models.on_gold import OnGold
-from crowd_tvcs.skills.dependence import Dependence, chances, told, weights_of
-from crowd_tvcs.skills.dependence_fit import fit_in_families
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.models.calibration import CalibratedModels, calibrate
+from crowd_tvcs.models.held_out_gold import HeldOutGold
+from crowd_tvcs.skills.dependence import (
+    Dependence,
+    answer_likelihoods,
+    dependent_posterior,
+    family_weights,
+)
+from crowd_tvcs.skills.dependence_fit import fit_families
 from crowd_tvcs.skills.vote import priors
 
 Bools = NDArray[np.bool_]
@@ -23,7 +28,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """What models said, and how it is to be taken.
+    """Answers of models, and their fitted skills and dependence.
 
     Attributes
     ----------
@@ -32,67 +37,71 @@ class Models:
     families
         Names of the families, sorted.
     family_of
-        Family of every model, counting `families` from 0.
+        Family index of every model.
     calibrated
-        How good every model is, and what its stated confidence is worth.
+        Skill of every model, and the effect of its stated confidence.
     truth
-        Class of every task whose label is known, else -1.
+        Class index of every task with a known label, else -1.
     prior
-        Chance of every class of every task before the answers, of shape (tasks, classes).
+        Probability of every class of every task before the answers, of shape (tasks, classes).
     shares
-        How much that counts: less than 1 where it is the class shares of the gold.
+        Weight of the prior: less than 1 if it is the class prevalence of the gold.
     dependence
-        What several answers are worth together, `within` a family and beyond.
-    on_gold
-        The gold tasks with answers, each as the others judge it.
+        Dependence of the errors, `within` a family and beyond.
+    held_out_gold
+        Gold tasks with answers, each judged by other gold.
     """
 
     answers: Answers
     families: tuple[str, ...]
     family_of: Integers
-    calibrated: Calibrated
+    calibrated: CalibratedModels
     truth: Integers
     prior: Floats
     shares: float
     dependence: Dependence
-    on_gold: OnGold
+    held_out_gold: HeldOutGold
 
     @property
     def is_fitted(self) -> bool:
-        """Whether there was gold enough to fit `dependence`; else it is usual in crowds."""
+        """Whether there was enough gold to fit `dependence`; else it is that of most crowds."""
         return self.dependence.source == "gold"
 
     @cached_property
     def posterior(self) -> Floats:
         """Probability of every class given the models' answers, of shape (tasks, classes).
 
-        Of a gold task it is that which the other gold tasks give it.
+        For a gold task it is that given by the other gold tasks.
         """
-        out = self.chances(np.ones(self.answers.size, dtype=bool))
-        out[self.on_gold.tasks] = self.on_gold.chances
+        out = self.posteriors(np.ones(self.answers.size, dtype=bool))
+        out[self.held_out_gold.tasks] = self.held_out_gold.chances
         return out
 
-    def chances(self, chosen: Bools) -> Floats:
-        """Return the probability of every class of every task by some of the answers."""
+    def posteriors(self, chosen: Bools) -> Floats:
+        """Return the probability of every class of every task, given some of the answers."""
         skill, k = self.calibrated.skill, len(self.answers.classes)
         task_of, worker_of = self.answers.task_of[chosen], self.answers.worker_of[chosen]
-        rows = told(self.answers.label_of[chosen], skill.mean, skill.habits, k, worker_of)
-        if self.calibrated.moved:
-            rows = rows.moved(self.calibrated.shift[chosen])
+        rows = answer_likelihoods(
+            self.answers.label_of[chosen], skill.mean, skill.habits, k, worker_of
+        )
+        if self.calibrated.coefficients:
+            rows = rows.shifted(self.calibrated.shift[chosen])
         model = self.dependence
-        weight = weights_of(model.within, task_of, self.family_of[worker_of])
-        return chances(model, rows, task_of, len(self.prior), self.prior, self.shares, weight)
+        weight = family_weights(model.within, task_of, self.family_of[worker_of])
+        return dependent_posterior(
+            model, rows, task_of, len(self.prior), self.prior, self.shares, weight
+        )
 
-    def claimed_and_reached(self, *, apart: bool = False) -> tuple[float, float, float, int]:
-        """Mean confidence on gold, share of right labels, mean log score, number of gold tasks.
+    def calibration_summary(self, *, independent: bool = False) -> tuple[float, float, float, int]:
+        """Return mean confidence, accuracy and mean log score on gold, and the gold tasks.
 
-        Each gold task is judged by the others; `apart` takes the models for independent.
+        Each gold task is judged by other gold; `independent` ignores the dependence of models.
         """
-        return self.on_gold.summed(apart=apart)
+        return self.held_out_gold.summed(independent=independent)
 
     @property
     def gold_with_answers(self) -> Integers:
-        """Gold tasks that a model has answered."""
+        """Gold tasks with an answer of a model."""
         return np.flatnonzero((self.truth != UNKNOWN) & (self.answers.per_task > 0))
 
 
@@ -104,30 +113,29 @@ def fit_models(
     confidence: Floats | None = None,
     prior: ArrayLike | None = None,
 ) -> Models:
-    """Fit how good models are and how they err together, on gold.
+    """Fit the skills of models and the dependence of their errors, on gold.
 
-    By the model of dependence of the weighted vote (`crowd_tvcs.skills.dependence`), in which the
-    answers of one family overlap more (`fit_in_families`). What is said of a gold task rests on
-    other gold.
+    The model is that of the weighted vote (`crowd_tvcs.skills.dependence`), with more overlap of
+    the answers of one family (`fit_families`). Every gold task is judged by other gold.
 
     Parameters
     ----------
     answers
-        Answers of models and others; only those of models are looked at.
+        Answers of models and others; only those of models are used.
     gold
         Known labels of some tasks.
     family_of
         Family of every model, by their names.
     confidence
-        What models state, one per answer of `answers`, nan for nothing; None for none.
+        Stated confidence of every answer of `answers`, nan if missing; None for none.
     prior
-        Chance of every class, of shape (classes,), which then counts in full; None for the class
-        shares of the gold.
+        Probability of every class, of shape (classes,), with full weight; None for the class
+        prevalence of the gold.
 
     Raises
     ------
     ValueError
-        If no model has answered, or none a gold task.
+        If there is no answer of a model, or none to a gold task.
 
     Examples
     --------
@@ -137,7 +145,7 @@ def fit_models(
     >>> bool(found.posterior[-1].max() > .9)
     True
     """
-    joined = together(answers, gold)
+    joined = with_shared_classes(answers, gold)
     if confidence is not None and joined is not answers:  # whose answers are sorted
         confidence = confidence[np.lexsort((answers.worker_of, answers.task_of))]
     own, chosen = _of_models(joined, family_of)
@@ -145,17 +153,17 @@ def fit_models(
     family = np.array([families.index(family_of[name]) for name in own.workers])
     calibrated = calibrate(own, gold, None if confidence is None else confidence[chosen])
     truth = gold.codes(own.tasks, own.classes)
-    skill, shift = calibrated.skill, calibrated.shift if calibrated.moved else None
-    model, given, tasks = fit_in_families(own, gold, skill, family, shift)
+    skill, shift = calibrated.skill, calibrated.shift if calibrated.coefficients else None
+    model, given, tasks = fit_families(own, gold, skill, family, shift)
     shape = len(own.tasks), len(own.classes)
-    before = priors(skill.class_shares if prior is None else prior, *shape)
+    before = priors(skill.class_prevalence if prior is None else prior, *shape)
     shares = model.shares if prior is None else 1.0
-    on_gold = OnGold.of(tasks, given, model)
-    return Models(own, families, family, calibrated, truth, before, shares, model, on_gold)
+    held_out_gold = HeldOutGold.of(tasks, given, model)
+    return Models(own, families, family, calibrated, truth, before, shares, model, held_out_gold)
 
 
 def _of_models(answers: Answers, family_of: Mapping[str, str]) -> tuple[Answers, Bools]:
-    """Keep the answers of the models, and say which these are."""
+    """Return the answers of the models, and their mask."""
     chosen = np.isin(
         answers.worker_of, [i for i, w in enumerate(answers.workers) if w in family_of]
     )

@@ -1,4 +1,4 @@
-"""What is left for people: how many a task still needs, and which models are worth their price."""
+"""People after models: the number a task still needs, and the cheapest mix of models and people."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.accuracy.many_classes import count_chances
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.models.calibration import LEAST, likeliest, logit
+from crowd_tvcs.models.calibration import MIN_STATED_CONFIDENCES, fit_shift_and_slope, logit
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import Skill
 
-DECIMALS = 4  # of a quality that is handed on
-AT_ONCE = 2_000_000  # numbers in memory
-MOST_MODELS = 10  # of which all subsets are looked at
+DECIMALS = 4  # of a quality in a table
+CHUNK_SIZE = 2_000_000  # numbers in memory: 16 MB
+MAX_SUBSET_MODELS = 10  # of which all 1,024 subsets are priced
 SUBSET_COLUMNS = (
     "models", "models_cost", "people", "cost", "expected_accuracy", "short",
 )  # fmt: skip
@@ -29,46 +29,47 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """How good people are on every task, given how sure it is after the models.
+    """Accuracy of people on every task, given the confidence after the models.
 
     Attributes
     ----------
     skill
-        Of the people, from their gold answers.
-    sure
-        Of every task: logit of the models' confidence, less its mean over people's gold answers.
+        Skill of the people, from their gold answers.
+    model_confidence
+        Logit of the models' confidence of every task, less its mean over people's gold answers.
     shift, slope
-        logit P(right) = logit of their mean + shift + slope * sure. Where models are unsure people
-        err more often, too; by how much is the likeliest given gold, with a normal prior at 0.
+        logit P(right) = logit of their mean + shift + slope * model_confidence. On tasks of which
+        models are unsure people err more often, too; the slope is fitted to gold, with a normal
+        prior at 0.
     """
 
     skill: Skill
-    sure: Floats
+    model_confidence: Floats
     shift: float
     slope: float
 
     def quality(self, mean: Floats) -> Floats:
-        """Accuracy of people of these mean accuracies on every task, of shape (people, tasks)."""
-        moved = logit(mean)[:, None] + self.shift + self.slope * self.sure
+        """Return the accuracy of people with these means on every task: (people, tasks)."""
+        moved = logit(mean)[:, None] + self.shift + self.slope * self.model_confidence
         out: Floats = (1.0 / (1.0 + np.exp(-moved))).round(DECIMALS)
         return out
 
     @property
-    def usual(self) -> Floats:
-        """Accuracy of somebody with the mean of those with gold, on every task."""
+    def mean_quality(self) -> Floats:
+        """Accuracy on every task of a person with the mean accuracy of those with gold."""
         known = self.skill.mean[self.skill.n_gold > 0]
         return self.quality(known.mean(keepdims=True))[0]
 
 
 def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[str]) -> People:
-    """Fit how good people are, and how much less on tasks of which the models are unsure.
+    """Fit the accuracy of people, and its decrease on tasks of which the models are unsure.
 
     Parameters
     ----------
     models
-        What the models said, of all tasks.
+        The fitted models, of all tasks.
     answers, gold
-        Answers of people to gold tasks that the models know of; others are not used.
+        Answers of people to gold tasks of the models; others are not used.
     people
         Names of the people.
 
@@ -87,28 +88,32 @@ def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[st
     skill = estimate_quality(own, gold, model="independent")
     truth = gold.codes(own.tasks, own.classes)[own.task_of]
     task = np.array([place[name] for name in own.tasks])[own.task_of]
-    sure = logit(models.posterior.max(axis=1))
-    sure = sure - sure[task].mean()
+    model_confidence = logit(models.posterior.max(axis=1))
+    model_confidence = model_confidence - model_confidence[task].mean()
     is_right = own.label_of == truth
-    if is_right.size < LEAST:
-        return People(skill, sure, 0.0, 0.0)
+    if is_right.size < MIN_STATED_CONFIDENCES:
+        return People(skill, model_confidence, 0.0, 0.0)
     base = logit(skill.mean[own.worker_of])
-    shift, slope = likeliest(base, sure[task], is_right, np.zeros(2)).tolist()
-    return People(skill, sure, shift, slope) if slope > 0.0 else People(skill, sure, 0.0, 0.0)
+    shift, slope = fit_shift_and_slope(base, model_confidence[task], is_right, np.zeros(2)).tolist()
+    return (
+        People(skill, model_confidence, shift, slope)
+        if slope > 0.0
+        else People(skill, model_confidence, 0.0, 0.0)
+    )
 
 
 def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Floats:
-    """Expected accuracy of every task with 0 to `most` people more, of shape (tasks, most + 1).
+    """Return the expected accuracy of every task with 0 to `most` more people: (tasks, most + 1).
 
     Parameters
     ----------
     chances
-        Chance of every class of every task so far, of shape (tasks, classes).
+        Probability of every class of every task so far, of shape (tasks, classes).
     accuracy
-        Of each of the people, who err independently and on all classes alike: one number, or one
-        for every task; taken to the next hundredth.
+        Accuracy of a person, who errs independently and evenly over the classes: one number, or one
+        per task; rounded to hundredths.
     most
-        Most people, >= 0.
+        Largest number of people, >= 0.
     """
     of_task = np.broadcast_to(np.asarray(accuracy, dtype=np.float64).round(2), len(chances))
     out = np.empty((len(chances), most + 1))
@@ -120,12 +125,12 @@ def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Flo
 
 
 def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
-    """Expected accuracy with 0 to `most` people who all answer by one matrix."""
+    """Return the expected accuracy with 0 to `most` people who all have one matrix."""
     out = np.empty((len(chances), most + 1))
     out[:, 0] = chances.max(axis=1)
     for n in range(1, most + 1):
         answers = count_chances(matrix, n)
-        step = max(1, AT_ONCE // answers.size)
+        step = max(1, CHUNK_SIZE // answers.size)
         for u in range(0, len(chances), step):
             joint = chances[u : u + step, :, None] * answers
             out[u : u + step, n] = joint.max(axis=1).sum(axis=1)
@@ -133,21 +138,21 @@ def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
 
 
 def people_needed(expected: Floats, target: float) -> NDArray[np.int64]:
-    """Fewest people with whom each task reaches `target`; -1 where the most do not."""
+    """Return the fewest people with whom each task reaches `target`; -1 if the most do not."""
     reached = expected >= target
     return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
 
 
 @dataclass(frozen=True)
-class Offer:
-    """What it costs to buy some models and then people.
+class AnnotatorMix:
+    """Cost of a set of models followed by people.
 
     Attributes
     ----------
     models
         Names of the models.
     models_cost, people, cost
-        Per task: price of the models, mean number of people, price of both.
+        Per task: cost of the models, mean number of people, cost of both.
     expected_accuracy
         Mean over the tasks.
     short
@@ -162,16 +167,16 @@ class Offer:
     short: float
 
 
-def offers(
+def annotator_mixes(
     models: Models, costs: Sequence[float], person_cost: float, accuracy: ArrayLike,
     *, target: float, most: int,
-) -> list[Offer]:  # fmt: skip
+) -> list[AnnotatorMix]:  # fmt: skip
     """Price every subset of models with the people that the tasks then need, cheapest first.
 
-    On the tasks that all models have answered, those that are not gold if there are any: what a
-    subset would have said is known there. `accuracy` is that of each of the people, on every task;
-    people are equal, as many on a task as `target` needs, at
-    most `most`. Of more than `MOST_MODELS` models only none, each alone, all but one, and all.
+    It uses the tasks that all models answered, without gold if there are others: there the answers
+    of every subset are known. `accuracy` is that of a person on every task. People are equal, and a
+    task gets as many as `target` needs, at most `most`. With more than `MAX_SUBSET_MODELS` models
+    only these subsets are priced: none, each alone, all but one, and all.
     """
     n = len(models.answers.workers)
     complete = np.flatnonzero(models.answers.per_task == n)
@@ -183,7 +188,7 @@ def offers(
     out = []
     for subset in _subsets(n):
         chosen = np.isin(models.answers.worker_of, subset)
-        chances = models.chances(chosen)[tasks]
+        chances = models.posteriors(chosen)[tasks]
         expected = expected_with_people(chances, of_people, most)
         needed = people_needed(expected, target)
         people = np.where(needed < 0, most, needed)
@@ -191,7 +196,7 @@ def offers(
         price = float(sum(costs[i] for i in subset))
         mean = float(people.mean())
         out.append(
-            Offer(
+            AnnotatorMix(
                 tuple(models.answers.workers[i] for i in subset), price, mean,
                 price + mean * person_cost, float(reached.mean()), float((needed < 0).mean()),
             )
@@ -199,8 +204,8 @@ def offers(
     return sorted(out, key=lambda one: (one.cost, one.models))
 
 
-def cheapest(found: Sequence[Offer], target: float) -> Offer:
-    """Choose the cheapest that expects `target`; where none does, the one that expects most."""
+def cheapest(found: Sequence[AnnotatorMix], target: float) -> AnnotatorMix:
+    """Choose the cheapest mix that expects `target`; without one, the mix of largest accuracy."""
     enough = [one for one in found if one.expected_accuracy >= target]
     if enough:
         return min(enough, key=lambda one: one.cost)
@@ -208,6 +213,6 @@ def cheapest(found: Sequence[Offer], target: float) -> Offer:
 
 
 def _subsets(n: int) -> Iterator[tuple[int, ...]]:
-    sizes = range(n + 1) if n <= MOST_MODELS else (0, 1, n - 1, n)
+    sizes = range(n + 1) if n <= MAX_SUBSET_MODELS else (0, 1, n - 1, n)
     for size in sizes:
         yield from combinations(range(n), size)

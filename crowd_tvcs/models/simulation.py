@@ -1,15 +1,16 @@
-"""A simulated crowd of models and people: families that err together, and stated confidence.
+"""Simulate models and people: families of models with shared errors, and stated confidence.
 
 With K classes and a truth y:
 
-1. a class z is y with chance 1 - e, else any class alike: what all models take for the truth;
-2. every family f has a class z_f, which is z with chance 1 - e_f, else any class alike;
-3. given z_f its members answer independently, z_f with chance r_i, else another class alike.
+1. a class z is y with probability 1 - e, else any class equally: the apparent truth of all models;
+2. every family f has a class z_f, which is z with probability 1 - e_f, else any class equally;
+3. given z_f its members answer independently: z_f with probability r_i, else another class.
 
-A model is right with its quality q_i whatever the errors are: what is common is a share of its
-mistakes. Of those of its best member a family shares `within`, so 1 - E_f = (1 - e)(1 - e_f) with
-E_f = within K / (K - 1) (1 - max q_i), and r_i = (q_i - E_f / K) / (1 - E_f). Of the smallest E_f
-of a task all families share `between`. No model that is fitted knows of this.
+A model is right with its quality q_i whatever the errors are: shared errors are a part of its
+mistakes. A family shares the fraction `within` of the mistakes of its best member, so
+1 - E_f = (1 - e)(1 - e_f) with E_f = within K / (K - 1) (1 - max q_i), and
+r_i = (q_i - E_f / K) / (1 - E_f). All families share the fraction `between` of the smallest E_f of
+a task. No fitted model has this form.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
 FAMILIES = (3, 2)  # members of each
-WITHIN, BETWEEN = 0.6, 0.3
-MODEL_QUALITY, PERSON_QUALITY = (0.7, 0.9), (0.65, 0.9)
-MODEL_COST, PERSON_COST = 0.01, 0.1
-BOAST, NOISE = 2.0, 0.7  # of the logit of a stated confidence: added, and its deviation
+WITHIN, BETWEEN = 0.6, 0.3  # fractions of shared mistakes
+MODEL_QUALITY, PERSON_QUALITY = (0.7, 0.9), (0.65, 0.9)  # ranges
+MODEL_COST, PERSON_COST = 0.01, 0.1  # of an answer
+BOAST, NOISE = 2.0, 0.7  # logit of a stated confidence: mean overconfidence, and deviation
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,14 +39,15 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class MixedCrowd:
-    """A simulated crowd of models and people.
+    """Simulated crowd of models and people.
 
     Attributes
     ----------
     answers
-        Of everybody to every task, gold and others, named ``m1``, ``p01`` and ``gold1``, ``t001``.
+        Answers of all to every task, gold and others, named ``m1``, ``p01`` and ``gold1``,
+        ``t001``.
     confidence
-        What the models state, one per answer; nan for people.
+        Stated confidence of every answer; nan for people.
     truth
         True label of every task, by name.
     gold
@@ -53,7 +55,7 @@ class MixedCrowd:
     family_of
         Family of every model, by name.
     quality
-        How often each model and each person is right, by name.
+        Accuracy of each model and each person, by name.
     """
 
     answers: Answers
@@ -75,12 +77,12 @@ class MixedCrowd:
 
     @property
     def open_tasks(self) -> tuple[str, ...]:
-        """Tasks whose label is not known."""
+        """Tasks without a known label."""
         known = set(self.gold)
         return tuple(name for name in self.answers.tasks if name not in known)
 
     def of(self, *, models: bool, tasks: Sequence[str]) -> NDArray[np.bool_]:
-        """Which answers are of models, or of people, to some tasks."""
+        """Return the mask of the answers of models, or of people, to some tasks."""
         names, wanted = self.answers.workers, set(tasks)
         by_model = np.array([name in self.family_of for name in names])[self.answers.worker_of]
         there = np.array([name in wanted for name in self.answers.tasks])[self.answers.task_of]
@@ -101,25 +103,25 @@ def simulate_models(
     n_gold: int = 100,
     rng: int | np.random.Generator | None = None,
 ) -> MixedCrowd:
-    """Simulate models whose families err together, and people who err on their own.
+    """Simulate models with errors shared by families, and people who err independently.
 
-    Of the mistakes of the best member of a family its members share `within`, of the smallest of
-    these shares all models share `between`. Models state a confidence that boasts and tells
-    something of whether they are right.
+    Members of a family share the fraction `within` of the mistakes of its best member; all models
+    share the fraction `between` of the smallest of these. The models' stated confidence is too
+    high, and slightly informative.
 
     Parameters
     ----------
     n_people, n_tasks, n_gold
-        Size; everybody answers every task, gold or not.
+        Size; all answer every task, gold or not.
     families
         Number of models of every family.
     within, between
-        Shares of common mistakes, in [0, 1].
+        Fractions of shared mistakes, in [0, 1].
     classes, shares
-        Labels, and how frequent they are; None for equally.
+        Labels and their prevalences; None for equal ones.
     hardness
-        Deviation of the hardness of tasks, in the logit of everybody's quality, models and people:
-        with more than 0 these err on the same tasks.
+        Deviation of the difficulty of tasks, in the logit of the quality of models and people:
+        above 0 they err on the same tasks.
     rng
         Seed or generator.
 
@@ -160,13 +162,13 @@ def simulate_models(
 
 
 def _harder(usual: Floats, hard: Floats) -> Floats:
-    """Quality of everybody on every task, of shape (workers, tasks)."""
+    """Return the quality of all on every task, of shape (workers, tasks)."""
     out: Floats = 1.0 / (1.0 + np.exp(-(np.log(usual / (1.0 - usual))[:, None] - hard)))
     return out
 
 
 def _other(truth: Integers, k: int, rng: np.random.Generator, shape: tuple[int, int]) -> Integers:
-    """Draw one of the other classes for each."""
+    """Draw one of the other classes for each task."""
     return (truth + rng.integers(1, k, size=shape)) % k
 
 
@@ -174,7 +176,7 @@ def _with_common_errors(
     truth: Integers, quality: Floats, family: Integers, shares: tuple[float, float], k: int,
     rng: np.random.Generator,
 ) -> Integers:  # fmt: skip
-    """Draw what models say by the three steps above."""
+    """Draw the answers of models by the three steps above."""
     within, between = shares
     n_families, m = int(family.max()) + 1, truth.size
     best = np.array([quality[family == f].max(axis=0) for f in range(n_families)])
@@ -190,7 +192,7 @@ def _with_common_errors(
 
 
 def _stated(is_right: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
-    """Draw what models state: more where they are right, and far too much everywhere."""
+    """Draw stated confidences: higher for right answers, and too high for all."""
     logit = BOAST + 0.8 * is_right + NOISE * rng.standard_normal(is_right.shape)
     out: Floats = (1.0 / (1.0 + np.exp(-logit))).round(3)
     return out
@@ -226,10 +228,10 @@ def _numbered(prefix: str, count: int) -> tuple[str, ...]:
 def write_models(crowd: MixedCrowd, folder: Path, *, recorded: bool = False) -> None:
     """Write `crowd` into a folder as `crowd-tvcs models` reads it.
 
-    workers.csv (worker, kind, family, cost), answers.csv (task, worker, label, confidence) of the
-    models to all tasks and of the people to gold, gold.csv, and quality.csv: how good the people
-    are on the tasks that wait. With `recorded`, labels.csv and recorded.csv have the labels of
-    these, and what people would answer.
+    The files are workers.csv (worker, kind, family, cost), answers.csv (task, worker, label,
+    confidence) of the models to all tasks and of the people to gold, gold.csv, and quality.csv with
+    the people's accuracy on the open tasks. With `recorded`, labels.csv has the labels of these,
+    and recorded.csv the people's answers.
     """
     rows: list[list[Any]] = [
         [w, "model", crowd.family_of[w], MODEL_COST]

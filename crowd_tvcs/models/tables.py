@@ -1,4 +1,4 @@
-"""Tables of workers some of whom are models, and the confidence that models state."""
+"""Read tables of models and people, and the confidence that models state."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
+from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
     ANSWER,
     TASK,
@@ -19,13 +20,12 @@ from crowd_tvcs.answers.columns import (
     Rows,
     find,
     open_table,
-    read_chance,
     read_name,
+    read_probability,
     read_rows,
     require_costs,
 )
-from crowd_tvcs.answers.judged import judge_rows
-from crowd_tvcs.answers.repeats import one_per_pair
+from crowd_tvcs.answers.duplicates import deduplicate
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
@@ -35,8 +35,8 @@ MODEL, PERSON = "model", "person"
 
 
 @dataclass(frozen=True)
-class Workforce:
-    """Models and people.
+class AnnotatorTable:
+    """Table of models and people.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Workforce:
     people
         Names of the people.
     rows
-        The other columns of the table (max_tasks, cost, group), by worker.
+        Other columns of the table (max_tasks, cost, group), by worker.
     """
 
     family_of: dict[str, str]
@@ -53,7 +53,7 @@ class Workforce:
     rows: dict[str, dict[str, Any]]
 
     def cost(self, worker: str) -> float | None:
-        """What an answer of a worker costs; None if it is not said."""
+        """Return the cost of an answer of a worker; None if it is missing."""
         found: float | None = self.rows.get(worker, {}).get("cost")
         return found
 
@@ -69,16 +69,17 @@ def _read_kind(table: Table, row: int, column: int) -> str:
 COLUMNS = {**WORKER_COLUMNS, "kind": _read_kind, "family": read_name}
 
 
-def read_workforce(path: Path, answers: Answers) -> Workforce:
+def read_annotators(path: Path, answers: Answers) -> AnnotatorTable:
     """Read `worker`, `kind` (model or person; empty for a person), `family` of models, and `cost`.
 
-    `max_tasks` and `group` may be there too, for plans. Who answers and is not listed is a person.
+    The table may have `max_tasks` and `group`, for plans. Workers with answers who are not listed
+    are people.
 
     Raises
     ------
     DataError
-        Naming file, line and column of what is not as it must be: no model, a model without a
-        family, a person with one, or a cost that some lack.
+        Naming file, line and column of an invalid value: no model, a model without a family, a
+        person with one, or a cost missing for some.
     """
     rows = read_rows(path, WORKER, COLUMNS)
     family_of = {}
@@ -86,7 +87,7 @@ def read_workforce(path: Path, answers: Answers) -> Workforce:
         is_model = row.get("kind") == MODEL
         if is_model and "family" not in row:
             raise DataError(
-                f"every model must have a family (models that share no error have one each), "
+                "every model must have a family (one each for models without shared errors), "
                 f"found none for {shown(name)}",
                 path=path,
             )
@@ -103,7 +104,7 @@ def read_workforce(path: Path, answers: Answers) -> Workforce:
     require_costs(path, rows, rows)
     listed = [name for name in rows if name not in family_of]
     others = [name for name in answers.workers if name not in rows]
-    return Workforce(family_of, (*listed, *others), _without(rows, "kind", "family"))
+    return AnnotatorTable(family_of, (*listed, *others), _without(rows, "kind", "family"))
 
 
 def _without(rows: Rows, *columns: str) -> Rows:
@@ -121,23 +122,23 @@ def read_confidence(
     *,
     leave_out_missing: bool = False,
 ) -> NDArray[np.float64] | None:
-    """Read the column `confidence` of the models' answers, one per answer; nan where it is empty.
+    """Read the column `confidence` of the models' answers, one per answer; nan if empty.
 
-    None if there is no such column. What people state is not looked at. Of a pair that is answered
-    more than once it is that of the answer that `keep` takes.
+    The result is None without such a column. Confidences of people are ignored. Of duplicate
+    answers the one that `keep` takes counts.
 
     Raises
     ------
     DataError
-        Naming the line of one that is no number in [0, 1].
+        Naming the line of a value that is not a number in [0, 1].
     """
     table = open_table(path)
-    if not any(map(CONFIDENCE.is_called, table.rows[0])):
+    if not any(map(CONFIDENCE.matches, table.rows[0])):
         return None
     task, worker, label, at = find(table, [TASK, WORKER, ANSWER, CONFIDENCE])
     named = {TASK.name: task, WORKER.name: worker}
-    judged = judge_rows(table, named, label, answers.classes, leave_out_missing=leave_out_missing)
-    tasks, workers = judged.names
+    checked = check_rows(table, named, label, answers.classes, leave_out_missing=leave_out_missing)
+    tasks, workers = checked.names
     place = {
         (answers.tasks[j], answers.workers[i]): a
         for a, (j, i) in enumerate(
@@ -145,8 +146,8 @@ def read_confidence(
         )
     }
     out = np.full(answers.size, np.nan)
-    for k in one_per_pair(table, judged, keep).rows.tolist():
+    for k in deduplicate(table, checked, keep).rows.tolist():
         pair = tasks.names[tasks.codes[k]], workers.names[workers.codes[k]]
         if pair[1] in models and table.rows[k + 1][at] and pair in place:
-            out[place[pair]] = read_chance(table, k + 1, at)
+            out[place[pair]] = read_probability(table, k + 1, at)
     return out

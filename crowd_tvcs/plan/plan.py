@@ -204,7 +204,7 @@ class Plan(Terms):
         """What one answer adds to a guess among equal classes, of shape (workers, tasks)."""
         if self.model is None:
             return np.abs(self.table.values - 0.5)
-        return self.model.told[self.model.kind]
+        return self.model.informativeness[self.model.kind]
 
     def unmet(self, support: NDArray[np.bool_]) -> tuple[str, ...]:
         """Which of `demands` an assignment of shape (workers, tasks) does not meet."""

@@ -18,8 +18,8 @@ from crowd_tvcs.answers.columns import (
     find,
     names_in,
     open_table,
-    read_chance,
     read_name,
+    read_probability,
     read_rows,
     read_worker_rows,
     require_costs,
@@ -116,7 +116,7 @@ def read_plan(
         readers = {k: v for k, v in TASK_COLUMNS.items() if k != "prior" or n_classes == 2}
         class_names = None if confusion is None else names
         columns = columns_of_classes(open_table(tasks), n_classes, class_names)
-        readers |= dict.fromkeys(columns, read_chance)
+        readers |= dict.fromkeys(columns, read_probability)
         readers |= {"kind": read_name} if has_kinds else {}
         rows = read_rows(tasks, TASK, readers, set(quality.tasks))
         for row in rows.values():

@@ -1,4 +1,4 @@
-"""The pages for operators: one HTML file each that opens without a connection.
+"""Reports for operators: one HTML file each, readable offline.
 
-They compute nothing new about a plan or a campaign.
+They present a plan or a campaign, and compute nothing new.
 """

@@ -1,4 +1,4 @@
-"""The report for the operator: one HTML file that opens without a network."""
+"""Report of an assignment: one HTML file, readable offline."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.assignment import Assignment
-from crowd_tvcs.skills.dependence import Claimed
+from crowd_tvcs.skills.dependence import CalibrationBin
 from crowd_tvcs.what_if import BudgetPoint, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
 
-LEAST_SURE = 12
-MOST_BARS = 60
-PRICES = 8
-BINS = 20
+LEAST_SURE = 12  # tasks shown
+MAX_BARS = 60  # of a chart 920 pixels wide
+PRICES = 8  # shown
+BINS = 20  # of expected accuracy
+MAX_KINDS = 40  # shown
 
 
 def render(
@@ -27,84 +28,77 @@ def render(
     command: str,
     caps: Mapping[str, Any],
     curve: tuple[str, Sequence[BudgetPoint]] | None = None,
-    measured: Sequence[Claimed] = (),
+    measured: Sequence[CalibrationBin] = (),
 ) -> str:
-    """Write the report of `assignment` as HTML.
+    """Return the report of `assignment` as HTML.
+
+    Given kinds of tasks, it lists the tasks and kinds of lowest expected accuracy and counts all
+    others: its size does not grow with the number of tasks.
 
     Parameters
     ----------
     assignment
-        What to report.
+        The assignment.
     source
         Name of the quality file.
     command
-        The command line that made it.
+        Command line of the run.
     caps
         `max_workers_per_task`, `max_tasks_per_worker` and `budget` as given, None for no cap, and
         the names of the tables `workers`, `tasks`, `forced` and `forbidden` if there are any.
     curve
-        What other budgets buy, and by which method; None to leave the curve out.
+        Method and points of other budgets; None to leave the curve out.
     measured
-        What votes claim of the gold tasks behind the skills and what they reach, if that is known.
+        Calibration of votes on the gold tasks behind the skills, if known.
 
     Returns
     -------
     str
         The page. Names of workers and tasks are escaped; it loads nothing and runs no script.
     """
-    plan = assignment.plan
+    plan, method, (workers, tasks) = assignment.plan, assignment.method, assignment.names
     return fill_page(
-        **facts_of(assignment, source, command, caps),
-        guess=float(plan.accuracy(np.zeros_like(assignment.support)).mean()),
+        package="crowd_tvcs.report",
+        template="assignment.html.j2",
+        title=f"Assignment of tasks: {source}",
+        source=source,
+        command=command,
+        caps=caps,
+        assignment=assignment,
+        method_name=METHODS[method].about if method in METHODS else method,
+        n_workers=len(workers),
+        n_tasks=len(tasks),
+        binding=assignment.binding(),
+        idle=int((assignment.loads == 0).sum()),
+        unanswered=int((assignment.answers == 0).sum()),
+        names_loads=len(workers) <= MAX_BARS,
+        load_bars=load_bars(workers, assignment.loads),
+        answer_bars=counts(assignment.answers),
+        accuracy_bars=accuracy_bars(assignment.task_accuracy),
+        n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
+        prices=_prices(assignment),
+        guess=float(plan.guess.mean()),
         least_sure=_least_sure(assignment),
         duals=_duals(assignment),
         curve=None if curve is None else _curve(assignment, *curve),
-        kinds=None,
-        all_tasks="summary.json",
+        kinds=None if plan.is_table else _kinds(assignment),
+        all_tasks="summary.json" if plan.is_table else "accuracy.csv",
         measured=measured,
     )
 
 
-def facts_of(
-    assignment: Assignment, source: str, command: str, caps: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the page and what it has of any assignment; see `render`."""
-    method, (workers, tasks) = assignment.method, assignment.names
-    return {
-        "package": "crowd_tvcs.report",
-        "template": "assignment.html.j2",
-        "title": f"Who labels what: {source}",
-        "source": source,
-        "command": command,
-        "caps": caps,
-        "assignment": assignment,
-        "method_name": METHODS[method].about if method in METHODS else method,
-        "n_workers": len(workers),
-        "n_tasks": len(tasks),
-        "binding": assignment.binding(),
-        "idle": int((assignment.loads == 0).sum()),
-        "unanswered": int((assignment.answers == 0).sum()),
-        "names_loads": len(workers) <= MOST_BARS,
-        "load_bars": load_bars(workers, assignment.loads),
-        "answer_bars": counts(assignment.answers),
-        "accuracy_bars": accuracy_bars(assignment.task_accuracy),
-        "n_priced": 0 if assignment.prices is None else int((assignment.prices > 0).sum()),
-        "prices": _prices(assignment),
-    }
-
-
 def load_bars(workers: Sequence[str], loads: NDArray[np.int64]) -> list[tuple[str, int]]:
-    """Tasks of every worker, busiest first; of many workers, how many have which load."""
-    if len(workers) > MOST_BARS:
+    """Return the tasks of every worker, busiest first; for many workers a histogram."""
+    if len(workers) > MAX_BARS:
         return counts(loads)
     pairs = zip(workers, loads.tolist(), strict=True)
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 def counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
-    """How often each value occurs, from the smallest to the largest, binned if there are many."""
+    """Return the frequency of each value in ascending order, binned if there are many."""
     low, high = int(values.min()), int(values.max())
-    width = -(-(high - low + 1) // MOST_BARS)
+    width = -(-(high - low + 1) // MAX_BARS)
     out = []
     for first in range(low, high + 1, width):
         last = first + width - 1
@@ -114,29 +108,37 @@ def counts(values: NDArray[np.int64]) -> list[tuple[str, int]]:
 
 
 def accuracy_bars(accuracy: NDArray[np.float64]) -> list[tuple[str, int]]:
-    """Count tasks by expected accuracy."""
+    """Return the histogram of tasks by expected accuracy."""
     low = min(1.0 - 1.0 / BINS, float(np.floor(accuracy.min() * BINS) / BINS))
     counts, edges = np.histogram(accuracy, bins=BINS, range=(low, 1.0))
     return [(f"{left:.3g}", int(count)) for left, count in zip(edges[:-1], counts, strict=True)]
 
 
+def _kinds(assignment: Assignment) -> dict[str, Any]:
+    kinds = assignment.kinds()
+    least = sorted(kinds.items(), key=lambda item: (item[1]["expected_accuracy"], item[0]))
+    return {"all": len(kinds), "shown": least[:MAX_KINDS]}
+
+
 def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
-    """Tasks of lowest expected accuracy, with who labels them and how good they are."""
-    quality = assignment.plan.table
-    accuracy = assignment.task_accuracy
-    order = sorted(range(len(quality.tasks)), key=lambda j: (accuracy[j], quality.tasks[j]))
-    out = []
-    for j in order[:LEAST_SURE]:
-        members = sorted(
-            np.flatnonzero(assignment.support[:, j]), key=lambda i: -quality.values[i, j]
-        )
-        who = ", ".join(f"{quality.workers[i]} ({quality.values[i, j]:.2f})" for i in members)
-        out.append({"task": quality.tasks[j], "accuracy": float(accuracy[j]), "who": who})
+    """Return the tasks of lowest expected accuracy, with their workers and qualities."""
+    plan, accuracy = assignment.plan, assignment.task_accuracy
+    pairs, out = assignment.assigned, []
+    last = np.partition(accuracy, min(LEAST_SURE, accuracy.size) - 1)[
+        min(LEAST_SURE, accuracy.size) - 1
+    ]
+    weak = np.flatnonzero(accuracy <= last).tolist()
+    for j in sorted(weak, key=lambda j: (accuracy[j], plan.quality.tasks[j]))[:LEAST_SURE]:
+        at = slice(*np.searchsorted(pairs.tasks, [j, j + 1]))
+        quality = plan.quality.columns(np.array([j])).values[:, 0]
+        members = sorted(pairs.workers[at].tolist(), key=lambda i: -quality[i])
+        who = ", ".join(f"{plan.quality.workers[i]} ({quality[i]:.2f})" for i in members)
+        out.append({"task": plan.quality.tasks[j], "accuracy": float(accuracy[j]), "who": who})
     return out
 
 
 def _prices(assignment: Assignment) -> dict[str, Any] | None:
-    """The dearest workers, in points of mean expected accuracy, where a bound is proved."""
+    """Return the highest worker prices, in points of expected accuracy, given a bound."""
     if assignment.prices is None or assignment.budget_price is None:
         return None
     names, tasks = assignment.names
@@ -150,9 +152,10 @@ def _prices(assignment: Assignment) -> dict[str, Any] | None:
 
 
 def _curve(assignment: Assignment, method: str, offers: Sequence[BudgetPoint]) -> dict[str, Any]:
-    """Places of the curve's points, of the lines, and of this plan if its method made the curve.
+    """Return positions of the curve's points and grid lines, and of this plan.
 
-    A plan of another method beside the line would say that budgets differ where methods do.
+    This plan is drawn only if its method made the curve; otherwise the difference of the methods
+    would look like one of the budgets.
     """
     points = [(offer.budget, offer.expected_accuracy) for offer in offers]
     own = [(assignment.size, assignment.expected_accuracy)] if method == assignment.method else []
@@ -171,7 +174,7 @@ def _curve(assignment: Assignment, method: str, offers: Sequence[BudgetPoint]) -
 
 
 def _duals(assignment: Assignment) -> dict[str, Any] | None:
-    """The dearest caps, where duals mean something to an operator."""
+    """Return the highest cap prices, if duals are meaningful to an operator."""
     duals = assignment.duals
     if duals is None or not duals.is_price:
         return None

@@ -1,4 +1,4 @@
-"""The page about a campaign: one HTML file that opens without a network."""
+"""Report of a campaign: one HTML file, readable offline."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from crowd_tvcs.campaign.honesty import OnGold, on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, least_sure, stand, summary
 from crowd_tvcs.report.reliability import diagram
-from crowd_tvcs.skills.dependence import said
+from crowd_tvcs.skills.dependence import describe_dependence
 from crowd_tvcs.skills.vote import priors
 from tvcs_core.files.page import Axes, fill_page
 
-LEAST_SURE = 15
-MOST_WORKERS = 40
+LEAST_SURE = 15  # tasks shown
+MAX_WORKERS = 40  # shown
 POINTS = 200  # of a curve
-LAST = 0.25  # of the labels, whose gain tells whether the curve is flat
-FLAT = 0.1  # of what as many labels added on average
+LAST = 0.25  # last part of the labels, whose gain decides whether the curve is flat
+FLAT = 0.1  # share of the average gain of as many labels, up to which it is flat
 
 Floats = NDArray[np.float64]
 
 
 def render(state: State, *, name: str) -> str:
-    """Write the page of a campaign as HTML.
+    """Return the page of a campaign as HTML.
 
     Parameters
     ----------
     state
         The campaign.
     name
-        What to call it.
+        Name for the title.
 
     Returns
     -------
@@ -47,12 +47,12 @@ def render(state: State, *, name: str) -> str:
         "crowd_tvcs.report",
         "campaign.html.j2",
         title=f"Campaign: {name}",
-        told=summary(state, standings),
+        summary=summary(state, standings),
         advice=_advice(standings, expected),
         curve=_curve(expected, measured) if state.given else None,
         least=least,
-        workers=workers[:MOST_WORKERS],
-        n_more=len(workers) - len(workers[:MOST_WORKERS]),
+        workers=workers[:MAX_WORKERS],
+        n_more=len(workers) - len(workers[:MAX_WORKERS]),
         idle=sum(not w.slots for w in state.workers),
         rounds=[row._asdict() for row in state.rounds],
         source=state.settings.source,
@@ -61,10 +61,12 @@ def render(state: State, *, name: str) -> str:
 
 
 def _honesty(state: State, gold: OnGold | None) -> dict[str, Any]:
-    """What the confidences rest on, and what gold says of them."""
+    """Return the basis of the confidences, and their calibration on gold."""
     model = state.model
     return {
-        "said": "workers are taken to err independently" if model is None else said(model),
+        "model": "worker errors are assumed independent"
+        if model is None
+        else describe_dependence(model),
         "diagram": None if gold is None else diagram(gold.by_confidence),
         "by_labels": () if gold is None else gold.by_labels,
         "warnings": [] if gold is None else gold.warnings,
@@ -72,21 +74,21 @@ def _honesty(state: State, gold: OnGold | None) -> dict[str, Any]:
 
 
 def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
-    """Compute the mean posterior of the labels after each answer, and the share that is right.
+    """Return the mean posterior of the labels after each answer, and the share that is right.
 
-    Both begin before the first answer. The second is of the tasks with a known label, None if there
-    are none. Qualities are those of today.
+    Both begin before the first answer. The second is for the tasks with a known label, None if
+    there are none. Qualities are the current ones.
     """
     if state.model is not None:
         return _by_answers(state)
     logs = np.log(priors(state.prior, *state.prior.shape))
-    told = state.evidence
+    likelihoods = state.evidence
     truth = np.array([state.gold.get(task, -1) for task in state.factors.tasks])
     sure = np.exp(logs).max(axis=1)
     right = (logs.argmax(axis=1) == truth).astype(float)
     expected, measured = [sure.mean()], [right[truth >= 0].sum()]
     total, hits = float(sure.sum()), float(measured[0])
-    for (_, j, _), of_answer in zip(state.given, told, strict=True):
+    for (_, j, _), of_answer in zip(state.given, likelihoods, strict=True):
         logs[j] += of_answer
         chances = np.exp(logs[j] - logs[j].max())
         now = float(chances.max() / chances.sum())
@@ -103,7 +105,7 @@ def accuracy_by_answers(state: State) -> tuple[Floats, Floats | None]:
 
 
 def _by_answers(state: State) -> tuple[Floats, Floats | None]:
-    """Compute the same where workers err together: every answer with those before it."""
+    """Return the same under dependent errors: every answer with those before it."""
     of = state.answers.task_of
     m, n = len(state.tasks), of.size
     nothing, none = np.array([], dtype=np.int64), np.arange(m)
@@ -132,7 +134,7 @@ def _by_answers(state: State) -> tuple[Floats, Floats | None]:
 
 
 def _advice(standings: list[Standing], expected: Floats) -> dict[str, Any]:
-    """What the last labels added, and what the table of tasks says of further ones."""
+    """Return the gain of the last labels, and the verdicts on further ones."""
     n = expected.size - 1
     last = min(n, max(1, round(LAST * n)))
     added, all_added = float(expected[-1] - expected[-1 - last]), float(expected[-1] - expected[0])
@@ -148,7 +150,7 @@ def _advice(standings: list[Standing], expected: Floats) -> dict[str, Any]:
 
 
 def _workers(state: State) -> list[dict[str, Any]]:
-    """Who did what, busiest first."""
+    """Return the activity of the workers, busiest first."""
     right = state.posterior.argmax(axis=1)
     agree = np.zeros(len(state.workers))
     for i, j, label in state.given:
@@ -169,7 +171,7 @@ def _workers(state: State) -> list[dict[str, Any]]:
 
 
 def _curve(expected: Floats, measured: Floats | None) -> dict[str, Any]:
-    """Places of the two curves and of their lines in the picture."""
+    """Return positions of the two curves and of their grid lines in the picture."""
     shown = np.unique(np.linspace(0, expected.size - 1, POINTS).astype(int))
     curves = [expected[shown]] + ([] if measured is None else [measured[shown]])
     low = float(np.floor(20 * min(curve.min() for curve in curves)) / 20)

@@ -1,21 +1,21 @@
-"""The reliability diagram: what is claimed of known labels against what is reached, drawn."""
+"""Reliability diagram: accuracy of known labels against their mean confidence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from crowd_tvcs.skills.dependence import Claimed
+from crowd_tvcs.skills.dependence import CalibrationBin
 from tvcs_core.files.page import Axes
 
 TENTHS = tuple(k / 10 for k in range(0, 11, 2))
 
 
-def diagram(found: Sequence[Claimed]) -> dict[str, Any]:
-    """Return places in the picture; drawn by the macro of ``reliability.html.j2``.
+def diagram(found: Sequence[CalibrationBin]) -> dict[str, Any]:
+    """Return positions in the picture; drawn by the macro of ``reliability.html.j2``.
 
-    Every part of the labels, such as those of like confidence, is a dot with its interval; dots
-    below the diagonal claim too much.
+    Every bin of labels, such as those of similar confidence, is a dot with its interval; dots below
+    the diagonal are overconfident.
     """
     axes = Axes(1.0, 0.0, 1.0)
     dots = [
@@ -24,8 +24,8 @@ def diagram(found: Sequence[Claimed]) -> dict[str, Any]:
             "y": axes.down(one.reached),
             "top": axes.down(one.high),
             "bottom": axes.down(one.low),
-            "parts": one.parts,
-            "words": f"{one.claimed:.3f} claimed, {one.reached:.3f} reached "
+            "is_miscalibrated": one.is_miscalibrated,
+            "words": f"mean confidence {one.claimed:.3f}, accuracy {one.reached:.3f} "
             f"({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)",
         }
         for one in found

@@ -1,6 +1,6 @@
-"""Which label to buy next while answers come in, when to stop, and what that would have reached.
+"""Routing: the next label to buy while answers come in, when to stop, and replays of policies.
 
-What an answer says about its worker is in `skills`. The names below are those that users import.
+Worker skills are estimated in `skills`. The names below are those that users import.
 """
 
 from typing import TYPE_CHECKING

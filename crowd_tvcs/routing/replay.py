@@ -1,4 +1,4 @@
-"""Replay: what a policy would have reached, had it bought only some of the answers on record.
+"""Replay: the accuracy of a policy, had it bought only some of the recorded answers.
 
 Some tasks with known labels are gold: skills are estimated from all answers to them. The other
 tasks with known labels are scored. A policy buys answers to these among the recorded pairs, and
@@ -15,22 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skills.dependence_fit import fit_dependence
-from crowd_tvcs.skills.em import helps, refresh
+from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import majority, posterior, priors
+from crowd_tvcs.skills.vote import posterior, priors, vote_shares
 from tvcs_core.streams import stream
 
-GOLD_SHARE = 0.2
-BATCH = 0.1  # answers per task
-WORTH = 0.01  # right labels that one more label must add
-EVERYTHING = 0  # as a number of labels per task
-SURE = 0.95  # confidence from which a label is called sure
-TIE = 1e-12
+GOLD_SHARE = 0.2  # of the tasks with known labels
+BATCH = 0.1  # answers per task that an adaptive policy buys at once
+# Expected right labels that one more label must add; as in campaigns (docs/campaigns.md).
+DEFAULT_MIN_GAIN = 0.01
+NO_LIMIT = 0  # as a number of labels per task
+CONFIDENT = 0.95  # confidence of a confident label
+TIE = 1e-12  # rounding of probabilities that tie
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -38,38 +39,38 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one policy reached on one split.
+    """Result of one policy on one split.
 
     Attributes
     ----------
     policy
-        ``"random"``: as many answers of each task, drawn; ``"balanced"``: as many of each task, by
-        the best workers (one projection of the skills); ``"adaptive"``: where they are expected to
-        take away most uncertainty, in batches; ``"stopping"``: likewise, until no label is worth
-        it; ``"all"``: every answer there is.
+        ``"random"``: equally many answers per task, drawn; ``"balanced"``: equally many per task,
+        by the best workers (one projection of the skills); ``"adaptive"``: those with the largest
+        expected reduction of uncertainty, in batches; ``"stopping"``: likewise, until no label is
+        worth its price; ``"all"``: every answer.
     vote
         ``"weighted"`` by the skills, ``"majority"``, or ``"refreshed"``: weighted by skills that
-        were learnt from all answers besides (by EM, see `crowd_tvcs.skills.em`), also where
-        held-out gold is against it.
+        are re-estimated from all answers (by EM, see `crowd_tvcs.skills.em`), even if held-out gold
+        is against it.
     labels
-        Labels per task that were asked for, on average; `EVERYTHING` for no limit.
+        Requested number of labels per task, on average; `NO_LIMIT` for no limit.
     split
         Number of the split, from 0.
     bought
-        Labels per task that were bought; fewer where the record has no more.
+        Labels bought per task; fewer if the record has no more.
     accuracy
         Share of scored tasks whose label is right; of n labels that tie, one counts 1/n.
     claimed
-        Mean confidence of the labels of tasks that were answered: what the vote takes their
-        accuracy to be. nan for a majority, whose shares are no confidence.
+        Mean confidence of the labels of tasks with answers. NaN for a majority vote, whose shares
+        are not confidences.
     sure, sure_right
-        Share of the tasks whose label is called `SURE` or surer, and share of right labels among
-        those; nan where there are none, and for a majority.
+        Share of the tasks with a confidence of `CONFIDENT` or more, and share of right labels among
+        those; NaN if there are none, and for a majority vote.
     unlabelled
-        Share of the tasks that nobody answered. They count as guessed in `accuracy`.
+        Share of the tasks without answers. They count as guessed in `accuracy`.
     refused
         For ``"refreshed"``: 1 if held-out gold is against it, so that `crowd-tvcs quality` would
-        not do it unforced, else 0; nan for other votes.
+        refuse it, else 0; NaN for other votes.
     """
 
     policy: str
@@ -94,15 +95,15 @@ class Split:
     gold
         Labels of the gold tasks.
     skill
-        What they tell, for labels of the best workers.
+        Skill from the gold tasks, for labels of the best workers.
     answers
-        All answers, to gold tasks too.
+        All answers, including those to gold tasks.
     recorded
         Answers to the scored tasks.
     truth
-        Their labels, counting the classes.
+        Class indices of the labels of the scored tasks.
     prior
-        Probability of every class; None for the class shares of the gold.
+        Probability of every class; None for the class prevalence of the gold.
     """
 
     gold: Gold
@@ -113,35 +114,35 @@ class Split:
     prior: Floats | None = None
 
     def skill_like(self, answers: Answers) -> Skill:
-        """Return the skill for labels of workers chosen as those of these answers to vote on."""
+        """Return the skill fitted for workers chosen as those of these answers."""
         if self.skill.dependence is None:
             return self.skill
         return fit_dependence(self.answers, self.gold, self.skill, like=answers)
 
     def posterior(self, answers: Answers, skill: Skill | None = None) -> Floats:
-        """Probability of every label of the scored tasks, by the split's skill or another."""
+        """Return the posteriors of the scored tasks, by the split's skill or another."""
         return posterior(answers, self.skill if skill is None else skill, self.prior)
 
     def score(self, chances: Floats) -> float:
-        """Share of the tasks whose likeliest label is right; see `Outcome.accuracy`."""
-        return float(self._hits(chances).mean())
+        """Return the share of tasks whose most probable label is right; see `Outcome.accuracy`."""
+        return float(self._credits(chances).mean())
 
-    def judge(
+    def evaluate(
         self, chances: Floats, answered: Bools | None = None
     ) -> tuple[float, float, float, float]:
         """Return `accuracy`, `claimed`, `sure` and `sure_right` of an `Outcome`.
 
-        `answered` says which tasks have an answer; None where all have.
+        `answered` marks the tasks with an answer; None for all.
         """
-        hit, claim = self._hits(chances), chances.max(axis=1)
+        hit, claim = self._credits(chances), chances.max(axis=1)
         labelled = np.ones(hit.size, dtype=bool) if answered is None else answered
-        sure = (claim >= SURE) & labelled
+        sure = (claim >= CONFIDENT) & labelled
         of_sure = float(hit[sure].mean()) if sure.any() else math.nan
         claimed = float(claim[labelled].mean()) if labelled.any() else math.nan
         return float(hit.mean()), claimed, float(sure.mean()), of_sure
 
-    def _hits(self, chances: Floats) -> Floats:
-        """How right the label of every scored task is: of n that tie, one counts 1/n."""
+    def _credits(self, chances: Floats) -> Floats:
+        """Return 1 for a right label, 0 for a wrong one, 1/n for one of n that tie."""
         best = chances >= chances.max(axis=1)[:, None] - TIE
         out: Floats = best[np.arange(self.truth.size), self.truth] / best.sum(axis=1)
         return out
@@ -172,18 +173,18 @@ def replay(
     labels
         Labels per task that a policy may buy, on average, each >= 1.
     splits, first_split
-        How many splits, and the number of the first.
+        Number of splits, and the number of the first.
     gold_share
         Share of the tasks with known labels that are gold, above 0 and below 1.
     per_class
         Weigh and route by confusion matrices instead of one accuracy per worker.
     prior
-        Probability of every class, in the order of their names; None for the class shares of the
-        gold of each split.
+        Probability of every class, in the order of their names; None for the class prevalence of
+        the gold of each split.
     seed
-        Split and draws depend on it and on the number of the split alone.
+        Seed; split and draws depend on it and on the number of the split alone.
     model
-        How answers to a task depend on each other, see `estimate_quality`.
+        How worker errors depend on each other, see `estimate_quality`.
 
     Returns
     -------
@@ -211,7 +212,7 @@ def replay(
             split, sorted(set(labels)), rng
         ):
             answered = seen.per_task > 0
-            reached = split.judge(chances, answered)
+            reached = split.evaluate(chances, answered)
             if vote == "majority":
                 reached = (reached[0], math.nan, math.nan, math.nan)
             found.append(
@@ -234,7 +235,7 @@ def draw_split(
     model: str = MODELS[0],
 ) -> Split:
     """Draw gold tasks, estimate skills from them, and keep the other tasks to score."""
-    answers = together(answers, truth)
+    answers = with_shared_classes(answers, truth)
     codes = truth.codes(answers.tasks, answers.classes)
     known = np.flatnonzero((codes != UNKNOWN) & (answers.per_task > 0))
     n_gold = round(gold_share * known.size)
@@ -262,49 +263,53 @@ def draw_split(
 def _outcomes(
     split: Split, labels: Sequence[int], rng: np.random.Generator
 ) -> Iterator[tuple[str, str, int, Answers, Floats, float]]:
-    """Yield policy, vote, labels, what was bought, the chances and `Outcome.refused`."""
+    """Yield policy, vote, labels, bought answers, posteriors and `Outcome.refused`."""
     recorded = split.recorded
     everything = np.ones(recorded.size, dtype=bool)
-    bought = [("all", EVERYTHING, everything)]
+    bought = [("all", NO_LIMIT, everything)]
     order = ranks(recorded.task_of, rng.random(recorded.size))
     bought += [("random", k, order < k) for k in labels]
     bought += [("balanced", k, _balanced(split, k)) for k in labels]
     bought += [("adaptive", k, chosen) for k, chosen in adaptive(split, labels)]
-    bought += [("stopping", EVERYTHING, _stopping(split))]
+    bought += [("stopping", NO_LIMIT, _stopping(split))]
     for policy, k, chosen in bought:
         seen = recorded.select(chosen)
         skill = split.skill_like(seen) if policy in ("random", "all") else split.skill
         yield policy, "weighted", k, seen, split.posterior(seen, skill), math.nan
         if policy not in ("adaptive", "stopping"):
-            yield policy, "majority", k, seen, majority(seen), math.nan
+            yield policy, "majority", k, seen, vote_shares(seen), math.nan
         if policy == "all":
-            learnt = refresh(seen, split.gold, skill, prior=split.prior)
-            asked = helps(split.answers, split.gold, per_class=skill.per_class, model=skill.model)
+            learnt = refit_semi_supervised(seen, split.gold, skill, prior=split.prior)
+            asked = compare_on_held_out_gold(
+                split.answers, split.gold, per_class=skill.per_class, model=skill.model
+            )
             refused = float(bool(asked.refusal))
             yield policy, "refreshed", k, seen, split.posterior(seen, learnt), refused
 
 
 def _balanced(split: Split, labels: int) -> Bools:
-    """Choose so many answers of every task, by the workers of the largest (cautious) skill."""
+    """Choose `labels` answers of every task, by the workers of the best lower bound."""
     recorded = split.recorded
-    scores = np.repeat(split.skill.cautious()[:, None], len(recorded.tasks), axis=1)
+    scores = np.repeat(split.skill.lower_confidence_bound()[:, None], len(recorded.tasks), axis=1)
     chosen = next_batch(scores, recorded.given, max_workers_per_task=labels)
     return chosen[recorded.worker_of, recorded.task_of]
 
 
-def drop(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
-    """Expected drop of the uncertainty by every pair, see `routing_scores`."""
+def expected_drop(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
+    """Return the expected drop of the uncertainty by every pair, see `routing_scores`."""
     skill = split.skill
-    return routing_scores(chances, skill.matrices if skill.per_class else skill.cautious())
+    return routing_scores(
+        chances, skill.matrices if skill.per_class else skill.lower_confidence_bound()
+    )
 
 
 def adaptive(
-    split: Split, labels: Sequence[int], score: Score = drop
+    split: Split, labels: Sequence[int], score: Score = expected_drop
 ) -> Iterator[tuple[int, Bools]]:
-    """Buy where the score is largest, until so many labels per task are bought.
+    """Buy the answers of the largest score, until `labels` per task are bought.
 
-    For each of the numbers in turn: which answers are bought then. `score` is given the split, the
-    answers bought before, which pairs may be bought and the chances of every label; it returns one
+    For each number in turn, yield it with the answers bought by then. `score` takes the split, the
+    answers bought before, a mask of the pairs that may be bought and the posteriors; it returns one
     score per pair.
     """
     recorded = split.recorded
@@ -319,23 +324,23 @@ def adaptive(
 
 
 def _stopping(split: Split) -> Bools:
-    """Buy until no label is expected to add `WORTH` right ones, looking some labels ahead."""
+    """Buy until no label, looking some labels ahead, adds `DEFAULT_MIN_GAIN` right ones."""
     recorded = split.recorded
     chosen = np.zeros(recorded.size, dtype=bool)
     while True:
-        batch = _batch(split, chosen, recorded.size, least=WORTH)
+        batch = _batch(split, chosen, recorded.size, least=DEFAULT_MIN_GAIN)
         if not batch.any():
             return chosen
         chosen |= batch
 
 
 def _batch(
-    split: Split, chosen: Bools, left: int, least: float = 0.0, score: Score = drop
+    split: Split, chosen: Bools, left: int, least: float = 0.0, score: Score = expected_drop
 ) -> Bools:
-    """Choose where the score is largest, at most one more answer per task.
+    """Choose the pairs of the largest score, at most one per task.
 
-    Only tasks take part to which the next labels of the best worker left add `least` or more.
-    Where answers depend on each other, every task has its first answer before any its second.
+    Only tasks take part to which the next labels of the best remaining worker add `least` or more.
+    With dependent errors, every task has its first answer before any has its second.
     """
     recorded = split.recorded
     bought = recorded.select(chosen)
@@ -353,20 +358,20 @@ def _batch(
 
 
 def gains(split: Split, bought: Answers, is_open: Bools, chances: Floats) -> Floats:
-    """Return what a label of the best worker left adds to every task, see `gain_per_label`."""
+    """Return the gain per label of the best remaining worker, see `gain_per_label`."""
     skill = split.skill
-    best = np.where(is_open, skill.cautious()[:, None], 0.0).max(axis=0)
+    best = np.where(is_open, skill.lower_confidence_bound()[:, None], 0.0).max(axis=0)
     alone = split.posterior(bought, replace(skill, dependence=None))
     model, n = skill.dependence, bought.per_task
     return gain_per_label(chances, best, dependence=model, answers=n, alone=alone)
 
 
 def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Mean accuracy over the splits and its standard error, by policy, vote and labels.
+    """Return the mean accuracy over the splits and its standard error, by policy, vote and labels.
 
-    `refused` is the number of splits whose held-out gold is against a refresh. None is what was not
-    measured. The standard error is None for a single split. It tells how much the choice of gold
-    and scored tasks matters; the splits share most of their tasks, so it is no error of the data.
+    `refused` is the number of splits whose held-out gold is against a refit. Missing values are
+    None. The standard error is None for a single split. It reflects the choice of gold and scored
+    tasks; the splits share most of their tasks, so it is not the sampling error of the data.
     """
     groups: dict[tuple[str, str, int], list[Outcome]] = {}
     for outcome in outcomes:
@@ -382,7 +387,7 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
             {
                 "policy": policy,
                 "vote": vote,
-                "labels": "no limit" if labels == EVERYTHING else labels,
+                "labels": "no limit" if labels == NO_LIMIT else labels,
                 "bought": float(np.mean([o.bought for o in found])),
                 "accuracy": float(values.mean()),
                 "standard_error": error,

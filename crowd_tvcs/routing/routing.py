@@ -1,10 +1,10 @@
-"""Routing: which label to buy next, while answers come in, and when to stop.
+"""Routing: the next label to buy while answers come in, and when to stop.
 
 The uncertainty of a task with label probabilities p is u = sum over pairs of classes of
 sqrt(p_a p_b); for two classes sqrt(c (1 - c)) with c the confidence. One more answer is expected to
-take away the part g of a pair's term, g = 1 - sum over answers l of sqrt(P(l | a) P(l | b)), one
-minus the Bhattacharyya coefficient. That is exact: the score of a pair (worker, task) is the
-expected drop of u. For two classes and one accuracy q it is u (1 - 2 sqrt(q (1 - q))).
+reduce a pair's term by the factor g = 1 - sum over answers l of sqrt(P(l | a) P(l | b)), one minus
+the Bhattacharyya coefficient. That is exact: the score of a pair (worker, task) is the expected
+drop of u. For two classes and one accuracy q it is u (1 - 2 sqrt(q (1 - q))).
 
 A worker who asks gets the task of their largest score. A batch is one projection: the pairs of
 largest total score within the caps. Nothing here draws random numbers.
@@ -29,14 +29,14 @@ ROUNDING = 1e-12
 LEAST_ODDS = 1e-6  # in logarithms, of a worker who tells something
 TINY, LEAST = 1e-12, 1e-300  # chance of a class; what is divided by
 SUREST_LOGIT = 500.0  # beyond, exp is no number
-MOST_ROUNDS = 20  # of prices; three or four do
+MAX_ITERATIONS = 20  # of prices; three or four do
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
 def uncertainty(posterior: Floats) -> Floats:
-    """Sum of sqrt(p_a p_b) over the pairs of classes, 0 where one is certain.
+    """Return the sum of sqrt(p_a p_b) over the pairs of classes, 0 if one is certain.
 
     `posterior` has shape (tasks, classes); the result has one value per task.
     """
@@ -46,7 +46,7 @@ def uncertainty(posterior: Floats) -> Floats:
 
 
 def separation(matrices: Floats) -> Floats:
-    """How well a worker tells each two classes apart: 1 - sum of sqrt(P(l | a) P(l | b)).
+    """Return how well a worker separates each two classes: 1 - sum of sqrt(P(l | a) P(l | b)).
 
     `matrices` are confusion matrices of shape (workers, classes, classes); so is the result, with
     zeros on the diagonals.
@@ -59,7 +59,7 @@ def separation(matrices: Floats) -> Floats:
 
 
 def routing_scores(posterior: Floats, skill: ArrayLike) -> Floats:
-    """Expected drop of the uncertainty of every task by one answer of every worker.
+    """Return the expected drop of the uncertainty of every task by one answer of every worker.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def routing_scores(posterior: Floats, skill: ArrayLike) -> Floats:
 def next_task(scores: Floats, is_open: Bools) -> int | None:
     """Return the open task of the largest score for one worker; None if no score is above 0.
 
-    Both have one value per task; of equals the first is taken.
+    Both arguments have one value per task; ties go to the first.
     """
     worth = np.where(is_open, scores, 0.0)
     best = int(worth.argmax())
@@ -110,11 +110,11 @@ def next_batch(
     Parameters
     ----------
     scores
-        Of every pair, >= 0, of shape (workers, tasks). Pairs of score 0 are never chosen.
+        Score of every pair, >= 0, of shape (workers, tasks). Pairs of score 0 are never chosen.
     is_open
-        Which pairs may be chosen; of the same shape.
+        Mask of the pairs that may be chosen; of the same shape.
     max_tasks_per_worker, max_workers_per_task, budget
-        What is left of the caps, for this batch; None for no cap.
+        Remaining caps for this batch; None for no cap.
 
     Returns
     -------
@@ -136,62 +136,65 @@ def gain_per_label(
     posterior: Floats,
     accuracy: ArrayLike,
     *,
-    most: ArrayLike = LOOK_AHEAD,
+    max_labels: ArrayLike = LOOK_AHEAD,
     dependence: Dependence | None = None,
     answers: ArrayLike = 0,
     alone: Floats | None = None,
 ) -> Floats:
-    """Most that the next labels can add to the expected accuracy of each task, per label.
+    """Return the largest increase of the expected accuracy of each task per label, looking ahead.
 
-    A single label may add nothing where two or three add much, so this looks ahead: the largest
-    over k = 1, ..., `most` of the gain by k labels of workers of this accuracy, divided by k. With
-    `dependence` the largest over all rules that buy one label, then go on or stop by what it says.
+    A single label may add nothing while two or three add much. So the result is the maximum over k
+    = 1, ..., `max_labels` of the gain by k labels of workers of this accuracy, divided by k. With
+    `dependence` it is the maximum over all rules that buy one label, and then go on or stop
+    depending on the answers.
 
     Parameters
     ----------
     posterior
         Probability of every label of every task, of shape (tasks, classes).
     accuracy
-        Of the best workers who may still label it: one number, or one per task. Mistakes are spread
-        evenly over the other classes.
-    most
-        Most labels to look ahead, >= 0: one number, or one per task; of independent workers fewer
-        where there would be more than `MOST_OUTCOMES` outcomes.
+        Accuracy of the best workers who may still label it: one number, or one per task. Mistakes
+        are spread evenly over the other classes.
+    max_labels
+        Labels to look ahead, >= 0: one number, or one per task; for independent workers fewer if
+        there would be more than `MOST_OUTCOMES` outcomes.
     dependence
-        What answers are worth together; None for independent workers. A label then moves a task
-        as far as the vote does, the likeliest class against each other one, and is as likely as
-        makes claims right before and after it.
+        Model of dependent errors; None for independent workers. A label then changes a posterior as
+        the vote does, with the most probable class against each other one, and its probability is
+        the one that keeps the posterior a martingale.
     answers
-        How many answers the tasks have, which only matters with `dependence`.
+        Number of answers of the tasks so far; only used with `dependence`.
     alone
-        The same as `posterior`, had independent workers given the answers: with `dependence` the
-        gain is then at most what their next labels would add. None for no such limit.
+        Posteriors as `posterior`, had independent workers given the answers: with `dependence` the
+        gain is then at most that of their next labels. None for no such limit.
 
     Returns
     -------
     ndarray
-        One value per task, >= 0: chance of a right label per label bought.
+        One value per task, >= 0: probability of a right label per label bought.
     """
     m = len(posterior)
     right = np.clip(np.broadcast_to(np.asarray(accuracy, dtype=np.float64), (m,)), 0.0, 1.0)
-    ahead, out = np.broadcast_to(np.asarray(most), (m,)), np.zeros(m)
+    ahead, out = np.broadcast_to(np.asarray(max_labels), (m,)), np.zeros(m)
     if dependence is not None:
         n = np.broadcast_to(np.asarray(answers, dtype=np.float64), (m,))
-        out = _gain_together(posterior, right, n, ahead, dependence)
+        out = _dependent_gain(posterior, right, n, ahead, dependence)
         if alone is not None:
-            out = np.minimum(out, gain_per_label(alone, right, most=ahead))
+            out = np.minimum(out, gain_per_label(alone, right, max_labels=ahead))
     else:
-        for k, added in enumerate(_gains_alone(posterior, right, int(ahead.max(initial=0))), 1):
+        for k, added in enumerate(
+            _independent_gains(posterior, right, int(ahead.max(initial=0))), 1
+        ):
             out = np.where(k <= ahead, np.maximum(out, added / k), out)
     out[out < ROUNDING] = 0.0
     return out
 
 
-def _gains_alone(posterior: Floats, right: Floats, most: int) -> Iterator[Floats]:
-    """Yield what 1, 2, ..., `most` labels in all add to every task, of independent workers."""
+def _independent_gains(posterior: Floats, right: Floats, max_labels: int) -> Iterator[Floats]:
+    """Yield the gains of 1, 2, ..., `max_labels` labels of independent workers for every task."""
     n_classes = posterior.shape[1]
     wrong = (1.0 - right) / (n_classes - 1)
-    for k in range(1, most + 1):
+    for k in range(1, max_labels + 1):
         if k > 1 and math.comb(k + n_classes - 1, k) > MOST_OUTCOMES:
             break
         reached = np.zeros(len(posterior))
@@ -203,26 +206,27 @@ def _gains_alone(posterior: Floats, right: Floats, most: int) -> Iterator[Floats
         yield reached - posterior.max(axis=1)
 
 
-def _gain_together(
+def _dependent_gain(
     posterior: Floats, accuracy: Floats, n: Floats, ahead: NDArray[Any], model: Dependence
 ) -> Floats:
-    """Most that labels add per label where workers err together, by all rules to go on or stop.
+    """Return the largest gain per label under dependent errors, over all rules to go on or stop.
 
-    The likeliest class is held against each other one, as if the label were one of the two. With
-    v_n = c_n f of one who is as good as the others (`dependence`), a label beside n takes the log
-    odds times v_(n + 1) / v_n, and v_(n + 1) T om further to the class that it names. How likely it
-    names which follows from claims that are right before and after: on the mean they stay.
+    The most probable class is compared with each other one, as if the label were one of the two.
+    With v_n = c_n f of a worker as good as the others (`dependence`), one label more than n
+    multiplies the log odds by v_(n + 1) / v_n, and moves them by v_(n + 1) T om towards the class
+    that it names. The probability of each answer follows from the martingale property: the mean of
+    the posterior stays.
 
     Labels that agree leave nothing to buy, so a third one is seldom bought. At a price per label
-    the best rule follows backwards from the last label; the price at which it gains nothing beyond
-    what it pays is the most per label (Dinkelbach's iteration). What is paid is shared by the pairs
-    of classes as likely as the label is the other one, or the likeliest class is held against it.
+    the best rule follows by backward induction from the last label; the price at which it gains no
+    more than it pays is the largest gain per label (Dinkelbach's iteration). The payments are
+    shared among the pairs of classes in proportion to the probability of the other class.
     """
-    n_classes, most = posterior.shape[1], int(ahead.max(initial=0))
+    n_classes, max_labels = posterior.shape[1], int(ahead.max(initial=0))
     inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
     odds = model.temperature * np.log(inside * (n_classes - 1.0) / (1.0 - inside))
     tells, odds = odds > LEAST_ODDS, np.maximum(odds, LEAST_ODDS)
-    counts = [n + k for k in range(most + 1)]
+    counts = [n + k for k in range(max_labels + 1)]
     kept = [1.0 - model.contrast * (1.0 - 1.0 / np.maximum(one, 1.0)) for one in counts]
     worth = [(model.factor(one) * f)[:, None] for one, f in zip(counts, kept, strict=True)]
     chances = np.sort(posterior, axis=1)[:, ::-1]
@@ -233,12 +237,12 @@ def _gain_together(
     of_pair = chances[:, 1:] * (1.0 + chances[:, :1] / others)
 
     def claimed(k: int, votes: int) -> Floats:
-        """Chance of the leading class once so many of k labels name it, of each pair."""
+        """Return the posterior of the leading class of each pair after `votes` of k labels."""
         logit = worth[k] * (lead / worth[0] + odds[:, None] * (2 * votes - k))
         logit = np.clip(logit, -SUREST_LOGIT, SUREST_LOGIT)
         return (1.0 - model.common) / (1.0 + np.exp(-logit)) + model.common / 2.0
 
-    claims = [[claimed(k, votes) for votes in range(k + 1)] for k in range(most + 1)]
+    claims = [[claimed(k, votes) for votes in range(k + 1)] for k in range(max_labels + 1)]
     turned = [[np.maximum(0.0, 1.0 - 2.0 * p) for p in row] for row in claims]
     names = [
         [
@@ -248,7 +252,7 @@ def _gain_together(
         for row, after in pairwise(claims)
     ]
     rate = np.zeros(len(posterior))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         gain, labels = _best_rule(rate[:, None] * of_pair / of_both, turned, names, ahead[:, None])
         paid = np.maximum((of_pair * labels).sum(axis=1), 1.0)
         found = np.where(tells, (of_both * gain).sum(axis=1) / paid, 0.0)
@@ -261,14 +265,15 @@ def _gain_together(
 def _best_rule(
     price: Floats, turned: list[list[Floats]], names: list[list[Floats]], ahead: NDArray[Any]
 ) -> tuple[Floats, Floats]:
-    """Return what the best rule that buys one label gains, and how many labels it buys.
+    """Return the gain of the best rule that buys one label, and its expected number of labels.
 
-    Where k labels came and so many named the likeliest class, `turned` is what it gains to take the
-    other one, if that leads, and `names` how likely the next label names the likeliest one.
+    For k labels, of which some named the leading class, `turned` is the gain of switching to the
+    other class, if it leads, and `names` the probability that the next label names the leading
+    class.
     """
-    most = len(names)
-    gains, labels = turned[most], [np.zeros_like(price) for _ in turned[most]]
-    for k in reversed(range(most)):
+    max_labels = len(names)
+    gains, labels = turned[max_labels], [np.zeros_like(price) for _ in turned[max_labels]]
+    for k in reversed(range(max_labels)):
         now, bought = [], []
         for votes, (name, stays) in enumerate(zip(names[k], turned[k], strict=True)):
             more = (1.0 - name) * gains[votes] + name * gains[votes + 1]
@@ -281,22 +286,22 @@ def _best_rule(
 
 
 def is_worth_buying(gain: Floats, price: ArrayLike, value: float) -> Bools:
-    """Whether the next label of each task is worth its price.
+    """Return whether the next label of each task is worth its price.
 
     Parameters
     ----------
     gain
-        What a label adds to the chance of a right label, see `gain_per_label`.
+        Increase of the probability of a right label per label, see `gain_per_label`.
     price
-        Of one label: one number, or one per task; in the money of `value`.
+        Price of one label: one number, or one per task; in the currency of `value`.
     value
-        What one right label more is worth.
+        Value of one more right label.
     """
     return (gain > 0.0) & (gain * value >= np.asarray(price))
 
 
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
-    """All ways to write `total` as a sum of `parts` integers >= 0, in order."""
+    """Return all ways to write `total` as an ordered sum of `parts` integers >= 0."""
     if parts == 1:
         return [(total,)]
     return [

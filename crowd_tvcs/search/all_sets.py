@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.accuracy.many_classes import MOST_OUTCOMES, accuracy_under
+from crowd_tvcs.accuracy.many_classes import MAX_OUTCOMES, accuracy_under
 from crowd_tvcs.accuracy.model import AnswerModel
 from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.plan.forced import beyond_forced
@@ -67,7 +67,7 @@ class AllSets:
         k = self.plan.n_classes
         voters = self.size + self.forced.sum(axis=0)[self.first][:, None]
         outcomes = np.where(self.valid, float(k) ** voters, 0.0)
-        if self.plan.model is not None and outcomes.max(initial=0.0) > MOST_OUTCOMES:
+        if self.plan.model is not None and outcomes.max(initial=0.0) > MAX_OUTCOMES:
             return np.inf
         return float(outcomes.sum()) * k
 

@@ -97,7 +97,7 @@ def strengths_of(plan: Plan, forced: Bools) -> Strengths:
 
 def _strengths_by_model(model: AnswerModel, forced: Bools) -> Strengths:
     base, _ = accuracy_under(model, forced)
-    telling = (model.told[model.kind].T > 0.0) & (base < 1.0)[:, None]
+    telling = (model.informativeness[model.kind].T > 0.0) & (base < 1.0)[:, None]
     reach = model.reach[model.kind].T - 1.0 / model.n_classes + 0.5
     value = np.where(telling, np.maximum(reach, LEAST_TOLD), 0.5)
     return Strengths(value, telling, base, *_fixed_kinds(model, forced), model.kind.T)
@@ -288,7 +288,7 @@ def _fixed_voters(plan: Plan, folded: Floats, forced: Bools) -> tuple[Floats, In
 
 def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integers, Integers]:
     """Kinds of those forced on every task who tell something, and their number."""
-    telling = (forced & (model.told[model.kind] > 0.0)).T
+    telling = (forced & (model.informativeness[model.kind] > 0.0)).T
     n_fixed = telling.sum(axis=1)
     fixed = np.zeros((n_fixed.size, max(1, int(n_fixed.max(initial=0)))), dtype=np.int64)
     j, i = np.nonzero(telling)

@@ -1,5 +1,5 @@
-"""The labelling desk: pages for workers and the operator, and an API, over a campaign.
+"""Annotation server: pages for workers and the operator, and an API, for a campaign.
 
-Needs the extra ``serve`` (FastAPI, uvicorn, ...). Which task a worker gets and what becomes of an
-answer does not belong here (`campaign`): a page only asks and shows.
+Needs the extra ``serve`` (FastAPI, uvicorn, ...). The choice of tasks and the treatment of answers
+belong to `campaign`: a page only calls it and shows the result.
 """

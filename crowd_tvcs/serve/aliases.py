@@ -1,7 +1,7 @@
-"""Names of tasks that tell workers nothing, where gold is among the tasks.
+"""Aliases of task names, so that workers cannot recognise gold tasks.
 
-A name such as ``gold-7`` in a form, in the address of an image or in a refusal would say which
-tasks are gold. So all tasks go by keyed hashes of their names then.
+A name such as ``gold-7`` in a form, in the URL of an image or in an error would reveal the gold
+tasks. So all tasks are shown under keyed hashes of their names then.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _TASK = re.compile(r"""task (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 
 class Aliases:
-    """The names that workers see of the tasks of one campaign.
+    """Names of the tasks of one campaign as workers see them.
 
     Parameters
     ----------
     store
-        The campaign's.
+        Store of the campaign.
     secret
-        Whoever has it can tell the names.
+        Key of the hashes.
     """
 
     def __init__(self, store: Store, secret: str) -> None:
@@ -52,9 +52,9 @@ class Aliases:
         Raises
         ------
         Refused
-            If it is none's.
+            If there is none.
         """
-        if alias not in self._names:  # the first one, or a task that came since
+        if alias not in self._names:  # the first one, or a new task
             with self._store.read() as (connection, _):
                 names = connection.scalars(select(task.c.name)).all()
             self._names = {self.of(name): name for name in names}
@@ -64,7 +64,7 @@ class Aliases:
             raise Refused("there is no such task in this campaign") from None
 
     def shown(self, name: str, content: Content) -> Content:
-        """Return the content of a task with files that are named after its alias."""
+        """Return the content of a task with files named after its alias."""
         named: dict[str, Any] = {
             kind: f"{self.of(name)}/{kind}{PurePosixPath(getattr(content, kind)).suffix}"
             for kind in MEDIA
@@ -73,12 +73,12 @@ class Aliases:
         return replace(content, **named)
 
     def file(self, path: str) -> tuple[str, str]:
-        """Return the task and the kind of such a file.
+        """Return the task and the kind of a file under such a name.
 
         Raises
         ------
         ValueError
-            If it is none.
+            If there is none.
         """
         alias, _, rest = path.partition("/")
         kind = rest.partition(".")[0]
@@ -88,7 +88,7 @@ class Aliases:
 
     @contextmanager
     def unnamed(self) -> Iterator[None]:
-        """Take the names of tasks out of what is refused."""
+        """Remove the names of tasks from refusals."""
         try:
             yield
         except Refused as error:

@@ -1,4 +1,4 @@
-"""The HTTP API, version 1: what a tool of one's own asks in a worker's name, or the operator's."""
+"""HTTP API, version 1, for other tools: requests on behalf of a worker or the operator."""
 
 import inspect
 import time
@@ -24,7 +24,7 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.worker import address_of, progress_of, require_worker
 
 NAME = 1000
-"""Most characters of a name."""
+"""Largest number of characters of a name."""
 
 
 def _without_zero(text: str) -> str:
@@ -37,21 +37,21 @@ Text = Annotated[str, AfterValidator(_without_zero)]
 
 
 class Answer(BaseModel):
-    """An answer to a task."""
+    """Answer to a task."""
 
     task: Text = Field(max_length=NAME)
     label: Text = Field(max_length=NAME)
 
 
 class Skip(BaseModel):
-    """A task that is given up."""
+    """Task that a worker skips."""
 
     task: Text = Field(max_length=NAME)
     reason: Text = Field(default="", max_length=500)
 
 
-class Shown(BaseModel):
-    """What a task shows; `image`, `audio` and `video` are paths below ``/media/``."""
+class TaskContent(BaseModel):
+    """Content of a task; `image`, `audio` and `video` are paths below ``/media/``."""
 
     text: str
     image: str
@@ -60,29 +60,29 @@ class Shown(BaseModel):
     fields: dict[str, str]
 
 
-class Turn(BaseModel):
-    """The task a worker has now.
+class CurrentTask(BaseModel):
+    """Current task of a worker.
 
     The state is ``task``, ``done``, ``paused``, ``waiting`` (there may be one later) or ``unknown``
-    (nothing is known of the worker's quality, so there is none until the operator adds it).
+    (the worker's quality is unknown, so there is none until the operator adds it).
     """
 
     state: str
     task: str | None
     expires: float | None
-    content: Shown | None
+    content: TaskContent | None
     classes: list[str]
 
 
-class Taken(BaseModel):
-    """What became of an answer, and the next task."""
+class SubmitResponse(BaseModel):
+    """Result of an answer, and the next task."""
 
     reason: str
-    next: Turn
+    next: CurrentTask
 
 
 class Label(BaseModel):
-    """The label of a task so far; null where nobody has answered it."""
+    """Current label of a task; null without answers."""
 
     task: str
     label: str | None
@@ -92,7 +92,7 @@ class Label(BaseModel):
 
 
 class Error(BaseModel):
-    """Why something was not done."""
+    """Reason for a refusal."""
 
     detail: str
 
@@ -101,17 +101,17 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": Error, "description": said}
     for code, said in {
         400: "The request cannot be read",
-        401: "No good token or password",
+        401: "The token or password is missing or wrong",
         409: "The campaign refuses it",
-        413: "Too large",
-        429: "Too often: see Retry-After",
-        503: "The store is away: see Retry-After",
+        413: "The request is too large",
+        429: "Too many requests: see Retry-After",
+        503: "The store is unavailable: see Retry-After",
     }.items()
 }
 
 
 def routers(served: Served) -> tuple[APIRouter, APIRouter]:
-    """Return the API, the operator's part and the workers'."""
+    """Return the routers of the API: the operator's part and the workers'."""
     routes = APIRouter(prefix="/api/v1", responses=ERRORS)
     campaign, store = served.campaign, served.campaign.store
     bearer = HTTPBearer(auto_error=False, description="The token at the end of a worker's link.")
@@ -126,24 +126,24 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     async def operator(
         request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
     ) -> None:
-        if given is None or not await served.entrance.lets_in_soon(
+        if given is None or not await served.auth.check_password_async(
             given.password, address_of(request)
         ):
             raise HTTPException(401, "give the operator's password", {"WWW-Authenticate": "Basic"})
 
-    def turn(name: str, offer: Offer) -> Turn:
-        return Turn(
+    def turn(name: str, offer: Offer) -> CurrentTask:
+        return CurrentTask(
             state="task" if offer.task else progress_of(served, name, offer).state,
             task=served.name_of(offer.task) if offer.task else None,
             expires=offer.expires,
-            content=Shown(**vars(served.content_of(offer.task))) if offer.task else None,
+            content=TaskContent(**vars(served.content_of(offer.task))) if offer.task else None,
             classes=served.classes,
         )
 
     Worker = Annotated[str, Depends(worker)]
 
     class Direct(APIRoute):
-        """A worker's turn: described like the others, and one call in one thread."""
+        """Route of a worker, documented like the others, and served by one call in one thread."""
 
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
             work = self.endpoint
@@ -170,37 +170,37 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     turns = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["worker"], route_class=Direct)
 
     @turns.post("/next")
-    def next_task(name: Worker, request: Request) -> Turn:
-        """Lease a task, or return the one that is leased already."""
+    def next_task(name: Worker, request: Request) -> CurrentTask:
+        """Lease a task, or return the one already leased."""
         return turn(name, campaign.next(name))
 
     @turns.post("/submit")
-    def submit(answer: Answer, name: Worker, request: Request) -> Taken:
-        """Submit an answer, and lease the next task; the same answer again changes nothing."""
+    def submit(answer: Answer, name: Worker, request: Request) -> SubmitResponse:
+        """Submit an answer, and lease the next task; repeating the same answer changes nothing."""
         task = served.task_of(answer.task, name)
         receipt, offer = campaign.submit_and_next(name, task, answer.label)
-        return Taken(reason=receipt.reason, next=turn(name, offer))
+        return SubmitResponse(reason=receipt.reason, next=turn(name, offer))
 
     @turns.post("/skip")
-    def skip(what: Skip, name: Worker, request: Request) -> Turn:
-        """Give a task up for good, and lease the next one."""
-        address = served.entrance.keyed(address_of(request))
+    def skip(what: Skip, name: Worker, request: Request) -> CurrentTask:
+        """Skip a task for good, and lease the next one."""
+        address = served.auth.keyed(address_of(request))
         campaign.skip(name, served.task_of(what.task, name), what.reason, address=address)
         return turn(name, campaign.next(name))
 
     @turns.post("/undo")
-    def undo(name: Worker, request: Request) -> Turn:
-        """Take the last answer back; its task is leased again."""
-        return turn(name, campaign.undo(name, address=served.entrance.keyed(address_of(request))))
+    def undo(name: Worker, request: Request) -> CurrentTask:
+        """Withdraw the last answer; its task is leased again."""
+        return turn(name, campaign.undo(name, address=served.auth.keyed(address_of(request))))
 
     @routes.get("/status", tags=["operator"], dependencies=[Depends(operator)])
     def status() -> figures.Figures:
-        """Where the campaign stands."""
+        """Return the status of the campaign."""
         return figures.figures(store)
 
     @routes.get("/labels", tags=["operator"], dependencies=[Depends(operator)])
     def labels() -> list[Label]:
-        """The label of every task so far."""
+        """Return the current label of every task."""
         return [
             Label(
                 task=one.task,
@@ -225,5 +225,5 @@ def _read(model: type[BaseModel], body: bytes) -> BaseModel:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        told = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
-        raise RequestValidationError(told) from None
+        errors = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise RequestValidationError(errors) from None

@@ -1,4 +1,4 @@
-"""The application: all pages, and what every error looks like."""
+"""Application of the server: all pages, and the format of every error."""
 
 import json
 import math
@@ -22,21 +22,27 @@ from crowd_tvcs.campaign.store.errors import Damaged, Overtaken
 from crowd_tvcs.campaign.store.presence import Presence
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import AtMost, Busy, Headed, Known, TooFast
-from crowd_tvcs.serve.operator import LoggedOut
+from crowd_tvcs.serve.limits import (
+    BodyLimitMiddleware,
+    BusyError,
+    HeadersMiddleware,
+    HostMiddleware,
+    RateLimitError,
+)
+from crowd_tvcs.serve.operator import NotLoggedInError
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
-from crowd_tvcs.serve.prefix import Prefixed
-from crowd_tvcs.serve.worker import Stranger
+from crowd_tvcs.serve.prefix import PrefixMiddleware
+from crowd_tvcs.serve.worker import InvalidLinkError
 from tvcs_core.command.shell import say
 from tvcs_core.files.shown import message as tidy
 
-BODY = 64_000
-"""Most bytes of a request."""
-AWAY = 5
-"""Seconds after which to try again when the store is away."""
+MAX_BODY_BYTES = 64_000
+"""Largest number of bytes of a request."""
+RETRY_SECONDS = 5
+"""Seconds after which to try again while the store is unavailable."""
 BY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
-"""Of what goes by https: for a year browsers come by nothing else."""
-HISTORY = 10.0
+"""Headers of https responses: browsers use https only for a year."""
+HISTORY_SECONDS = 10.0
 """Seconds between points of the curve of expected accuracy."""
 STATIC = {
     "desk.css": "text/css",
@@ -46,15 +52,15 @@ STATIC = {
 
 
 def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
-    """Return the application of one campaign, which keeps the sign of its desk hung out."""
+    """Return the application of one campaign, which renews the server's lock."""
     app = FastAPI(
         title="crowd-tvcs",
         version="1",
         docs_url=None,  # its pages would load scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
-        redirect_slashes=False,  # to where the header Host says
-        lifespan=lambda _: _noting(served, sign),
+        redirect_slashes=False,  # which would trust the header Host
+        lifespan=lambda _: _background(served, sign),
     )
     status, turns = api.routers(served)
     pages = worker.router(served)
@@ -64,18 +70,18 @@ def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
     app.router.routes[:0] = _first(turns, pages, operators)
     _add_static(app)
     _add_errors(app, served)
-    app.add_middleware(AtMost, size=BODY)
-    app.add_middleware(Known, url=served.public_url)
-    app.add_middleware(Headed, headers=HEADERS, secure=BY_HTTPS)
-    app.add_middleware(Prefixed, prefix=served.root)
+    app.add_middleware(BodyLimitMiddleware, size=MAX_BODY_BYTES)
+    app.add_middleware(HostMiddleware, url=served.public_url)
+    app.add_middleware(HeadersMiddleware, headers=HEADERS, secure=BY_HTTPS)
+    app.add_middleware(PrefixMiddleware, prefix=served.root)
     return app
 
 
 def _first(turns: APIRouter, *pages: APIRouter) -> list[Route]:
-    """Return the routes of a label and of passwords, to be looked at before all others.
+    """Return the routes of labels and of passwords, which are tried before all others.
 
-    FastAPI looks through every router, and those inside, several times for each request: a third of
-    what a request cost beside the store. The same routes stand in the routers too, for what is told
+    FastAPI searches every router, and those inside, several times for each request: a third of the
+    cost of a request beyond the store. The same routes are in the routers too, for the description
     of the API (`openapi_url`); there they are never reached.
     """
     calls = [route for route in turns.routes if isinstance(route, APIRoute)]
@@ -84,7 +90,7 @@ def _first(turns: APIRouter, *pages: APIRouter) -> list[Route]:
 
 
 def static_bodies() -> dict[str, bytes]:
-    """Read the files that all pages share."""
+    """Read the files shared by all pages."""
     folder = files("crowd_tvcs.serve") / "static"
     return {name: (folder / name).read_bytes() for name in STATIC}
 
@@ -93,91 +99,97 @@ def _add_static(app: FastAPI) -> None:
     bodies = static_bodies()
 
     @app.get("/static/{name}", include_in_schema=False)
-    async def static(name: str) -> Response:  # needs no thread, which others may have taken
+    async def static(name: str) -> Response:  # needs no thread, all of which may be busy
         if name not in bodies:
             raise HTTPException(404)
         return Response(bodies[name], media_type=STATIC[name])
 
 
 def _add_errors(app: FastAPI, served: Served) -> None:
-    """Add what every error looks like; none needs a thread, which others may have taken."""
+    """Add the format of every error; none needs a thread, all of which may be busy."""
 
-    def told(
-        request: Request, status: int, title: str, said: str, headers: dict[str, str] | None = None
+    def respond(
+        request: Request,
+        status: int,
+        title: str,
+        message: str,
+        headers: dict[str, str] | None = None,
     ) -> Response:
-        said = tidy(said)
+        message = tidy(message)
         path = request.url.path.removeprefix(served.root)
         if path.startswith("/api/") or is_for_script(request):
-            return JSONResponse({"detail": said}, status, headers)
-        answer = served.page("message.html.j2", status, title=title, said=said)
+            return JSONResponse({"detail": message}, status, headers)
+        answer = served.page("message.html.j2", status, title=title, message=message)
         answer.headers.update(headers or {})
         return answer
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:
-        return told(request, 409, "Not taken", str(error))
+        return respond(request, 409, "Not accepted", str(error))
 
     @app.exception_handler(ValueError)
     async def unfit(request: Request, error: ValueError) -> Response:
-        return told(request, 400, "Not possible", str(error))
+        return respond(request, 400, "Not possible", str(error))
 
     @app.exception_handler(Overtaken)
     async def overtaken(request: Request, error: Overtaken) -> Response:
-        said = "Answers came in while the round was planned, so nothing was issued; try again."
-        return told(request, 409, "Not planned", said)
+        message = "New answers arrived during planning, so no task was issued. Please try again."
+        return respond(request, 409, "Not planned", message)
 
     @app.exception_handler(Damaged)
     @app.exception_handler(json.JSONDecodeError)  # what the store keeps as JSON; requests have none
     @app.exception_handler(StoreError)
     async def away(request: Request, error: Exception) -> Response:
-        said = "The desk cannot reach its store now; nothing is lost: try again in a moment."
-        return told(request, 503, "One moment", said, {"Retry-After": str(AWAY)})
+        message = "The server cannot reach its store now. Nothing is lost; try again in a moment."
+        return respond(request, 503, "One moment", message, {"Retry-After": str(RETRY_SECONDS)})
 
-    @app.exception_handler(Stranger)
-    async def stranger(request: Request, error: Stranger) -> Response:
-        said = "Open the link that you were sent; if it does not work any more, ask for a new one."
-        return told(request, 401, "Who are you?", said, {"WWW-Authenticate": "Bearer"})
+    @app.exception_handler(InvalidLinkError)
+    async def stranger(request: Request, error: InvalidLinkError) -> Response:
+        message = (
+            "Please open the link that you received. If it no longer works, ask for a new one."
+        )
+        return respond(request, 401, "Please log in", message, {"WWW-Authenticate": "Bearer"})
 
-    @app.exception_handler(LoggedOut)
-    async def logged_out(request: Request, error: LoggedOut) -> Response:
+    @app.exception_handler(NotLoggedInError)
+    async def logged_out(request: Request, error: NotLoggedInError) -> Response:
         if is_for_script(request):
             return JSONResponse({"detail": "log in"}, 401)
         return RedirectResponse(f"{served.root}/operator/login", status_code=303)
 
-    @app.exception_handler(TooFast)
-    async def too_fast(request: Request, error: TooFast) -> Response:
+    @app.exception_handler(RateLimitError)
+    async def too_fast(request: Request, error: RateLimitError) -> Response:
         wait = str(math.ceil(error.wait))
-        said = f"That was too often; go on in {wait} seconds."
-        return told(request, 429, "One moment", said, {"Retry-After": wait})
+        message = f"Too many requests. Please continue in {wait} seconds."
+        return respond(request, 429, "One moment", message, {"Retry-After": wait})
 
-    @app.exception_handler(Busy)
-    async def busy(request: Request, error: Busy) -> Response:
+    @app.exception_handler(BusyError)
+    async def busy(request: Request, error: BusyError) -> Response:
         wait = str(math.ceil(error.wait))
-        said = f"Too many ask for this at once; try again in {wait} seconds."
-        return told(request, 503, "One moment", said, {"Retry-After": wait})
+        message = f"The server is busy. Please try again in {wait} seconds."
+        return respond(request, 503, "One moment", message, {"Retry-After": wait})
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        return told(request, 400, "Not readable", f"{place}: {first['msg']}")
+        return respond(request, 400, "Not readable", f"{place}: {first['msg']}")
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
-        said = "There is no such page." if error.status_code == 404 else str(error.detail)
+        message = "There is no such page." if error.status_code == 404 else str(error.detail)
         headers = dict(error.headers) if error.headers else None
-        return told(request, error.status_code, "Not done", said, headers)
+        return respond(request, error.status_code, "Not done", message, headers)
 
 
 @asynccontextmanager
-async def _noting(served: Served, sign: Presence | None) -> AsyncIterator[None]:
-    """Keep points of the curve and learn of what comes in, every few seconds, while it runs."""
+async def _background(served: Served, sign: Presence | None) -> AsyncIterator[None]:
+    """Record points of the curve and learn from new answers, every few seconds, while it runs."""
     over, store = threading.Event(), served.campaign.store
     served.campaign.learns_beside = True
 
     def note() -> None:
         learner, last = Learner(store), ""
-        while not over.wait(HISTORY):
+        while not over.wait(HISTORY_SECONDS):
             try:
                 if sign is not None:
                     sign.renew()
@@ -187,10 +199,10 @@ async def _noting(served: Served, sign: Presence | None) -> AsyncIterator[None]:
                 learn_of_labels(store)
                 last = ""
             except StoreError:
-                pass  # it is away: the next point will do
-            except Exception as error:  # whatever it is, it may be gone the next time
+                pass  # unavailable: the next point will do
+            except Exception as error:  # reported once; it may not recur
                 if (found := f"{type(error).__name__}: {error}") != last:
-                    say(f"the curve and gold wait for the store: {tidy(found)}")
+                    say(f"the curve and gold are not updated now: {tidy(found)}")
                 last = found
 
     thread = threading.Thread(target=note, daemon=True)

@@ -1,4 +1,4 @@
-"""A client of the API that needs nothing but Python: copy it into a tool of your own."""
+"""Client of the API in the standard library of Python: copy it into a tool of your own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class DeskError(RuntimeError):
-    """What the desk did not do; `status` is the HTTP status, `wait` the seconds it asks for."""
+    """Refusal of the server; `status` is the HTTP status, `wait` the requested seconds."""
 
     def __init__(self, status: int, detail: str, wait: float = 0.0) -> None:
         super().__init__(detail)
@@ -22,26 +22,26 @@ class DeskError(RuntimeError):
 
 
 class DeskClient:
-    """One worker at a desk.
+    """One worker at an annotation server.
 
-    What the desk does not do is a `DeskError`, and a desk that cannot be reached, or went away, an
-    `OSError`: ask again then; to submit an answer once more is harmless.
+    A refusal is a `DeskError`. A server that cannot be reached, or stopped, is an `OSError`: ask
+    again then; submitting an answer twice is harmless.
 
     Parameters
     ----------
     url
-        Of the desk, such as ``http://127.0.0.1:8000``.
+        URL of the server, such as ``http://127.0.0.1:8000``.
     token
-        What stands at the end of the worker's link.
+        The end of the worker's link.
     timeout
-        Seconds to wait for an answer.
+        Seconds to wait for a response.
     trust_network
-        Whether the token may go unencrypted to another machine.
+        Whether the token may be sent unencrypted to another machine.
 
     Raises
     ------
     ValueError
-        If the token would, and the network is not trusted.
+        If the token would be, and the network is not trusted.
 
     Examples
     --------
@@ -55,25 +55,25 @@ class DeskClient:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme != "https" and parts.hostname not in LOOPBACK and not trust_network:
             raise ValueError(
-                f"{url} is reached by {parts.scheme or 'nothing'}, so everybody on the way could "
-                "read the token: give an https:// address, or trust_network=True"
+                f"{url} does not use https, so others on the network could read the token: give "
+                "an https:// address, or trust_network=True"
             )
         self.url, self.token, self.timeout = url.rstrip("/"), token, timeout
 
     def next(self) -> dict[str, Any]:
-        """Return the task to label now: task, content, classes, expires, reason."""
+        """Return the current task: task, content, classes, expires, reason."""
         return self._ask("next")
 
     def submit(self, task: str, label: str) -> dict[str, Any]:
-        """Submit an answer; what became of it, and the ``next`` task."""
+        """Submit an answer; return its result, and the ``next`` task."""
         return self._ask("submit", {"task": task, "label": label})
 
     def skip(self, task: str, reason: str = "") -> dict[str, Any]:
-        """Give a task up for good; the next one."""
+        """Skip a task for good; return the next one."""
         return self._ask("skip", {"task": task, "reason": reason})
 
     def undo(self) -> dict[str, Any]:
-        """Take the last answer back; its task."""
+        """Withdraw the last answer; return its task."""
         return self._ask("undo")
 
     def _ask(self, what: str, body: dict[str, str] | None = None) -> dict[str, Any]:
@@ -86,22 +86,22 @@ class DeskClient:
             },
         )
         try:
-            status, told, sent = _answered(request, self.timeout)
+            status, headers, sent = _answered(request, self.timeout)
             found: dict[str, Any] = json.loads(sent) if status < 300 else {}
-        except (http.client.HTTPException, ValueError) as error:  # it ended in the middle
-            raise ConnectionError(f"the desk's answer broke off ({error})") from None
-        if status < 300:  # a redirect did not take an answer
+        except (http.client.HTTPException, ValueError) as error:  # truncated
+            raise ConnectionError(f"the server's response was cut off ({error})") from None
+        if status < 300:  # a redirect has not accepted an answer
             return found
         try:
             detail = str(json.loads(sent)["detail"])
         except (ValueError, KeyError, TypeError):
             detail = http.client.responses.get(status, "no reason is given")
-        wait = str(told.get("Retry-After", ""))
+        wait = str(headers.get("Retry-After", ""))
         raise DeskError(status, detail, float(wait) if wait.isdecimal() else 0.0)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follow nobody to another address: the token would go along."""
+    """Follow no redirects: the token would be sent to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -111,7 +111,7 @@ _OPENER = urllib.request.build_opener(_NoRedirect())
 
 
 def _answered(request: urllib.request.Request, timeout: float) -> tuple[int, Message, bytes]:
-    """Return status, headers and all of the body, also of an error."""
+    """Return status, headers and the whole body, also of an error."""
     try:
         answer = _OPENER.open(request, timeout=timeout)
     except urllib.error.HTTPError as error:

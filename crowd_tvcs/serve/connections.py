@@ -1,8 +1,8 @@
-"""Connections: how many there are, and how long and how large a request may be.
+"""Limits of connections: their number, and the time and size of a request.
 
-uvicorn itself waits for ever for the first byte of a connection, and for the rest of a request. So
-connections that send nothing would use up the files that a process may have open, and nobody else
-could come in. Here the one that has waited longest makes room.
+uvicorn itself waits forever for the first byte of a connection, and for the rest of a request. So
+idle connections would use up the open files of the process, and lock out other users. Here the
+connection that has waited longest is closed for a new one.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tvcs_core.command.shell import say
 
-MOST = 512
-"""Connections at once: two and a half of each of 200 people, who need one."""
-FEWEST = 16
-"""Likewise where the process may have hardly any files open."""
+MAX_CONNECTIONS = 512
+"""Simultaneous connections: 2.5 for each of 200 people, who need one."""
+MIN_CONNECTIONS = 16
+"""Simultaneous connections if the process may open few files."""
 BACKLOG = 64
-"""Connections that are accepted before any of them is looked at."""
-FILES = 1024
-"""Files that a process may have open as a rule; a desk asks for so many."""
-QUEUE = 1024
-"""Connections that the system holds until they are accepted; they are no files of the process."""
+"""Connections that are accepted in one turn of the loop."""
+WANTED_FILES = 1024
+"""Open files that the server requests: the usual limit of a process."""
+LISTEN_QUEUE = 1024
+"""Connections that the system queues until they are accepted; they are not open files."""
 OTHER_FILES = 200 + 4 * BACKLOG
-"""Files beside `MOST`: the store's 19 connections have up to three each, media and templates, and
-connections that are accepted and not counted yet, or closed and not gone yet: of four turns."""
-HEAD = 16_384
-"""Most bytes of a request before its body; nginx takes 8 to 32 thousand, our cookies are 200."""
-WHOLE = 20.0
-"""Seconds for a request to come whole, from the first byte; also for the first one to begin."""
-IDLE = 15
+"""Open files besides `MAX_CONNECTIONS`: up to three for each of the store's 19 connections, media
+and templates, and connections of four turns that are not counted yet, or are being closed."""
+MAX_HEAD_BYTES = 16_384
+"""Largest head of a request in bytes; nginx allows 8 to 32 kB, our cookies take 200 bytes."""
+REQUEST_SECONDS = 20.0
+"""Seconds for a request to arrive, from its first byte; also for the first one to begin."""
+IDLE_SECONDS = 15
 """Seconds that a connection may wait for its next request."""
-UNREAD = 30.0
-"""Seconds for a client to go on reading its answer."""
-SAYS_EVERY = 60.0
-"""Seconds between two lines that say the same of what is short."""
+READ_SECONDS = 30.0
+"""Seconds for a client to continue reading a response."""
+LOG_SECONDS = 60.0
+"""Seconds between two equal lines about missing resources."""
 _TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: 38\r\nconnection: close\r\n\r\n"
@@ -48,52 +48,56 @@ _TOO_LARGE = (
 )
 
 
-def most_connections() -> int:
-    """Return how many connections there may be at once, by the files a process may have open."""
+def max_connections() -> int:
+    """Return the number of simultaneous connections, by the open files of the process."""
     if sys.platform == "win32":  # has no such limit
-        return MOST
+        return MAX_CONNECTIONS
     import resource
 
     files, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files < FILES <= limit or (files < FILES and limit == resource.RLIM_INFINITY):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, limit))
-        files = FILES
+    if files < WANTED_FILES <= limit or (files < WANTED_FILES and limit == resource.RLIM_INFINITY):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (WANTED_FILES, limit))
+        files = WANTED_FILES
     is_any = files == resource.RLIM_INFINITY
-    return MOST if is_any else max(FEWEST, min(MOST, files - OTHER_FILES))
+    return (
+        MAX_CONNECTIONS
+        if is_any
+        else max(MIN_CONNECTIONS, min(MAX_CONNECTIONS, files - OTHER_FILES))
+    )
 
 
-class Waiting:
-    """The connections of one server: those without a whole request can make room for others."""
+class WaitingConnections:
+    """Connections of one server without a complete request, which may be closed for others."""
 
     def __init__(self, most: int) -> None:
         self.most, self.there = most, 0
-        self._new: OrderedDict[Bounded, None] = OrderedDict()  # never had a whole request
-        self._known: OrderedDict[Bounded, None] = OrderedDict()
+        self._new: OrderedDict[BoundedConnection, None] = OrderedDict()  # never had a whole request
+        self._known: OrderedDict[BoundedConnection, None] = OrderedDict()
 
-    def add(self, one: Bounded, *, is_new: bool) -> None:
-        """Note that a connection waits from now on."""
+    def add(self, one: BoundedConnection, *, is_new: bool) -> None:
+        """Add a connection that now waits."""
         (self._new if is_new else self._known)[one] = None
 
-    def remove(self, one: Bounded) -> None:
-        """Note that a connection waits no more."""
+    def remove(self, one: BoundedConnection) -> None:
+        """Remove a connection that no longer waits."""
         self._new.pop(one, None)
         self._known.pop(one, None)
 
     def make_room(self) -> None:
-        """Close the connection that has waited longest, of those that never asked if there are."""
+        """Close the longest waiting connection, preferring those without any request so far."""
         for some in (self._new, self._known):
             if some:
                 some.popitem(last=False)[0].transport.abort()
                 return
 
 
-class Bounded(HttpToolsProtocol):
-    """A connection whose requests come in time and have a small head; see `bounded`."""
+class BoundedConnection(HttpToolsProtocol):
+    """Connection with limits of time and size of its requests; see `bounded_protocol`."""
 
-    waiting: Waiting
+    waiting: WaitingConnections
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin; too many are answered by closing the one that waited longest."""
+        """Begin; beyond the limit, close the longest waiting connection."""
         super().connection_made(transport)
         self._timer: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
@@ -114,31 +118,31 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that is still not whole after `HEAD` bytes is refused."""
+        """Read on; refuse a head that is incomplete after `MAX_HEAD_BYTES` bytes."""
         if self.transport.is_closing():
             return
         if self._is_head:
             self._head += len(data)
         super().data_received(data)
-        if self._is_head and self._head > HEAD and not self.transport.is_closing():
+        if self._is_head and self._head > MAX_HEAD_BYTES and not self.transport.is_closing():
             self._refuse()
 
     def on_message_begin(self) -> None:
-        """Begin a request: from its first byte it has its time."""
+        """Begin a request: its time runs from the first byte."""
         super().on_message_begin()
         if not self._under_way:
             self._wait()
 
     def on_headers_complete(self) -> None:
-        """Go on with a request whose head is small."""
+        """Continue with a request whose head is small."""
         self._is_head, self._head = False, 0
-        if len(self.url) + sum(len(a) + len(b) + 4 for a, b in self.headers) > HEAD:
+        if len(self.url) + sum(len(a) + len(b) + 4 for a, b in self.headers) > MAX_HEAD_BYTES:
             self._refuse()
             raise ValueError  # httptools stops reading here
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Note that a request is whole, so that it may take its time."""
+        """Mark a request as complete: its processing has no limit of time."""
         is_answered = self.cycle.response_complete
         super().on_message_complete()
         self._is_head, self._head = True, 0
@@ -156,17 +160,17 @@ class Bounded(HttpToolsProtocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, if it is not refused already."""
+        """Refuse an invalid request, if it is not refused already."""
         if not self.transport.is_closing():
             super().send_400_response(msg)
 
     def pause_writing(self) -> None:
-        """Wait for a client to read on, but not for ever."""
+        """Wait for a client to continue reading, for a limited time."""
         super().pause_writing()
-        self._unread = self.loop.call_later(UNREAD, self.transport.abort)
+        self._unread = self.loop.call_later(READ_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Continue writing."""
         if self._unread is not None:
             self._unread.cancel()
         super().resume_writing()
@@ -174,7 +178,7 @@ class Bounded(HttpToolsProtocol):
     def _wait(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self.loop.call_later(WHOLE, self.transport.abort)
+        self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
 
     def _stop_waiting(self) -> None:
         self.waiting.remove(self)
@@ -186,28 +190,28 @@ class Bounded(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded(most: int) -> type[Bounded]:
-    """Return the protocol of one server with at most so many connections."""
-    return type("Bounded", (Bounded,), {"waiting": Waiting(most)})
+def bounded_protocol(most: int) -> type[BoundedConnection]:
+    """Return the protocol of one server with at most `most` connections."""
+    return type("Bounded", (BoundedConnection,), {"waiting": WaitingConnections(most)})
 
 
-def queue_longer(number: int) -> None:
-    """Let the system hold more connections than are accepted at once, of a socket that listens."""
+def lengthen_queue(number: int) -> None:
+    """Let the system queue more connections of a listening socket than are accepted at once."""
     with socket.socket(fileno=os.dup(number)) as one:
-        one.listen(QUEUE)
+        one.listen(LISTEN_QUEUE)
 
 
-def say_what_is_short(loop: asyncio.AbstractEventLoop) -> None:
-    """Say in one line a minute that no connection can be accepted, not in a traceback for each."""
-    said_at = -SAYS_EVERY
+def log_shortage(loop: asyncio.AbstractEventLoop) -> None:
+    """Log once a minute that no connection can be accepted, instead of one traceback each."""
+    logged_at = -LOG_SECONDS
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        nonlocal said_at
+        nonlocal logged_at
         error = context.get("exception")
         if not isinstance(error, OSError):
             loop.default_exception_handler(context)
-        elif loop.time() >= said_at + SAYS_EVERY:
-            said_at = loop.time()
+        elif loop.time() >= logged_at + LOG_SECONDS:
+            logged_at = loop.time()
             say(f"connections cannot be accepted now: {error.strerror}")
 
     loop.set_exception_handler(handle)

@@ -1,4 +1,4 @@
-"""How often somebody may ask, how much they may send, and what every answer carries."""
+"""Limits of requests, by rate, size and host, and headers of every response."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-"""Names of this machine for itself, which are no other's."""
-MOST_KNOWN = 10_000
-"""Names that a limit remembers; the one that was quiet for longest is forgotten."""
+"""Names by which a machine addresses itself."""
+MAX_NAMES = 10_000
+"""Names that a limit remembers; the least recent one is forgotten."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-class TooFast(Exception):
-    """Somebody who asks too often; they may again in `wait` seconds."""
+class RateLimitError(Exception):
+    """Too many requests; the next is allowed in `wait` seconds."""
 
     def __init__(self, wait: float) -> None:
         super().__init__()
         self.wait = wait
 
 
-class Busy(Exception):
-    """What is asked for takes long, and many ask; it may be free in `wait` seconds."""
+class BusyError(Exception):
+    """Too many slow requests; one may be possible in `wait` seconds."""
 
     def __init__(self, wait: float) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Busy(Exception):
 
 
 class TokenBucket:
-    """At most `burst` at once, and `per_second` in the long run, for each name."""
+    """Rate limit for each name: `burst` at once, and `per_second` in the long run."""
 
     def __init__(self, per_second: float, burst: float) -> None:
         self.per_second, self.burst = per_second, burst
@@ -44,20 +44,20 @@ class TokenBucket:
         self._lock = threading.Lock()
 
     def wait(self, name: str, now: float | None = None) -> float:
-        """Seconds until `name` may ask; 0 if they may now, which is counted."""
+        """Return the seconds until `name` may continue; 0 if now, which is counted."""
         moment = time.monotonic() if now is None else now
         with self._lock:
             left, since = self._left.pop(name, (self.burst, moment))
             left = min(self.burst, left + (moment - since) * self.per_second)
             may = left >= 1.0
             self._left[name] = (left - 1.0 if may else left, moment)
-            if len(self._left) > MOST_KNOWN:
+            if len(self._left) > MAX_NAMES:
                 self._left.popitem(last=False)
         return 0.0 if may else (1.0 - left) / self.per_second
 
 
-class Headed:
-    """Add headers to every answer that lacks them, and `secure` ones if it goes by https."""
+class HeadersMiddleware:
+    """Add missing headers to every response, and `secure` ones to https responses."""
 
     def __init__(self, app: Any, headers: Mapping[str, str], secure: Mapping[str, str]) -> None:
         self.app = app
@@ -77,11 +77,11 @@ class Headed:
         await self.app(scope, receive, headed)
 
 
-class Known:
-    """Refuse a request for a host that the desk does not have, or by http where it has https.
+class HostMiddleware:
+    """Refuse a request for another host, or by http if the server has https.
 
-    A page could else be made to point to a host that somebody chose, or a page of theirs, whose
-    name they let stand for this machine, could read the desk.
+    Otherwise a page could be made to link to an attacker's host, or a page of theirs, under a name
+    that resolves to this machine (DNS rebinding), could read the server.
     """
 
     def __init__(self, app: Any, url: str) -> None:
@@ -99,15 +99,15 @@ class Known:
         if host in LOOPBACK:
             await self.app(scope, receive, send)
         elif host != self.host:
-            await _refuse(send, 421, f"this desk is at {self.url}\n")
+            await _refuse(send, 421, f"this server is at {self.url}\n")
         elif self.is_secure and scope["scheme"] != "https":
-            await _refuse(send, 403, f"this desk is at {self.url}, by https alone\n")
+            await _refuse(send, 403, f"this server is at {self.url}, by https only\n")
         else:
             await self.app(scope, receive, send)
 
 
-class AtMost:
-    """Refuse a request whose body is larger than `size` bytes, without reading on."""
+class BodyLimitMiddleware:
+    """Refuse a request with a body above `size` bytes, without reading on."""
 
     def __init__(self, app: Any, size: int) -> None:
         self.app, self.size = app, size
@@ -118,8 +118,8 @@ class AtMost:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        told = dict(scope["headers"]).get(b"content-length", b"0")
-        if not told.isdigit() or int(told) > self.size:
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > self.size:
             await _refuse(send, 413, self.refusal)
             return
         body, more = b"", True

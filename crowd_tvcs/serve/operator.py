@@ -1,4 +1,4 @@
-"""The operator's pages: where the campaign stands, and what they may do about it."""
+"""Operator pages: status of the campaign, and actions."""
 
 import csv
 import io
@@ -17,70 +17,70 @@ from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.entrance import SESSION
+from crowd_tvcs.serve.operator_auth import SESSION_SECONDS
 from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.worker import address_of, fields_of
 from tvcs_core.command.shell import say
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
-LONGEST = 1000
-"""Characters of a password that are looked at."""
-PLANNING = 30.0
-"""Most seconds that planning a round takes."""
-MOST_POINTS = 300
-"""Of the curve."""
-NOT_KNOWN = "they get no task until crowd-tvcs campaign add {} says how good they are"
-REFRESH = 2
-"""Seconds after which the page asks for the figures again."""
+MAX_PASSWORD_CHARACTERS = 1000
+"""Characters of a password that are read."""
+PLANNING_SECONDS = 30.0
+"""Time limit of planning a round, in seconds."""
+MAX_POINTS = 300
+"""Points of the curve."""
+NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add {} adds their quality"
+REFRESH_SECONDS = 2
+"""Seconds after which the page reloads the figures."""
 
 
 Number = TypeVar("Number", int, float)
 
 
-class LoggedOut(Exception):
-    """Somebody without a session of the operator."""
+class NotLoggedInError(Exception):
+    """No session of the operator."""
 
 
 def router(served: Served) -> APIRouter:
     """Return the pages of the operator."""
     routes = APIRouter(prefix="/operator", include_in_schema=False)
-    campaign, standing = served.campaign, _Standing(served)
+    campaign, status_page = served.campaign, _StatusPage(served)
 
     def require_session(request: Request) -> str:
         session = request.cookies.get(served.cookies.operator)
-        if not served.entrance.is_session(session):
-            raise LoggedOut
+        if not served.auth.is_session(session):
+            raise NotLoggedInError
         return session or ""
 
     def require_form(request: Request, form: str) -> None:
         if not served.is_form_of(require_session(request), form):
-            raise Refused("this page is too old: open it again")
+            raise Refused("this page has expired; reload it")
 
-    def done(said: str = "") -> Response:
+    def done(message: str = "") -> Response:
         answer = RedirectResponse(f"{served.root}/operator", status_code=303)
-        if said:
-            text = said.encode("ascii", "replace").decode()
+        if message:
+            text = message.encode("ascii", "replace").decode()
             answer.set_cookie(served.cookies.done, text, path=served.root or "/", max_age=30)
         return answer
 
     @routes.get("/login")
     def login_page() -> Response:
-        return served.page("login.html.j2", said="")
+        return served.page("login.html.j2", message="")
 
     async def login(request: Request) -> Response:
-        given = fields_of(await request.body()).get("password", "")[:LONGEST]
-        if not await served.entrance.lets_in_soon(given, address_of(request)):
-            return served.page("login.html.j2", 401, said="That is not the password.")
+        given = fields_of(await request.body()).get("password", "")[:MAX_PASSWORD_CHARACTERS]
+        if not await served.auth.check_password_async(given, address_of(request)):
+            return served.page("login.html.j2", 401, message="The password is wrong.")
         answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         answer.set_cookie(
             served.cookies.operator,
-            await run_in_threadpool(served.entrance.new_session),
+            await run_in_threadpool(served.auth.new_session),
             path=served.root or "/",
             httponly=True,
             samesite="strict",
             secure=served.is_secure,
-            max_age=SESSION,
+            max_age=SESSION_SECONDS,
         )
         return answer
 
@@ -89,7 +89,7 @@ def router(served: Served) -> APIRouter:
     @routes.post("/logout")
     def logout(request: Request, form: Annotated[str, Form()]) -> Response:
         require_form(request, form)
-        served.entrance.end_session(require_session(request))
+        served.auth.end_session(require_session(request))
         answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
         answer.delete_cookie(served.cookies.operator, path=served.root or "/")
         return answer
@@ -98,12 +98,12 @@ def router(served: Served) -> APIRouter:
     def overview(request: Request) -> Response:
         session = require_session(request)
         is_part = is_for_script(request)
-        template = "standing.html.j2" if is_part else "operator.html.j2"
-        values = standing.now(may_be_old=is_part)
-        values = values | {"form": served.form_token(session), "refresh": REFRESH}
-        said = request.cookies.get(served.cookies.done, "")
-        answer = served.page(template, **values, said=said)
-        if said:
+        template = "status.html.j2" if is_part else "operator.html.j2"
+        values = status_page.now(may_be_old=is_part)
+        values = values | {"form": served.form_token(session), "refresh": REFRESH_SECONDS}
+        message = request.cookies.get(served.cookies.done, "")
+        answer = served.page(template, **values, message=message)
+        if message:
             answer.delete_cookie(served.cookies.done, path=served.root or "/")
         return answer
 
@@ -124,8 +124,8 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         require_form(request, form)
         if what not in ACTIONS:
-            raise Refused(f"there is nothing called {what!r} to do")
-        return done(ACTIONS[what](served, name, served.entrance.keyed(address_of(request))))
+            raise Refused(f"there is no action {what!r}")
+        return done(ACTIONS[what](served, name, served.auth.keyed(address_of(request))))
 
     @routes.post("/link")
     def link(
@@ -148,7 +148,7 @@ def router(served: Served) -> APIRouter:
             rows = tables.gold_answers(campaign.store)
             return _csv(what, ["task", "worker", "label"], rows)
         return served.page(
-            "message.html.j2", 404, title="Not found", said="There is no such table."
+            "message.html.j2", 404, title="Not found", message="There is no such table."
         )
 
     @routes.post("/plan")
@@ -156,7 +156,7 @@ def router(served: Served) -> APIRouter:
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
         require_form(request, form)
-        found = campaign.plan(labels=labels, time_limit=PLANNING, quick=True)
+        found = campaign.plan(labels=labels, time_limit=PLANNING_SECONDS, quick=True)
         return _csv(f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs])
 
     @routes.post("/preview")
@@ -167,16 +167,16 @@ def router(served: Served) -> APIRouter:
         from crowd_tvcs.campaign.rounds import propose
 
         state = campaign.state()
-        given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING}
+        given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING_SECONDS}
         found = propose(state, labels=labels, quick=True, **given)
         words = "" if found.foreseen is None else f"{found.foreseen}."
         foreseen = f" {words[:1].upper()}{words[1:]}".rstrip()
-        said = (
-            f"{len(found.pairs)} labels are worth it: with them, and with what is out, the "
-            f"expected accuracy is {found.expected_accuracy:.2%}, now it is "
-            f"{state.expected_accuracy:.2%}.{foreseen} Nothing was issued."
+        message = (
+            f"{len(found.pairs)} labels are worth their price: with them and the pending ones, "
+            f"expected accuracy rises from {state.expected_accuracy:.2%} to "
+            f"{found.expected_accuracy:.2%}.{foreseen} No task was issued."
         )
-        return served.page("told.html.j2", title=f"A round of {labels} labels", said=said)
+        return served.page("result.html.j2", title=f"A round of {labels} labels", message=message)
 
     @routes.post("/workers")
     def add_workers(
@@ -197,12 +197,12 @@ def router(served: Served) -> APIRouter:
         ]
         if not listed:
             raise ValueError("a worker must have a name")
-        campaign.add(workers=listed, address=served.entrance.keyed(address_of(request)))
-        said = f"{len(listed)} workers are added; links are made below"
+        campaign.add(workers=listed, address=served.auth.keyed(address_of(request)))
+        message = f"{len(listed)} workers were added; create their links below"
         with campaign.store.read() as (_, settings):
             source = settings.source
         option = "--kinds" if source == SOURCE else "--quality"
-        return done(said if source == "gold" else f"{said}; {NOT_KNOWN.format(option)}")
+        return done(message if source == "gold" else f"{message}; {NO_QUALITY_YET.format(option)}")
 
     @routes.post("/links")
     def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
@@ -222,20 +222,20 @@ def _number(what: str, text: str, kind: Callable[[str], Number]) -> Number | Non
         raise ValueError(f"{what} must be a number, found {text!r}") from None
 
 
-class _Standing:
-    """What the page shows, in parts that are summed up anew only after changes.
+class _StatusPage:
+    """Values of the status page, in parts that are updated only after changes.
 
-    The workers take several times as long as all the rest, so they have a pace of their own.
+    The workers take several times as long as all the rest, so they have their own pace.
     """
 
     def __init__(self, served: Served) -> None:
         self._store = served.campaign.store
-        self._parts = [_Part(_summed), _Part(_seated)]
-        if said := make_index(self._store):
-            say(f"{said}; the operator's page goes on without an index, and is slower")
+        self._parts = [_Part(_campaign_values), _Part(_worker_values)]
+        if message := make_index(self._store):
+            say(f"{message}; the operator's page works without an index, but is slower")
 
     def now(self, *, may_be_old: bool) -> dict[str, Any]:
-        """Sum up; each part of what `may_be_old` takes a tenth of the time at most."""
+        """Return the values; with `may_be_old` each part takes at most a tenth of the time."""
         with self._store.read() as (_, settings):
             revision = settings.revision
         found: dict[str, Any] = {}
@@ -246,7 +246,7 @@ class _Standing:
 
 class _Part:
     def __init__(self, summed: Callable[[Store], dict[str, Any]]) -> None:
-        self._summed = summed
+        self._campaign_values = summed
         self._values: dict[str, Any] = {}
         self._good_until, self._revision = 0.0, -1
 
@@ -254,21 +254,21 @@ class _Part:
         start = time.monotonic()
         is_good = may_be_old and self._values and start < self._good_until
         if not is_good and revision != self._revision:
-            self._values, self._revision = self._summed(store), revision
+            self._values, self._revision = self._campaign_values(store), revision
             end = time.monotonic()
             self._good_until = end + 9.0 * (end - start)
         return self._values
 
 
-def _seated(store: Store) -> dict[str, Any]:
+def _worker_values(store: Store) -> dict[str, Any]:
     seats = seats_of(store)
-    return {"seats": seats, "haste": warn_of_haste(seats)}
+    return {"seats": seats, "fast_warning": warn_of_haste(seats)}
 
 
-def _summed(store: Store) -> dict[str, Any]:
+def _campaign_values(store: Store) -> dict[str, Any]:
     points = figures.curve(store)
     return {
-        "told": figures.figures(store),
+        "summary": figures.figures(store),
         "least": figures.least_sure(store),
         "closed": tables.closed(store, figures.LEAST_SURE),
         "curve": _drawn(points) if len(points) > 1 else None,
@@ -276,8 +276,8 @@ def _summed(store: Store) -> dict[str, Any]:
 
 
 def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
-    """Draw expected accuracy against labels bought, by some hundred points."""
-    points = [*points[: -1 : 1 + len(points) // MOST_POINTS], points[-1]]
+    """Return the picture of expected accuracy against labels bought, with few points."""
+    points = [*points[: -1 : 1 + len(points) // MAX_POINTS], points[-1]]
     low, high = min(p for _, p in points), max(p for _, p in points)
     ticks = round_numbers(low, high)
     axes = Axes(max(points[-1][0], 1), ticks[0], ticks[-1])
@@ -292,25 +292,25 @@ def _csv(name: str, header: list[str], rows: list[list[Any]]) -> Response:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([[shield(x) if isinstance(x, str) else x for x in row] for row in rows])
-    told = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=told)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _close_unworthy(served: Served, name: str, address: str) -> str:
     found = served.campaign.stop(close=True, address=address)
     closed = [one for one in found if one.verdict == "not worth it"]
-    return f"{len(closed)} tasks were not worth a further label and are closed"
+    return f"{len(closed)} tasks were not worth another label and were closed"
 
 
 def _reopen_all(served: Served, name: str, address: str) -> str:
-    return f"{served.campaign.reopen(address=address)} tasks are open again"
+    return f"{served.campaign.reopen(address=address)} tasks were reopened"
 
 
 def _revoke(served: Served, name: str, address: str) -> str:
-    return f"{served.links.revoke([name], now=time.time())} links are revoked"
+    return f"{served.links.revoke([name], now=time.time())} links were revoked"
 
 
-def _held_up(method: str, value: bool, said: str) -> Callable[[Served, str, str], str]:
+def _toggle(method: str, value: bool, message: str) -> Callable[[Served, str, str], str]:
     def act(served: Served, name: str, address: str) -> str:
         campaign = served.campaign
         if method == "pause":
@@ -319,20 +319,20 @@ def _held_up(method: str, value: bool, said: str) -> Callable[[Served, str, str]
             campaign.block(name, value, address=address)
         else:
             campaign.close_tasks([name], value, address=address)
-        return said
+        return message
 
     return act
 
 
 ACTIONS: dict[str, Callable[[Served, str, str], str]] = {
-    "pause": _held_up("pause", True, "nobody gets a task until you resume"),
-    "resume": _held_up("pause", False, "tasks are handed out again"),
-    "block": _held_up("block", True, "the worker gets no more tasks"),
-    "unblock": _held_up("block", False, "the worker gets tasks again"),
-    "close": _held_up("close", True, "the task is closed"),
-    "reopen": _held_up("close", False, "the task is open again"),
+    "pause": _toggle("pause", True, "no tasks are assigned until you resume"),
+    "resume": _toggle("pause", False, "tasks are assigned again"),
+    "block": _toggle("block", True, "the worker gets no more tasks"),
+    "unblock": _toggle("block", False, "the worker gets tasks again"),
+    "close": _toggle("close", True, "the task was closed"),
+    "reopen": _toggle("close", False, "the task was reopened"),
     "reopen all": _reopen_all,
     "close unworthy": _close_unworthy,
     "revoke": _revoke,
 }
-"""What the buttons do: of the campaign, a name (of a worker or task) and a hashed address."""
+"""Actions of the buttons, given the campaign, a worker or task, and a hashed address."""

@@ -1,4 +1,4 @@
-"""Filling the pages: templates, and what every answer carries."""
+"""Fill the pages: templates, and headers of every response."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ HEADERS = {
 
 
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Fill a template; what is filled in is escaped."""
+    """Fill a template; values are escaped."""
     words = {"percent": _percent, "clock": _clock}
     return HTMLResponse(fill_page("crowd_tvcs.serve", template, **words, **values), status)
 
 
 def is_for_script(request: Request) -> bool:
-    """Whether the page's own script asks, and wants only what changes."""
+    """Return whether the page's own script asks for the changing part only."""
     return request.headers.get("x-part") == "main"
 
 

@@ -1,4 +1,4 @@
-"""A desk below a path of its host, such as ``https://example.org/label``."""
+"""A server below a path of its host, such as ``https://example.org/label``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fastapi.responses import RedirectResponse
 from crowd_tvcs.serve.limits import Receive, Scope, Send
 
 OWN = ("answer", "api", "media", "operator", "skip", "static", "undo", "w")
-"""First parts of the desk's own paths, with which a prefix would be mixed up."""
+"""First parts of the server's own paths, which a prefix must not have."""
 
 _PREFIX = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 
 
 def prefix_of(text: str) -> str:
-    """Return a prefix of paths without a slash at its end; ``""`` for the root of the host.
+    """Return a prefix of paths without a trailing slash; ``""`` for the root of the host.
 
     Raises
     ------
     ValueError
-        If it is none, or begins like a path of the desk.
+        If it is invalid, or begins like a path of the server.
     """
     found = text.rstrip("/")
     if found and not _PREFIX.fullmatch(found):
@@ -32,20 +32,20 @@ def prefix_of(text: str) -> str:
     first = found.split("/")[1] if found else ""
     if first in OWN:
         raise ValueError(
-            f"--root-path must not begin with /{first}, which is a path of the desk itself, found "
+            f"--root-path must not begin with /{first}, a path of the server itself, found "
             f"{text!r}: give another, such as /label"
         )
     return found
 
 
-class Prefixed:
-    """Serve an application below a prefix, whether or not the proxy takes it off the path."""
+class PrefixMiddleware:
+    """Serve an application below a prefix, whether or not the proxy removes it from the path."""
 
     def __init__(self, app: Any, prefix: str) -> None:
         self.app, self.prefix = app, prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with the prefix on its path as ASGI wants it."""
+        """Pass a request on, with the prefix on its path as ASGI requires."""
         if scope["type"] == "http" and self.prefix:
             path = scope["path"]
             if path == self.prefix:  # without the slash, the browser would send no cookie back

@@ -1,4 +1,4 @@
-"""Start the server, stop it cleanly, and a small campaign to try it with."""
+"""Start the server, stop it cleanly, and create a demo campaign."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
-from crowd_tvcs.serve.desk import WAYS, Served
+from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import say
@@ -43,11 +43,11 @@ from tvcs_core.files.errors import DataError, RunError
 from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
-"""Share of the tasks handed out that are gold, where gold is given and no share."""
-EVERYWHERE = ("0.0.0.0", "::")
-"""Addresses that stand for all of this machine's."""
-GRACE = 1
-"""Seconds that requests have to end after Ctrl-C."""
+"""Share of gold among the assigned tasks, if gold is given without a share."""
+ALL_INTERFACES = ("0.0.0.0", "::")
+"""Addresses that stand for all interfaces of this machine."""
+GRACE_SECONDS = 1
+"""Seconds that requests have to finish after Ctrl-C."""
 DEMO = {
     "The train was on time and the seats were clean.": "good",
     "Two hours late, and nobody said a word.": "bad",
@@ -61,14 +61,13 @@ DEMO = {
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where to listen, and how browsers come there.
+class ListenAddress:
+    """Address of the server, and its URL for browsers.
 
     Raises
     ------
     ValueError
-        If it can be reached by others, and nothing says how that is safe; or if nothing says
-        where browsers reach it.
+        If others can reach it without a declared protection, or its URL for browsers is missing.
     """
 
     host: str = "127.0.0.1"
@@ -81,23 +80,23 @@ class Place:
     def __post_init__(self) -> None:
         if self.behind_proxy and self.trust_network:
             raise ValueError(
-                "--behind-proxy and --trust-network exclude each other: a proxy speaks https, or "
-                "the network is trusted without"
+                "--behind-proxy and --trust-network exclude each other: either a proxy speaks "
+                "https, or the network is trusted without it"
             )
         if self.host not in LOOPBACK and not (self.behind_proxy or self.trust_network):
             raise ValueError(
-                f"--host {self.host} can be reached by others, and links and the password would go "
-                "there unencrypted: let a proxy speak https and give --behind-proxy, or give "
-                "--trust-network if nobody else is on that network"
+                f"--host {self.host} can be reached by others, and links and the password would be "
+                "sent unencrypted: let a proxy speak https and give --behind-proxy, or give "
+                "--trust-network if the network is private"
             )
         if self.public_url is not None:
             _require_url(self.public_url, self.root, needs_https=self.behind_proxy)
         elif self.behind_proxy:
             raise ValueError(
-                "--behind-proxy needs --public-url, where browsers reach the proxy, such as "
+                "--behind-proxy needs --public-url, the URL of the proxy for browsers, such as "
                 "https://label.example.org"
             )
-        elif self.host in EVERYWHERE:
+        elif self.host in ALL_INTERFACES:
             raise ValueError(
                 f"--host {self.host} is no address that browsers can open: give --public-url, such "
                 f"as http://192.168.1.5:{self.port}"
@@ -105,18 +104,18 @@ class Place:
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers come by https."""
+        """Whether browsers use https."""
         return self.url.startswith("https://")
 
     @property
     def listens(self) -> str:
-        """The address that the desk itself has."""
+        """URL of the server itself."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The address for people."""
+        """URL for people."""
         return (
             f"{self.listens}{self.root}" if self.public_url is None else self.public_url.rstrip("/")
         )
@@ -139,7 +138,7 @@ def _require_url(url: str, root: str, *, needs_https: bool) -> None:
 
 def serve(
     store: str | None,
-    place: Place,
+    address: ListenAddress,
     *,
     content: Path | None = None,
     media: Path | None = None,
@@ -148,28 +147,30 @@ def serve(
     gold: Path | None = None,
     gold_share: float | None = None,
 ) -> None:
-    """Serve a campaign until Ctrl-C; without a store one is made to try.
+    """Serve a campaign until Ctrl-C; without a store, a demo campaign.
 
-    Gold of a file, and of the campaign, is put among the tasks if `gold` or `gold_share` is given.
+    Gold of a file, and of the campaign, is mixed into the tasks if `gold` or `gold_share` is given.
 
     Raises
     ------
     DataError, ValueError
-        If a file does not hold what it must.
+        If a file is invalid.
     RunError
-        If the address is in use, or another desk serves the campaign, but for one of the same setup
-        on PostgreSQL; also if it began while the database was away.
+        If the address is in use, or another server has the campaign, except one with the same
+        settings on PostgreSQL; also if it started while the database was unavailable.
     """
     with _campaign(store) as campaign:
         password = _password(password_file)
-        told = "" if instructions is None else _instructions(instructions, media)
+        text = "" if instructions is None else _instructions(instructions, media)
         bodies = {} if content is None else read_content(content, media)
         require_kept_media(campaign.store, media, bodies)
         is_gold = gold is not None or gold_share is not None
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
-        served = Served(campaign, password, media, told, place.is_secure, place.root, place.url)
-        with present(campaign.store, served.setup(share), WAYS) as sign:
+        served = Served(
+            campaign, password, media, text, address.is_secure, address.root, address.url
+        )
+        with present(campaign.store, served.setup(share), SETUP_DIFFERENCES) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
                 campaign.gold_share = share
@@ -177,20 +178,20 @@ def serve(
             if content is not None:
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
-                    say(f"{lacking} tasks have no content: their names are shown")
+                    say(f"{lacking} tasks have no content, so their names are shown")
             if is_gold:
                 _say_who_gets_none(campaign)
-            say(f"operator: {place.url}/operator")
+            say(f"operator: {address.url}/operator")
             if password_file is None:
                 say(f"password of the operator, for this run: {password}")
             if store is None:
                 for name, token in served.links.make(None, now=time.time()).items():
                     say(f"{name}: {served.link(token)}")
-            _run(served, place, sign)
+            _run(served, address, sign)
 
 
 def _instructions(path: Path, media: Path | None) -> str:
-    """Read the instructions, and judge the pictures in them."""
+    """Read the instructions, and check their pictures."""
     text = text_of(path)
     try:
         for picture in sorted(pictures(text)):
@@ -203,7 +204,7 @@ def _instructions(path: Path, media: Path | None) -> str:
 def _mix_in(
     campaign: Campaign, gold: Path | None, path: Path | None, bodies: Mapping[str, Content]
 ) -> None:
-    """Put gold among the tasks, and say how much; refuse content of others before."""
+    """Mix gold into the tasks, and report its number; refuse content of unknown tasks first."""
     labels: Mapping[str, str] = {}
     if gold is not None:
         from crowd_tvcs.answers.answers import read_gold
@@ -218,28 +219,29 @@ def _mix_in(
         if name not in known:
             raise DataError(f"task {shown(name)} is not in the campaign", path=path)
     there, left_out = mix_in(campaign.store, labels, bodies)
-    say(f"{there} gold tasks are among the others; workers cannot tell which")
+    say(f"{there} gold tasks are mixed in; workers cannot recognise them")
     if left_out:
-        say(f"{left_out} gold tasks have no content, so could be told, and are left out")
+        say(f"{left_out} gold tasks without content are skipped; workers could recognise them")
 
 
 def _say_who_gets_none(campaign: Campaign) -> None:
-    """Say whom no gold is handed out to, since they answered all of it before."""
+    """Report the workers who get no gold, because they answered all of it before."""
     names, number = without_gold(campaign.store)
     with campaign.store.read() as (connection, _):
         workers = connection.scalar(select(func.count()).select_from(worker))
     if not names:
         return
-    whom = f"{len(names)} of {workers} workers ({listed(names)})"
-    whom = f"anybody: all {workers} workers" if len(names) == workers else f"{whom}, who"
+    whom = f"all {workers} workers"
+    if len(names) != workers:
+        whom = f"{len(names)} of {workers} workers ({listed(names)})"
     say(
-        f"no gold is handed out to {whom} have answered all {number} gold tasks before; give gold "
-        "that they have not seen in --gold FILE"
+        f"{whom} have already answered all {number} gold tasks and get no gold; add gold that they "
+        "have not seen with --gold FILE"
     )
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it listens, and ends when its desk is ousted."""
+    """Server that reports when it listens, and ends when another replaces it."""
 
     def __init__(self, config: uvicorn.Config, sign: Presence | None) -> None:
         super().__init__(config)
@@ -247,18 +249,18 @@ class _Server(uvicorn.Server):
 
     @property
     def is_ousted(self) -> bool:
-        """Whether a desk that is set up in another way serves the campaign now."""
+        """Whether a server with other settings has the campaign now."""
         return self._sign is not None and self._sign.is_ousted
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
-        connections.say_what_is_short(asyncio.get_running_loop())
+        connections.log_shortage(asyncio.get_running_loop())
         await super().startup(sockets)
         if self.started:
             for server in self.servers:
                 for one in server.sockets:
-                    connections.queue_longer(one.fileno())
-            say("ready; Ctrl-C ends it")
+                    connections.lengthen_queue(one.fileno())
+            say("ready; stop with Ctrl-C")
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to end."""
@@ -266,44 +268,44 @@ class _Server(uvicorn.Server):
 
 
 def config_of(
-    served: Served, place: Place, sign: Presence | None = None, most: int | None = None
+    served: Served, address: ListenAddress, sign: Presence | None = None, most: int | None = None
 ) -> uvicorn.Config:
-    """Say how to serve: within what `connections` allows, of which there may be `most`."""
-    most = connections.most_connections() if most is None else most
+    """Return the configuration of the server, with at most `most` connections."""
+    most = connections.max_connections() if most is None else most
     options: dict[str, Any] = {
-        "host": place.host,
-        "port": place.port,
-        "log_level": "error",  # a line for whatever is no request could fill a disk
+        "host": address.host,
+        "port": address.port,
+        "log_level": "error",  # a line for every invalid request could fill a disk
         "access_log": False,
         "server_header": False,
-        "proxy_headers": place.behind_proxy,
-        "timeout_graceful_shutdown": GRACE,
-        "timeout_keep_alive": connections.IDLE,
-        "http": connections.bounded(most),
-        "loop": "asyncio",  # of which it is known what it does without files
+        "proxy_headers": address.behind_proxy,
+        "timeout_graceful_shutdown": GRACE_SECONDS,
+        "timeout_keep_alive": connections.IDLE_SECONDS,
+        "http": connections.bounded_protocol(most),
+        "loop": "asyncio",  # whose behaviour without free files is known
         "ws": "none",
         "backlog": connections.BACKLOG,
     }
     return uvicorn.Config(create_app(served, sign), **options)
 
 
-def _run(served: Served, place: Place, sign: Presence | None) -> None:
+def _run(served: Served, address: ListenAddress, sign: Presence | None) -> None:
     logging.getLogger("uvicorn.error").addFilter(_is_no_end)
-    server = _Server(config_of(served, place, sign), sign)
+    server = _Server(config_of(served, address, sign), sign)
     try:
         server.run()
     except SystemExit:  # uvicorn has said why
-        raise RunError(f"{place.listens} cannot be listened to; is it in use?") from None
+        raise RunError(f"{address.listens} is not available; is it in use?") from None
     if server.is_ousted:
         raise RunError(
-            f"a desk with {WAYS} began to serve the campaign while the database was away; this one "
-            "has ended"
+            f"a server with {SETUP_DIFFERENCES} took over the campaign while the database was "
+            "unavailable; this one has stopped"
         )
-    raise KeyboardInterrupt  # what ends it else; uvicorn's own may come too late to be heard
+    raise KeyboardInterrupt  # the usual end; uvicorn's own may come too late
 
 
 def _is_no_end(record: logging.LogRecord) -> bool:
-    """Whether a record of uvicorn is more than a request that the end of the desk cut short."""
+    """Return whether a uvicorn record is more than a request interrupted by the shutdown."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, asyncio.CancelledError)
 
@@ -313,7 +315,7 @@ def _password(path: Path | None) -> str:
         return secrets.token_urlsafe(12)
     lines = text_of(path).splitlines()
     if not lines or len(lines[0]) < 8:
-        raise ValueError(f"{path}: the password, its first line, must have 8 characters or more")
+        raise ValueError(f"{path}: the password (first line) must have 8 characters or more")
     return lines[0]
 
 

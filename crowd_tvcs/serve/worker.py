@@ -1,4 +1,4 @@
-"""A worker's pages: their task, its answer, skip, undo; images and sounds."""
+"""Worker pages: their task, its answer, skip, undo; images and sounds."""
 
 import time
 from collections.abc import Callable
@@ -16,22 +16,22 @@ from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import TooFast
+from crowd_tvcs.serve.limits import RateLimitError
 from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
 from tvcs_core.command.shell import say
 
-LASTS = 90 * 86400
-"""Seconds that a browser keeps who its worker is."""
-FIELDS = 20
-"""Most fields of a form."""
-ASK_AGAIN = 15
-"""Seconds after which a page without a task asks again."""
+COOKIE_SECONDS = 90 * 86400
+"""Seconds that a browser keeps the worker's login."""
+MAX_FIELDS = 20
+"""Largest number of fields of a form."""
+POLL_SECONDS = 15
+"""Seconds after which a page without a task reloads."""
 
 Work = Callable[[Served, Request, bytes], Response]
-"""What answers a request, given its body."""
+"""Function that answers a request, given its body."""
 
 _PROGRESS = Statement(
     select(
@@ -43,34 +43,34 @@ _PROGRESS = Statement(
 )
 
 
-class Stranger(Exception):
-    """Somebody without a good link."""
+class InvalidLinkError(Exception):
+    """Missing or invalid link."""
 
 
 def address_of(request: Request) -> str:
-    """Where a request came from."""
+    """Return the address of the client."""
     return request.client.host if request.client else ""
 
 
 def require_pace(served: Served, request: Request, name: str) -> None:
-    """Hold up who asks too often."""
+    """Refuse too frequent requests."""
     if wait := served.per_worker.wait(name):
-        raise TooFast(wait)
+        raise RateLimitError(wait)
 
 
 def require_worker(served: Served, request: Request, token: str | None) -> str:
-    """Return whose token this is.
+    """Return the worker of a token.
 
     Raises
     ------
-    Stranger, TooFast
-        If it is nobody's; guesses are counted by address.
+    InvalidLinkError, RateLimitError
+        If there is none; guesses are counted by address.
     """
     name = served.links.holder(token) if token else None
     if name is None:
         if token and (wait := served.guesses.wait(address_of(request))):
-            raise TooFast(wait)
-        raise Stranger
+            raise RateLimitError(wait)
+        raise InvalidLinkError
     require_pace(served, request, name)
     return name
 
@@ -84,8 +84,8 @@ def fields_of(body: bytes) -> dict[str, str]:
         If it is something else.
     """
     try:
-        given = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS)
-    except ValueError:  # no UTF-8, or more fields than any of our forms has
+        given = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:  # not UTF-8, or more fields than any of our forms has
         raise ValueError("this form cannot be read") from None
     if any("\0" in value for _, value in given):
         raise ValueError("a form may have no character 0")
@@ -93,7 +93,7 @@ def fields_of(body: bytes) -> dict[str, str]:
 
 
 def router(served: Served) -> APIRouter:
-    """Return the pages of workers; what a label costs is one call in one thread."""
+    """Return the pages of workers; a label is one call in one thread."""
     routes = APIRouter()
     refused: set[str] = set()
 
@@ -120,22 +120,22 @@ def router(served: Served) -> APIRouter:
             httponly=True,
             samesite="lax",
             secure=served.is_secure,
-            max_age=LASTS,
+            max_age=COOKIE_SECONDS,
         )
         return answer
 
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
         if served.links.holder(request.cookies.get(served.cookies.worker, "")) is None:
-            raise Stranger
+            raise InvalidLinkError
         try:
             file, kind = open_media(served.media, served.file_of(name))
         except ValueError as error:
-            if isinstance(error, NotMedia) and name not in refused:  # it was exchanged since
+            if isinstance(error, NotMedia) and name not in refused:  # it was replaced since
                 refused.add(name)
                 say(f"a file of --media is not sent: {error}")
-            said = "There is no such file."
-            return served.page("message.html.j2", 404, title="Not found", said=said)
+            message = "There is no such file."
+            return served.page("message.html.j2", 404, title="Not found", message=message)
         return sent(file, kind, request.headers.get("range"))
 
     return routes
@@ -143,7 +143,7 @@ def router(served: Served) -> APIRouter:
 
 def _turn(served: Served, request: Request, body: bytes) -> Response:
     name = require_worker(served, request, request.cookies.get(served.cookies.worker))
-    return _shown(served, request, name, served.campaign.next(name))
+    return _show_task(served, request, name, served.campaign.next(name))
 
 
 def _answer(served: Served, request: Request, body: bytes) -> Response:
@@ -156,7 +156,7 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
     name, fields, _ = _checked(served, request, body, "task")
-    campaign, address = served.campaign, served.entrance.keyed(address_of(request))
+    campaign, address = served.campaign, served.auth.keyed(address_of(request))
     with served.unnamed():
         task = served.task_of(fields["task"], name)
         campaign.skip(name, task, fields.get("reason", ""), address=address)
@@ -165,47 +165,49 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
 
 def _undo(served: Served, request: Request, body: bytes) -> Response:
     name, _, answers = _checked(served, request, body)
-    address = served.entrance.keyed(address_of(request))
+    address = served.auth.keyed(address_of(request))
     with served.unnamed():
         offer = served.campaign.undo(name, answers=answers, address=address)
-    return _after(served, request, name, offer, "Your last answer is taken back.")
+    return _after(served, request, name, offer, "Your last answer was withdrawn.")
 
 
 def _checked(
     served: Served, request: Request, body: bytes, *needed: str
 ) -> tuple[str, dict[str, str], int]:
-    """Return whose form this is, its fields, of which some are needed, and their answers then."""
+    """Return the worker of a form, its fields, and the worker's number of answers then."""
     token = request.cookies.get(served.cookies.worker)
     name, fields = require_worker(served, request, token), fields_of(body)
     for field in (*needed, "form"):
         if field not in fields:
-            raise ValueError(f"the form lacks its {field}")
+            raise ValueError(f"the form lacks the field {field}")
     answers = served.pages.answers(token or "", fields.get("task", ""), fields["form"])
     return name, fields, answers
 
 
 def _after(
-    served: Served, request: Request, name: str, offer: Offer | None, said: str = ""
+    served: Served, request: Request, name: str, offer: Offer | None, message: str = ""
 ) -> Response:
-    """Show the next task to a script, and send a browser without one there."""
+    """Show the next task to a script, and redirect a browser without one."""
     if offer is not None and is_for_script(request):
-        return _shown(served, request, name, offer, said)
+        return _show_task(served, request, name, offer, message)
     return RedirectResponse(f"{served.root}/", status_code=303)
 
 
-def _shown(served: Served, request: Request, name: str, offer: Offer, said: str = "") -> Response:
+def _show_task(
+    served: Served, request: Request, name: str, offer: Offer, message: str = ""
+) -> Response:
     values = _values(served, name, offer)
     owner = request.cookies.get(served.cookies.worker, "")
     token = served.pages.token(owner, values["task"], values["answers"])
     template = "turn.html.j2" if is_for_script(request) else "worker.html.j2"
-    return served.page(template, **values, form=token, said=said)
+    return served.page(template, **values, form=token, message=message)
 
 
 class Progress(NamedTuple):
-    """How far a worker is, and how many answers they gave.
+    """Progress of a worker: state, number of answers, and their limit.
 
-    The state is ``task``, ``done``, ``paused``, ``unknown`` (nothing is known of their quality, so
-    that there is no task for them until the operator adds it) or ``waiting``.
+    The state is ``task``, ``done``, ``paused``, ``unknown`` (their quality is unknown, so there is
+    no task for them until the operator adds it) or ``waiting``.
     """
 
     state: str
@@ -214,7 +216,7 @@ class Progress(NamedTuple):
 
 
 def progress_of(served: Served, name: str, offer: Offer) -> Progress:
-    """Say how far a worker is; the reasons of an offer are the operator's, and tell of others."""
+    """Return the progress of a worker; the reasons of an offer are for the operator only."""
     look = served.campaign.store.look
     (row,), (settings,) = look(_PROGRESS.with_(called=name), SETTINGS.with_())
     is_known = row.has_skills if settings.per_pair else row.quality is not None
@@ -230,7 +232,7 @@ def progress_of(served: Served, name: str, offer: Offer) -> Progress:
 
 
 def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
-    """What the page of a worker shows."""
+    """Return the values of a worker's page."""
     return {
         **progress_of(served, name, offer)._asdict(),
         "task": served.name_of(offer.task) if offer.task else "",
@@ -240,5 +242,5 @@ def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
         "campaign": served.cookies.worker,
         "minutes": max(1, round((offer.expires - time.time()) / 60)) if offer.expires else 0,
         "instructions": rendered(served.instructions, served.root),
-        "ask_again": ASK_AGAIN,
+        "ask_again": POLL_SECONDS,
     }

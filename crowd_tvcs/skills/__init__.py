@@ -1,4 +1,4 @@
-"""What answers say: skills of workers, votes, and how sure a plan is.
+"""Worker skills, votes, and the confidence in labels and plans.
 
-Which label to buy next is in `routing`.
+Which label to buy next is decided in `routing`.
 """

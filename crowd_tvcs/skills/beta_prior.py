@@ -1,4 +1,4 @@
-"""How the accuracies of a crowd are spread: a Beta prior, found from counts of right answers."""
+"""Estimate a Beta prior for the worker accuracies of a crowd from counts of right answers."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 PRIORS = ("empirical-bayes", "two-answers")
-FEW_STRENGTH = 2.0
-FEW_WORKERS = 5  # with two gold answers or more, below which no spread is estimated
-STRENGTHS = (1.0, 200.0)  # of a prior, in answers
-USUAL_STRENGTH = 10.0  # its logarithm is off by 1 in the standard deviation
-MEANS = (0.02, 0.98)
+FEW_STRENGTH = 2.0  # answers, of the prior with few gold answers: one right and one wrong (Laplace)
+FEW_WORKERS = 5  # workers with two gold answers; with fewer no spread is estimated
+STRENGTHS = (1.0, 200.0)  # answers: bounds of the strength, wide enough that neither binds
+PRIOR_STRENGTH = 10.0  # answers: median of the log-normal prior of the strength, deviation 1
+MEANS = (0.02, 0.98)  # bounds of the mean accuracy, which keep the Beta parameters above 0
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class BetaPrior:
-    """How the accuracies of a crowd are spread: a Beta with this mean, worth `strength` answers.
+    """Prior Beta(mean * strength, (1 - mean) * strength) of the accuracies of a crowd.
 
     Attributes
     ----------
     mean, strength
-        Of Beta(mean * strength, (1 - mean) * strength).
+        Mean accuracy, and the number of answers that the prior counts for.
     source
         ``"empirical-bayes"`` or ``"two-answers"``.
     covariance
-        Of the mean and the logarithm of the strength as they are estimated: variances of both and
-        their covariance.
+        Sampling variance of the mean, that of the logarithm of the strength, and their covariance.
     """
 
     mean: float
@@ -40,16 +39,16 @@ class BetaPrior:
 
 
 def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Return the prior for few gold answers: the crowd's share of right ones, worth two answers."""
+    """Return the prior for few gold answers: their share of right ones, counting two answers."""
     total = float(n_gold.sum()) + 2.0
     mean = (float(n_right.sum()) + 1.0) / total
     return BetaPrior(mean, FEW_STRENGTH, "two-answers", (mean * (1.0 - mean) / total, 1.0, 0.0))
 
 
 def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
-    """Find the likeliest mean and strength of the beta-binomial model, within their bounds.
+    """Fit mean and strength by maximum a posteriori in the beta-binomial model, within bounds.
 
-    The logarithm of the strength is normal, around that of `USUAL_STRENGTH` with deviation 1.
+    The strength has a log-normal prior with median `PRIOR_STRENGTH` and deviation 1.
     """
     from scipy.optimize import minimize
     from scipy.special import betaln
@@ -64,7 +63,7 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
 
     def loss(at: Floats) -> float:
         a, b = at[0] * np.exp(at[1]), (1.0 - at[0]) * np.exp(at[1])
-        unusual = (at[1] - np.log(USUAL_STRENGTH)) ** 2 / 2.0
+        unusual = (at[1] - np.log(PRIOR_STRENGTH)) ** 2 / 2.0
         return unusual - float(times @ (betaln(right + a, wrong + b) - betaln(a, b)))
 
     bounds = [MEANS, (np.log(STRENGTHS[0]), np.log(STRENGTHS[1]))]
@@ -82,7 +81,7 @@ def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPri
 def _covariance(
     loss: Callable[[Floats], float], mean: float, logarithm: float
 ) -> tuple[float, float, float]:
-    """Invert the curvature of the loss at its minimum: both variances and the covariance."""
+    """Return the inverse of the Hessian of the loss at its minimum, by central differences."""
     steps = np.diag([1e-3, 1e-2])
     at = np.array([mean, logarithm])
     curvature = np.empty((2, 2))

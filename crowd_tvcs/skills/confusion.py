@@ -1,8 +1,9 @@
-"""Confusion matrices of workers, from few counts: shrunk to the crowd's habits.
+"""Estimate confusion matrices of workers from few counts, shrunk to the habits of the crowd.
 
-Its rows are shrunk to what the worker's accuracy and the crowd's habits let one expect: for each
-class the crowd's accuracy there, moved by what they are better or worse than the crowd, and the
-crowd's mistakes. The strength of this is the likeliest one (the Dirichlet-multinomial model).
+Each row is shrunk to the one expected from the worker's accuracy and the crowd: the diagonal is the
+crowd's accuracy on the class, shifted in log odds by the worker's advantage over the crowd; the
+mistakes are spread as in the crowd. The strength of the shrinkage maximises the likelihood of the
+Dirichlet-multinomial model.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.skills.beta_prior import FEW_STRENGTH, FEW_WORKERS, STRENGTHS, BetaPrior
 
-CROWD_STRENGTH = 20.0  # answers of no habit that are added to the crowd's where gold is thin
+# Pseudo-answers with evenly spread mistakes per class of the crowd's counts, for the model of
+# dependence; chosen with its parameters (docs/crowd-confidence.md).
+CROWD_STRENGTH = 20.0
 
 Floats = NDArray[np.float64]
 
@@ -20,32 +23,32 @@ Floats = NDArray[np.float64]
 def confusion_matrices(
     counts: Floats, mean: Floats, prior: BetaPrior, crowd_strength: float = FEW_STRENGTH
 ) -> Floats:
-    """Shrink every worker's counts of (label, answer) to what their accuracy lets one expect.
+    """Shrink every worker's counts of (label, answer) to the matrix expected from their accuracy.
 
     Parameters
     ----------
     counts
-        How often each worker gave each answer to gold tasks of each label, of shape (workers,
-        classes, classes).
+        Number of times that each worker gave each answer to gold tasks of each label, of shape
+        (workers, classes, classes).
     mean
         Accuracy of every worker.
     prior
-        Of the accuracies; the crowd's accuracy per class is shrunk to its mean.
+        Prior of the accuracies; the crowd's accuracy per class is shrunk to its mean.
     crowd_strength
-        By so many answers of every class.
+        Pseudo-answers per class of that shrinkage.
     """
     pooled = counts.sum(axis=0)
-    expected = usual_matrices(mean, pooled, prior.mean, crowd_strength)
-    return shrunk(counts, expected, strength_around(counts, expected))
+    expected = expected_matrices(mean, pooled, prior.mean, crowd_strength)
+    return shrink(counts, expected, fit_strength(counts, expected))
 
 
-def usual_matrices(
+def expected_matrices(
     mean: Floats, pooled: Floats, crowd_mean: float, crowd_strength: float
 ) -> Floats:
-    """Return what workers of these accuracies are expected to do in a crowd with these counts.
+    """Return the confusion matrices expected of workers with these accuracies in a crowd.
 
-    `pooled` has shape (classes, classes), or (workers, classes, classes) where what is known of
-    the crowd is not the same for all.
+    `pooled` holds the counts of the crowd, of shape (classes, classes), or of shape (workers,
+    classes, classes) where they differ by worker.
     """
     k = pooled.shape[-1]
     at, others = np.arange(k), 1.0 - np.eye(k)
@@ -61,15 +64,15 @@ def usual_matrices(
     return out
 
 
-def shrunk(counts: Floats, expected: Floats, strength: float) -> Floats:
-    """Add `expected`, worth `strength` answers a row, to counts of the same shape."""
+def shrink(counts: Floats, expected: Floats, strength: float) -> Floats:
+    """Return posterior mean rows: counts plus `strength` pseudo-answers spread as `expected`."""
     total = counts.sum(axis=-1, keepdims=True) + strength
     out: Floats = (counts + strength * expected) / total
     return out
 
 
-def strength_around(counts: Floats, expected: Floats) -> float:
-    """Find the likeliest strength of rows of counts drawn around the rows of `expected`."""
+def fit_strength(counts: Floats, expected: Floats) -> float:
+    """Return the likeliest strength of rows of counts drawn around rows of `expected`."""
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 

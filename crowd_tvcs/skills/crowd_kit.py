@@ -1,4 +1,4 @@
-"""crowd-kit's aggregators, which learn how good the workers are from the answers alone."""
+"""Aggregators of crowd-kit, which estimate the workers' skills from the answers alone."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ USABLE = ("MajorityVote", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE", "MM
 NOT_USABLE = {
     "Wawa": "it fails with scikit-learn 1.6 or newer",
     "ZeroBasedSkill": "it fails with scikit-learn 1.6 or newer",
-    "KOS": "nothing tells it which of two labels is which, so that it may give all of them swapped",
+    "KOS": "it cannot identify the two labels, so it may return all of them swapped",
     "GoldMajorityVote": "the weighted vote uses gold tasks",
 }
-HOW = "crowd-kit is not installed; install it with:"
+NOT_INSTALLED = "crowd-kit is not installed; install it with:"
 
 
 def require_usable(name: str) -> None:
-    """Refuse an aggregator that cannot be used, and say why."""
+    """Refuse an aggregator that cannot be used, with the reason."""
     if name in NOT_USABLE:
         raise ValueError(f"crowd-kit's {name} is not offered: {NOT_USABLE[name]}")
 
 
 def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
-    """Weight of every class for every task, of shape (tasks, classes), by one of `USABLE`.
+    """Return class weights for every task, of shape (tasks, classes), by one of `USABLE`.
 
-    Posterior probabilities under the aggregator's model; shares of the scores for MMSR, of the
-    answers for MajorityVote. A task without answers has equal weights.
+    The weights are posterior probabilities under the aggregator's model; for MMSR they are shares
+    of the scores, for MajorityVote shares of the answers. A task without answers has equal weights.
 
     Raises
     ------
@@ -52,10 +52,10 @@ def aggregate(name: str, answers: Answers) -> NDArray[np.float64]:
 
 
 def dawid_skene(answers: Answers, known: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Posterior probability of every class for every task by DawidSkene, some labels known.
+    """Return the posterior of every class for every task by DawidSkene, given some known labels.
 
-    `known` has the label of every task, counting the classes, below 0 where it is not known; the
-    result has shape (tasks, classes). Errors as in `aggregate`.
+    `known` holds the class index of every task, below 0 for an unknown label; the result has shape
+    (tasks, classes). Errors as in `aggregate`.
     """
     import pandas as pd
 
@@ -72,7 +72,7 @@ def _kit() -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("crowdkit"):
             raise
-        raise ValueError(f"{HOW} {to_install('crowdkit')}") from None
+        raise ValueError(f"{NOT_INSTALLED} {to_install('crowdkit')}") from None
     return kit
 
 
@@ -92,7 +92,7 @@ def _weights(table: pd.DataFrame, answers: Answers) -> NDArray[np.float64]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Hide warnings: its use of pandas is deprecated in many places."""
+    """Suppress warnings: crowd-kit uses deprecated features of pandas in many places."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,19 +1,19 @@
-"""Dependence: what answers are worth together, where workers err on the same tasks.
+"""Model of dependent errors: the posterior of a label when workers err on the same tasks.
 
-Bayes' rule for independent workers claims too much: on real crowds workers err on the same hard
-tasks. Here a task with n answers l_1, ..., l_n of workers of accuracies q_i, among K classes of
-shares pi, has the posterior
+Bayes' rule for independent workers is overconfident: on real crowds workers err on the same hard
+tasks. In this model a task with n answers l_1, ..., l_n of workers with accuracies q_i, among K
+classes with prevalences pi, has the posterior
 
     p = (1 - eps) softmax_y( b log pi_y + c_n sum_i f_i X_iy ) + eps pi
 
     M_i  = (1 - lambda) even(q_i) + lambda C_i        matrices, C_i the worker's confusion matrix
     X_iy = T log M_i[y, l_i] - log sum_l M_i[y, l]^T
-    c_n  = exp(delta(n)) / (1 + rho (n - 1))          n answers are worth n c_n: a design effect
+    c_n  = exp(delta(n)) / (1 + rho (n - 1))          n answers count n c_n: a design effect
     f_i  = max(0, 1 - kappa (1 - 1/n) mean(om) / om_i)    om_i = log odds of worker i: contrast
 
-with delta linear in log n between `KNOTS` and constant beyond; where gold tasks usually have more
-than 10 answers, the last knot is at so many. These eleven numbers are learnt from gold alone
-(`dependence_fit`), around `USUAL`, what real crowds have in common.
+with delta linear in log n between `KNOTS` and constant beyond; the last knot moves up where gold
+tasks usually have more than 10 answers. The eleven parameters are fitted to gold alone
+(`dependence_fit`), with a prior around the values that real crowds share.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.skills.foresight import Foresight, is_count, lies_from
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel, is_number_in, is_positive_count
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
 
 KNOTS = (1, 2, 3, 5, 10)  # numbers of answers; the last may be more
-SIZE = 6 + len(KNOTS)
-BEST_FIRST = 8.0  # choice
-LEAST_CHANCE = 1e-4  # of an answer, before it is tempered
-LEAST_WEIGHT = 0.1  # of a worker, in log odds
-SUREST = 1e-3  # accuracies are taken to be this far from 0 and 1
-ENOUGH = 50  # gold tasks, to warn by some of their answers
-MOST_CLASSES = 20  # with matrices; beyond, mistakes count as spread evenly
+SIZE = 6 + len(KNOTS)  # parameters
+BEST_FIRST = 8.0  # choice exponent, per standard deviation of skill, that counts as a strict order
+LEAST_CHANCE = 1e-4  # probability of an answer, before it is tempered
+LEAST_WEIGHT = 0.1  # log odds of a worker
+SUREST = 1e-3  # distance of accuracies from 0 and 1
+MIN_GOLD_TO_WARN = 50  # gold tasks: with fewer, the folds disagree on the best one or two workers
+MOST_CLASSES = 20  # with matrices: beyond, gold has too few answers per cell
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """What was claimed of gold tasks by so many answers each, and what was reached.
+class CalibrationBin:
+    """Mean confidence and accuracy of gold tasks, with a given number of answers each.
 
     Attributes
     ----------
     labels
-        Most answers of a task; None for all it has.
+        Largest number of answers used per task; None for all.
     tasks
-        How many tasks.
+        Number of tasks.
     claimed, reached
         Mean confidence and share of right labels, each task judged by other folds of gold.
     low, high
-        Where the share of right labels lies with chance .95 (Wilson).
+        95 % interval of the share of right labels (Wilson).
     """
 
     labels: int | None
@@ -68,81 +68,82 @@ class Claimed:
     high: float
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> Claimed:
-        """Read what `dataclasses.asdict` makes of one.
+    def from_json(cls, given: dict[str, Any]) -> CalibrationBin:
+        """Read the dictionary that `dataclasses.asdict` makes.
 
         Raises
         ------
         ValueError
-            If it is none.
+            If a value is out of its range.
         """
         out = cls(**given)
-        if not all(is_count(n) for n in (out.tasks, 1 if out.labels is None else out.labels)):
+        if not all(
+            is_positive_count(n) for n in (out.tasks, 1 if out.labels is None else out.labels)
+        ):
             raise ValueError("measured.tasks and measured.labels must be integers >= 1")
-        if not all(lies_from(x, 0.0) for x in (out.claimed, out.reached, out.low, out.high)):
-            raise ValueError("what is measured must lie in [0, 1]")
+        if not all(is_number_in(x, 0.0) for x in (out.claimed, out.reached, out.low, out.high)):
+            raise ValueError("the numbers of measured must lie in [0, 1]")
         return out
 
     @property
-    def shown(self) -> str:
+    def labels_text(self) -> str:
         """The number of labels in words."""
         return "1 label" if self.labels == 1 else f"{self.labels or 'all'} labels"
 
     @property
-    def parts(self) -> bool:
-        """Whether the claim lies outside the interval of what is reached."""
+    def is_miscalibrated(self) -> bool:
+        """Whether the mean confidence lies outside the interval of the accuracy."""
         return not self.low <= self.claimed <= self.high
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """The numbers of the model.
+    """Parameters of the model of dependent errors.
 
     Attributes
     ----------
     temperature
-        T > 0, by which the log odds of every answer are multiplied; 1 is Bayes' rule.
+        T > 0: factor of the log odds of every answer; 1 is Bayes' rule.
     overlap
-        rho >= 0: how much a further answer repeats what the others say.
+        rho >= 0: how much a further answer repeats the others.
     shares
-        b > 0: how much the class shares of the gold count; 1 is Bayes' rule.
+        b > 0: weight of the class prevalence of the gold; 1 is Bayes' rule.
     blend
-        lambda in [0, 1]: how far confusion matrices go before even ones.
+        lambda in [0, 1]: weight of confusion matrices against even ones.
     common
-        eps in [0, 1): chance that all answers to a task say nothing of its label.
+        eps in [0, 1): probability that all answers to a task are uninformative.
     contrast
-        kappa in [0, 1]: how much the weaker of several workers are discounted.
+        kappa in [0, 1]: discount of the weaker workers of a task.
     steps
         delta at 1, 2, 3, 5 and `last` answers.
     last
-        As many as gold tasks usually have, 10 at least: what was fitted to so many answers is not
-        said of fewer.
+        Usual number of answers of a gold task, at least 10: the fit to so many answers does not
+        extend to fewer.
     plan_error
-        Common error of plans, which then expect of gold what the vote claims of it, see
+        Common error with which plans expect the confidences of votes, see
         `crowd_tvcs.skills.common_error`.
     foresight
-        What gold says of plans with that error, see `crowd_tvcs.skills.foresight`; None where
+        Forecast model of plans with that error, see `crowd_tvcs.skills.accuracy_forecast`; None if
         nothing was fitted.
     source
-        ``"gold"``, ``"little gold"`` (the usual numbers, for want of gold) or ``"no gold"``.
+        ``"gold"``, ``"little gold"`` (default parameters, because gold is scarce) or ``"no gold"``.
     choice
-        How far the workers were chosen by skill whose answers to gold tasks the numbers were fitted
-        to: from all the weakest (-8) over any (0) to all the best (8), see `held_out.orders`.
+        How strongly the workers were chosen by skill in the gold answers of the fit: all of the
+        weakest (-8), any (0), or all of the best (8), see `held_out.orders`.
     labels
-        Number of answers that shall be voted on and showed that choice; 0 for none, whose `choice`
-        is that of plans, the best. In a campaign below 0 where one was taken back, until it is
-        fitted anew to those that are left.
+        Number of answers to be voted on from which `choice` was estimated; 0 if there were none and
+        `choice` is that of plans, the best. Below 0 in a campaign after an answer was taken back,
+        until the next fit.
     gold
-        Number of gold tasks that the numbers were fitted to; 0 if they were not.
+        Number of gold tasks in the fit; 0 without a fit.
     score, independent_score
-        Mean logarithm of the probability of the true label of the gold tasks, which were left out
-        of what it rests on fold by fold, over 1, 2, 3, 5 and all answers; by this model and by
-        independent workers. None if nothing was fitted.
+        Mean log probability of the true label of the gold tasks, each judged by other folds, over
+        1, 2, 3, 5 and all answers; by this model and by independent workers. None without a fit.
     measured
-        What is claimed of gold tasks and what is reached, by the number of answers.
+        Mean confidence and accuracy on gold tasks, by the number of answers.
     within
-        Overlap in [0, 1] of the answers of one family, where workers have families, beyond that of
-        all: with 1 a family counts as one worker. See `weights_of`.
+        Extra overlap in [0, 1] of the answers of one family of workers; with 1 a family counts as
+        one worker. See `family_weights`.
     """
 
     temperature: float = 1.0
@@ -160,15 +161,15 @@ class Dependence:
     gold: int = 0
     score: float | None = None
     independent_score: float | None = None
-    measured: tuple[Claimed, ...] = ()
-    foresight: Foresight | None = None
+    measured: tuple[CalibrationBin, ...] = ()
+    foresight: ForecastModel | None = None
     within: float = 0.0
 
     @classmethod
     def at(cls, point: Floats, **facts: Any) -> Dependence:
-        """Return the numbers at a point on the scales on which they are fitted.
+        """Return the parameters at a point on the scales of the fit.
 
-        Those are the logarithms of the first three, the logits of the next three, and `steps`.
+        These are the logarithms of the first three, the logits of the next three, and `steps`.
         """
         out = np.array(point, dtype=np.float64)
         out[:3] = np.exp(out[:3])
@@ -179,7 +180,7 @@ class Dependence:
 
     @property
     def order(self) -> str:
-        """Which answers the numbers were fitted to, in words; empty where nothing was fitted."""
+        """The order of the gold answers in the fit, in words; empty without a fit."""
         if not self.gold:
             return ""
         words = {BEST_FIRST: "best first", 0.0: "as given", -BEST_FIRST: "weakest first"}
@@ -187,33 +188,33 @@ class Dependence:
 
     def factor(self, n: NDArray[Any]) -> Floats:
         """Return c_n of tasks with `n` answers each."""
-        out: Floats = np.exp(steps_at(n, self.last) @ np.array(self.steps))
+        out: Floats = np.exp(knot_weights(n, self.last) @ np.array(self.steps))
         return out / (1.0 + self.overlap * np.maximum(np.asarray(n) - 1.0, 0.0))
 
-    def worth(self, n: int) -> float:
-        """How many independent answers n equally good ones are worth: n / (1 + rho (n - 1))."""
+    def effective_answers(self, n: int) -> float:
+        """Return how many independent answers n equal ones are worth: n / (1 + rho (n - 1))."""
         return n / (1.0 + self.overlap * (n - 1.0))
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything for `run.json` and the like; `from_json` takes it back."""
+        """Return everything as a dictionary for JSON, which `from_json` reads."""
         measured = [asdict(one) for one in self.measured]
         words = {"order": self.order}
         return asdict(self) | words | {"steps": list(self.steps), "measured": measured}
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Dependence:
-        """Read what `as_json` wrote.
+        """Read the dictionary that `as_json` makes.
 
         Raises
         ------
         ValueError, TypeError, KeyError, AttributeError
-            If it did not.
+            If it is something else.
         """
-        measured = tuple(map(Claimed.from_json, given["measured"]))
-        if not lies_from(error := given.get("plan_error", 0.0), 0.0) or error == 1:
+        measured = tuple(map(CalibrationBin.from_json, given["measured"]))
+        if not is_number_in(error := given.get("plan_error", 0.0), 0.0) or error == 1:
             raise ValueError("plan_error must be a number >= 0 and below 1")
-        told = given.get("foresight")  # not in what was written before there was one
-        foresight = None if told is None else Foresight.from_json(told)
+        stored = given.get("foresight")
+        foresight = None if stored is None else ForecastModel.from_json(stored)
         known = {name: value for name, value in given.items() if name != "order"}
         if "choice" not in given and given["order"] == "as given":  # written before there was one
             known["choice"] = 0.0
@@ -221,8 +222,8 @@ class Dependence:
         return cls(**known)
 
 
-def steps_at(n: NDArray[Any], last: int) -> Floats:
-    """Weights of the knots, up to `last`, for tasks with `n` answers each: (tasks, knots)."""
+def knot_weights(n: NDArray[Any], last: int) -> Floats:
+    """Return the interpolation weights of the knots for tasks with `n` answers: (tasks, knots)."""
     at = np.log(np.maximum(np.asarray(n, dtype=np.float64), 1.0))
     knots = np.log(np.array((*KNOTS[:-1], last), dtype=np.float64))
     columns = [np.interp(at, knots, row) for row in np.eye(len(KNOTS))]
@@ -230,16 +231,17 @@ def steps_at(n: NDArray[Any], last: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """Single answers, as the model looks at them, and what is known of who gave them.
+class AnswerLikelihoods:
+    """Answers to tasks, with the response probabilities of their workers.
 
     Attributes
     ----------
     label_of, worker_of
-        The label of every answer, counting the classes, and its row of what follows.
+        Class index of every answer, and the row of its worker in the other arrays.
     even, own
-        Chance of every answer (last axis) under every truth, of shape (workers, classes, classes):
-        mistakes spread evenly, and by the confusion matrix. `own` may be None, and is then `even`.
+        Probability of every answer (last axis) given every label, of shape (workers, classes,
+        classes): with mistakes spread evenly, and by the confusion matrix. `own` is None if there
+        are no confusion matrices; `even` then stands for it.
     odds
         Log odds of every worker, at least `LEAST_WEIGHT`.
     """
@@ -255,16 +257,16 @@ class Told:
         """Log odds of the worker of every answer."""
         return self.odds[self.worker_of]
 
-    def take(self, entry: Integers) -> Told:
-        """Return some of the answers, also several times."""
+    def take(self, entry: Integers) -> AnswerLikelihoods:
+        """Return the answers at these indices, which may repeat."""
         return replace(self, label_of=self.label_of[entry], worker_of=self.worker_of[entry])
 
-    def moved(self, shift: Floats) -> Told:
-        """Return the answers with a matrix each: the log odds to be right moved by `shift`."""
-        even = _moved(self.even[self.worker_of], shift)
-        own = None if self.own is None else _moved(self.own[self.worker_of], shift)
+    def shifted(self, shift: Floats) -> AnswerLikelihoods:
+        """Return the answers with the log odds of a right answer moved by `shift`."""
+        even = _shifted(self.even[self.worker_of], shift)
+        own = None if self.own is None else _shifted(self.own[self.worker_of], shift)
         odds = np.maximum(self.weight + shift, LEAST_WEIGHT)
-        return Told(self.label_of, np.arange(self.label_of.size), even, own, odds)
+        return AnswerLikelihoods(self.label_of, np.arange(self.label_of.size), even, own, odds)
 
     def blended(self, blend: float) -> Floats:
         """Return the matrices M of the workers."""
@@ -280,47 +282,47 @@ class Told:
         return out
 
 
-def _moved(matrices: Floats, shift: Floats) -> Floats:
-    """Move the diagonals of matrices by `shift` in log odds; the mistakes keep their shares."""
+def _shifted(matrices: Floats, shift: Floats) -> Floats:
+    """Move the diagonals of matrices by `shift` in log odds; mistakes keep their proportions."""
     at = np.arange(matrices.shape[1])
     right = np.clip(matrices[:, at, at], SUREST, 1.0 - SUREST)
-    moved = 1.0 / (1.0 + (1.0 - right) / right * np.exp(-shift)[:, None])
-    out = matrices * ((1.0 - moved) / (1.0 - right))[:, :, None]
-    out[:, at, at] = moved
+    shifted = 1.0 / (1.0 + (1.0 - right) / right * np.exp(-shift)[:, None])
+    out = matrices * ((1.0 - shifted) / (1.0 - right))[:, :, None]
+    out[:, at, at] = shifted
     return out / out.sum(axis=2, keepdims=True)
 
 
-def told(
+def answer_likelihoods(
     label_of: Integers,
     accuracy: Floats,
     matrices: Floats | None,
     n_classes: int,
     worker_of: Integers | None = None,
-) -> Told:
-    """Make the rows of answers by workers of these accuracies and matrices.
+) -> AnswerLikelihoods:
+    """Make the likelihoods of answers by workers with these accuracies and matrices.
 
-    `worker_of` says whose an answer is; None where there is one accuracy per answer.
+    `worker_of` holds the worker of every answer; None if there is one accuracy per answer.
     """
     if worker_of is None:
         worker_of = np.arange(label_of.size)
     inside = np.clip(accuracy, SUREST, 1.0 - SUREST)
     odds = np.log(inside * (n_classes - 1.0) / (1.0 - inside))
     even = even_matrices(accuracy, n_classes)
-    return Told(label_of, worker_of, even, matrices, np.maximum(odds, LEAST_WEIGHT))
+    return AnswerLikelihoods(label_of, worker_of, even, matrices, np.maximum(odds, LEAST_WEIGHT))
 
 
 def contrasts(weight: Floats, group_of: Integers, n: Integers) -> Floats:
-    """Return (1 - 1/n) mean(om) / om_i of every answer, of groups with `n` answers each."""
+    """Return (1 - 1/n) mean(om) / om_i for every answer, in groups with `n` answers each."""
     mean = np.bincount(group_of, weight, minlength=n.size) / np.maximum(n, 1)
     share = 1.0 - 1.0 / np.maximum(n, 1)
     out: Floats = (share * mean)[group_of] / weight
     return out
 
 
-def weights_of(within: float, group_of: Integers, family_of: Integers) -> Floats:
-    """Return what every answer counts beside others of its family to the same task.
+def family_weights(within: float, group_of: Integers, family_of: Integers) -> Floats:
+    """Return the weight of every answer among those of its family to the same task.
 
-    That is 1 / (1 + within (n - 1)) with n answers of the family: their design effect.
+    It is 1 / (1 + within (n - 1)) with n answers of the family: their design effect.
     """
     pairs = np.stack([group_of, family_of])
     at = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
@@ -329,15 +331,15 @@ def weights_of(within: float, group_of: Integers, family_of: Integers) -> Floats
     return out
 
 
-def summed(values: Floats, group_of: Integers, n_groups: int) -> Floats:
-    """Add up the rows of `values` by group, of shape (groups, columns)."""
+def sum_by_group(values: Floats, group_of: Integers, n_groups: int) -> Floats:
+    """Sum the rows of `values` by group, of shape (groups, columns)."""
     columns = [np.bincount(group_of, column, minlength=n_groups) for column in values.T]
     return np.stack(columns, axis=1)
 
 
-def chances(
+def dependent_posterior(
     model: Dependence,
-    rows: Told,
+    rows: AnswerLikelihoods,
     task_of: Integers,
     n_tasks: int,
     prior: Floats,
@@ -349,17 +351,17 @@ def chances(
     Parameters
     ----------
     model
-        The numbers.
+        The parameters.
     rows, task_of
-        The answers and their tasks, counting from 0.
+        The answers, and the index of their tasks.
     n_tasks
-        How many there are.
+        Number of tasks.
     prior
         Probability > 0 of every class for every task, of shape (tasks, classes).
     shares
-        How much the prior counts: `model.shares` for those of gold, 1 for one that is known.
+        Weight of the prior: `model.shares` for the prevalence in the gold, 1 for a known prior.
     weight
-        Of every answer, see `weights_of`; None for 1 each.
+        Weight of every answer, see `family_weights`; None for 1 each.
     """
     n = np.bincount(task_of, minlength=n_tasks)
     kept: Floats = np.maximum(0.0, 1.0 - model.contrast * contrasts(rows.weight, task_of, n))
@@ -367,7 +369,7 @@ def chances(
     if weight is not None:
         kept *= weight
         size = np.bincount(task_of, weight, minlength=n_tasks)
-    evidence = summed(kept[:, None] * rows.tempered(model), task_of, n_tasks)
+    evidence = sum_by_group(kept[:, None] * rows.tempered(model), task_of, n_tasks)
     logs = shares * np.log(prior) + model.factor(size)[:, None] * evidence
     logs -= logs.max(axis=1, keepdims=True)
     inner = np.exp(logs)
@@ -382,7 +384,7 @@ def read_dependence(path: str | Path) -> Dependence:
     Raises
     ------
     DataError
-        Naming the file, if it is none.
+        Naming the file, if it is something else.
     """
     text = read_text(path)
     try:
@@ -393,25 +395,26 @@ def read_dependence(path: str | Path) -> Dependence:
         raise DataError(what + more, path=path) from None
 
 
-def said(model: Dependence) -> str:
-    """State in one sentence what answers here are worth together, and how that is known."""
-    worth = f"ten labels here are worth {model.worth(10):.1f} independent ones"
+def describe_dependence(model: Dependence) -> str:
+    """Describe how many independent answers ten answers are worth, with the evidence."""
+    count = model.effective_answers(10)
+    worth = f"ten answers carry the information of {count:.1f} independent ones"
     if model.source != "gold":
-        return f"{worth}, as in most crowds: {model.source}, so no confidence is measured"
+        return f"{worth}, as in most crowds ({model.source}, so no confidence is validated)"
     full = next(one for one in model.measured if one.labels is None)
-    told = f"{full.claimed:.3f} is claimed and {full.reached:.3f} reached with all answers"
-    return f"{worth}; of {model.gold} gold tasks, each judged by the others, {told}"
+    calibration = f"mean confidence is {full.claimed:.3f} and accuracy {full.reached:.3f}"
+    return f"{worth}; on {model.gold} held-out gold tasks {calibration}"
 
 
-def warnings(model: Dependence) -> list[str]:
-    """Say where what is claimed of gold lies outside the interval of what is reached.
+def calibration_warnings(model: Dependence) -> list[str]:
+    """Warn of each mean confidence on gold outside the interval of the accuracy.
 
-    Of few gold tasks only by all their answers: who is best differs between the folds of few tasks,
-    so what the best one or two reach of them scatters more than the interval says.
+    With few gold tasks only all of their answers count: the folds of few tasks disagree on the best
+    workers, so the accuracy of the best one or two varies more than the interval.
     """
     return [
-        f"warning: with {one.shown} a task a confidence of {one.claimed:.3f} is claimed of gold, "
-        f"and {one.reached:.3f} is reached ({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)"
+        f"warning: with {one.labels_text} per task, mean confidence on gold is {one.claimed:.3f} "
+        f"but accuracy is {one.reached:.3f} ({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)"
         for one in model.measured
-        if one.parts and (one.labels is None or one.tasks >= ENOUGH)
+        if one.is_miscalibrated and (one.labels is None or one.tasks >= MIN_GOLD_TO_WARN)
     ]

@@ -1,12 +1,12 @@
-"""Fit the numbers of `dependence` to gold: the likeliest ones, around those of real crowds.
+"""Fit the model of `dependence` to gold by maximum a posteriori, with the prior of real crowds.
 
-Everything that is said of a gold task rests on other gold (`held_out`). What is maximised is the
-sum over the gold tasks of the mean over 1, 2, 3, 5 and all of their answers of the logarithm of the
-probability of the true label, plus the logarithm of the density of `USUAL`, less what claims are
-off: for each number of answers the squared difference of the mean confidence and the share of right
-labels, in units of its variance. It is done twice, with confusion matrices and with one accuracy
-per worker: matrices stay where they make held-out gold likelier. Draws come from a fixed stream:
-the same gold gives the same numbers.
+Every gold task is judged by other gold (`held_out`). The fit maximises three terms. The first is
+the log probability of the true label, as a mean over the first 1, 2, 3, 5 and all answers of a task
+and a sum over tasks. The second is the log density of the normal prior (`PRIOR_MEAN`). The third is
+a penalty on miscalibration: for each number of answers the squared difference of mean confidence
+and accuracy, in units of its variance. The fit is done with confusion matrices and with one
+accuracy per worker, and the one under which held-out gold is more probable stays. Draws come from a
+fixed stream: the same gold gives the same parameters.
 """
 
 from __future__ import annotations
@@ -17,43 +17,53 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.answers import Answers, Gold, together
+from crowd_tvcs.answers.answers import Answers, Gold, with_shared_classes
 from crowd_tvcs.answers.intervals import wilson
-from crowd_tvcs.skills.common_error import USUAL_ERROR, common_error, foresight_of
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel
+from crowd_tvcs.skills.common_error import DEFAULT_ERROR, common_error, fit_forecast
 from crowd_tvcs.skills.dependence import (
     BEST_FIRST,
     KNOTS,
     SIZE,
-    Claimed,
+    AnswerLikelihoods,
+    CalibrationBin,
     Dependence,
-    Told,
-    chances,
     contrasts,
-    steps_at,
-    weights_of,
+    dependent_posterior,
+    family_weights,
+    knot_weights,
 )
-from crowd_tvcs.skills.foresight import Foresight
-from crowd_tvcs.skills.held_out import LEAST_TASKS, Seen, choice_of, held_out, orders, ranks
+from crowd_tvcs.skills.held_out import (
+    MIN_GOLD_TASKS,
+    HeldOutAnswers,
+    estimate_choice,
+    held_out,
+    orders,
+    ranks,
+)
 from crowd_tvcs.skills.skill import Skill
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; None for all
-# What six public crowds have in common, on the scales of `Dependence.at`.
-USUAL = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-# With many answers crowds differ most.
-SPREAD = np.array([0.3, 1.1, 0.25, 1.2, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.8])
-NO_GOLD = Dependence(temperature=0.95, overlap=0.15, common=0.03, plan_error=USUAL_ERROR)
-REACH = 4.0  # standard deviations from the usual numbers, at most
-ROUNDS = 30
-HONEST = 3.0  # how much claims that are off count, beside the probability of the labels
-HALF_HONEST = 30.0  # gold tasks with which it is half of that
-LEAST_VARIANCE = 0.02
-LEAST_ANSWERS = 10  # to gold, below which nothing is fitted, as below `LEAST_TASKS` tasks
-LEAST_OF_FAMILIES = 10  # gold tasks, the same for workers in families
-WITHIN = 0.4  # overlap in a family: the best of .2, .4, .7 on simulated language models
-ENOUGH_TO_CHOOSE = 30  # gold tasks, below which nobody asks whether matrices help
+# Mean of six public crowds, on the scales of `Dependence.at` (benchmarks/crowd/usual.py).
+PRIOR_MEAN = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+# Deviation between them; with many answers crowds differ most (docs/decisions, 64 and 65).
+PRIOR_DEVIATION = np.array([0.3, 1.1, 0.25, 1.2, 1.0, 1.0, 0.35, 0.35, 0.35, 0.35, 0.8])
+NO_GOLD = Dependence(temperature=0.95, overlap=0.15, common=0.03, plan_error=DEFAULT_ERROR)
+MAX_DEVIATIONS = 4.0  # bounds of the fit around the prior's mean, in its deviations
+MAX_ITERATIONS = 30
+# Weight of the miscalibration penalty against the log probability of the labels: on six crowds it
+# lowered the mean gap from .0144 to .010 at the same log score (docs/decisions, 64).
+CALIBRATION_WEIGHT = 3.0
+CALIBRATION_HALF_GOLD = 30.0  # gold tasks with which the weight is half of that
+MIN_VARIANCE = 0.02  # of a hit or miss, so that a perfect bin does not weigh without bound
+MIN_GOLD_ANSWERS = 10  # answers to gold; with fewer, or `MIN_GOLD_TASKS` tasks, nothing is fitted
+MIN_FAMILY_GOLD = 10  # gold tasks; the same for workers in families
+FAMILY_OVERLAP = 0.4  # overlap in a family: the best of .2, .4, .7 on simulated language models
+# Gold tasks; with fewer, asking whether matrices help lost .006 of log score (docs/decisions, 65).
+MIN_GOLD_FOR_MATRICES = 30
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -62,32 +72,32 @@ Integers = NDArray[np.int64]
 def fit_dependence(
     answers: Answers, gold: Gold, skill: Skill, like: Answers | None = None
 ) -> Skill:
-    """Add to a skill what answers to gold say of how the workers err together.
+    """Fit the dependence of worker errors to gold, and add it to a skill.
 
     Parameters
     ----------
     answers, gold
-        What `skill` was estimated from.
+        The data that `skill` was estimated from.
     skill
-        Of every worker alone.
+        Skill of every single worker.
     like
-        Answers that shall be voted on. The numbers are fitted to answers to gold of workers chosen
-        as in these (`held_out.choice_of`); None for the best.
+        Answers to be voted on. The fit uses answers to gold of workers chosen as in these
+        (`held_out.estimate_choice`); None for the best workers.
 
     Returns
     -------
     Skill
-        With `dependence`. With fewer than `LEAST_TASKS` gold tasks or `LEAST_ANSWERS` answers to
-        them it holds the usual numbers.
+        With `dependence`. It has the default parameters if there are fewer than `MIN_GOLD_TASKS`
+        gold tasks or `MIN_GOLD_ANSWERS` answers to them.
     """
-    answers = together(answers, gold)
+    answers = with_shared_classes(answers, gold)
     seen = held_out(answers, gold, skill)
-    if seen.truth.size < LEAST_TASKS or seen.rows.label_of.size < LEAST_ANSWERS:
-        usual = Dependence.at(USUAL, source="little gold", plan_error=USUAL_ERROR)
+    if seen.truth.size < MIN_GOLD_TASKS or seen.rows.label_of.size < MIN_GOLD_ANSWERS:
+        usual = Dependence.at(PRIOR_MEAN, source="little gold", plan_error=DEFAULT_ERROR)
         return replace(skill, dependence=replace(usual, blend=0.0))
-    choice = BEST_FIRST if like is None else choice_of(like, answers, gold, skill)
-    given = _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
-    model, alone = _likeliest(given), Dependence()
+    choice = BEST_FIRST if like is None else estimate_choice(like, answers, gold, skill)
+    given = _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
+    model, alone = _most_likely(given), Dependence()
     plan_error, foresight = _of_plans(seen, model, len(answers.classes))
     return replace(
         skill,
@@ -106,42 +116,42 @@ def fit_dependence(
     )
 
 
-def fit_in_families(
+def fit_families(
     answers: Answers,
     gold: Gold,
     skill: Skill,
     family_of: Integers,
     shift: Floats | None = None,
 ) -> tuple[Dependence, Prefixes, Integers]:
-    """Fit the model to workers in families, all of whom answer, such as models under prompts.
+    """Fit the model to workers in families who all answer, such as models under several prompts.
 
     Parameters
     ----------
     answers, gold
-        What `skill` was estimated from, with the classes of both.
+        The data that `skill` was estimated from, with the classes of both.
     skill
-        Of every worker alone.
+        Skill of every single worker.
     family_of
-        Family of every worker, as a number.
+        Family index of every worker.
     shift
-        By how much the log odds to be right of every answer lie above those of its worker, such as
-        by what it states of itself; None for nothing.
+        Difference of the log odds of every answer from those of its worker, such as by its stated
+        confidence; None for none.
 
     Returns
     -------
     tuple
-        The model, the gold tasks as it judges each by the others, and which tasks these are. With
-        fewer than `LEAST_OF_FAMILIES` of them the model holds the usual numbers.
+        The model, the gold tasks as judged by other gold, and the indices of these tasks. With
+        fewer than `MIN_FAMILY_GOLD` gold tasks the model has the default parameters.
     """
     seen = held_out(answers, gold, skill)
     if shift is not None:
-        seen = replace(seen, rows=seen.rows.moved(shift[seen.answer]))
-    given = _prefixes(seen, orders(seen.task_of, seen.cautious, 0.0))
+        seen = replace(seen, rows=seen.rows.shifted(shift[seen.answer]))
+    given = _prefixes(seen, orders(seen.task_of, seen.lower_bound, 0.0))
     given = replace(given, family_of=family_of[answers.worker_of[seen.answer]])
-    if seen.truth.size < LEAST_OF_FAMILIES:
-        usual = Dependence.at(USUAL, source="little gold", plan_error=USUAL_ERROR)
-        return replace(usual, blend=0.0, within=WITHIN), given, seen.task
-    model = _likeliest(given, WITHIN)
+    if seen.truth.size < MIN_FAMILY_GOLD:
+        usual = Dependence.at(PRIOR_MEAN, source="little gold", plan_error=DEFAULT_ERROR)
+        return replace(usual, blend=0.0, within=FAMILY_OVERLAP), given, seen.task
+    model = _most_likely(given, FAMILY_OVERLAP)
     model = replace(
         model, source="gold", choice=0.0, labels=answers.size, gold=int(seen.truth.size),
         score=given.score(model), independent_score=given.score(Dependence()),
@@ -150,35 +160,37 @@ def fit_in_families(
     return model, given, seen.task
 
 
-def judged(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
-    """Return the gold tasks as a skill's model judges each by the others; some must be answered."""
-    seen = held_out(together(answers, gold), gold, skill)
+def held_out_prefixes(answers: Answers, gold: Gold, skill: Skill) -> Prefixes:
+    """Return the gold tasks, each judged by other gold; some must have answers."""
+    seen = held_out(with_shared_classes(answers, gold), gold, skill)
     choice = BEST_FIRST if skill.dependence is None else skill.dependence.choice
-    return _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
+    return _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
 
 
-def _likeliest(given: Prefixes, within: float = 0.0) -> Dependence:
-    """Return the likeliest numbers, with confusion matrices where held-out gold gains by them."""
+def _most_likely(given: Prefixes, within: float = 0.0) -> Dependence:
+    """Return the fitted model, with confusion matrices if held-out gold gains from them."""
     facts = {"last": given.last, "within": within}
-    model = Dependence.at(Loss(given, within).likeliest(), **facts)
-    if given.rows.own is None or given.tasks < ENOUGH_TO_CHOOSE:
+    model = Dependence.at(Loss(given, within).minimizer(), **facts)
+    if given.rows.own is None or given.tasks < MIN_GOLD_FOR_MATRICES:
         return model
     even = replace(given, rows=replace(given.rows, own=None))
-    other = replace(Dependence.at(Loss(even, within).likeliest(), **facts), blend=0.0)
+    other = replace(Dependence.at(Loss(even, within).minimizer(), **facts), blend=0.0)
     return model if given.score(model) >= even.score(other) else other
 
 
-def _of_plans(seen: Seen, model: Dependence, n_classes: int) -> tuple[float, Foresight]:
-    """Match plans to what the vote claims of gold tasks by the best of their workers.
+def _of_plans(
+    seen: HeldOutAnswers, model: Dependence, n_classes: int
+) -> tuple[float, ForecastModel]:
+    """Match plans to the confidences of votes on gold tasks by the best of their workers.
 
     Returns
     -------
     tuple
-        The common error, and how far what the votes reach lies from what plans expect then.
+        The common error, and the differences of observed from expected accuracy with it.
     """
-    rank, n_tasks = ranks(seen.task_of, -seen.cautious), seen.truth.size
+    rank, n_tasks = ranks(seen.task_of, -seen.lower_bound), seen.truth.size
     given = _prefixes(seen, [rank])
-    chances = given.chances(model)
+    chances = given.posteriors(model)
     claim, hit = chances.max(axis=1), (chances.argmax(axis=1) == given.truth).astype(np.float64)
     some = [k for k in PREFIXES if k is not None]
     parts = dict(zip(some, given.part, strict=False))
@@ -191,32 +203,32 @@ def _of_plans(seen: Seen, model: Dependence, n_classes: int) -> tuple[float, For
     error = common_error(accuracy, claims, n_answers, n_classes)
     hits = {k: hit[part] for k, part in parts.items()}
     usual = float(of_answer.mean())
-    return error, foresight_of(accuracy, hits, n_answers, usual, error, n_classes)
+    return error, fit_forecast(accuracy, hits, n_answers, usual, error, n_classes)
 
 
 @dataclass(frozen=True, eq=False)
 class Prefixes:
-    """Gold tasks by the first of their answers: group g holds some answers to one task.
+    """Gold tasks by the first of their answers: each group holds some answers to one task.
 
     Attributes
     ----------
     rows
         All answers to gold tasks.
     entry, group_of
-        Which answers are in which group: one number of an answer and of a group per membership.
+        Membership of answers in groups: index of the answer and of the group of each membership.
     n
         Number of answers of every group.
     truth, prior
-        Label and class shares of the task of every group.
+        Label and class prevalence of the task of every group.
     part
         Slices of the groups with the same number of answers, in the order of `PREFIXES`.
     weight
-        Of every group; those of a task add up to 1.
+        Weight of every group; those of a task add up to 1.
     family_of
-        Family of the worker of every answer; None where workers have none.
+        Family of the worker of every answer; None if workers have none.
     """
 
-    rows: Told
+    rows: AnswerLikelihoods
     entry: Integers
     group_of: Integers
     n: Integers
@@ -228,48 +240,50 @@ class Prefixes:
 
     @property
     def tasks(self) -> int:
-        """How many gold tasks there are."""
+        """Number of gold tasks."""
         return round(self.n.size * self.weight)
 
     @property
     def last(self) -> int:
-        """Number of answers at the last knot: the median of the tasks, where that is more."""
+        """Number of answers at the last knot: the median of the tasks, if that is more."""
         return max(KNOTS[-1], round(float(np.median(self.n[self.part[-1]]))))
 
-    def chances(self, model: Dependence) -> Floats:
+    def posteriors(self, model: Dependence) -> Floats:
         """Return the probability of every label of every group."""
         rows, weight = self.rows.take(self.entry), self.weights(model.within)
-        return chances(model, rows, self.group_of, self.n.size, self.prior, model.shares, weight)
+        return dependent_posterior(
+            model, rows, self.group_of, self.n.size, self.prior, model.shares, weight
+        )
 
     def weights(self, within: float) -> Floats | None:
-        """Return what every membership counts beside others of its family; None for 1 each."""
+        """Return the weight of every membership among those of its family; None for 1 each."""
         if self.family_of is None or not within:
             return None
-        return weights_of(within, self.group_of, self.family_of[self.entry])
+        return family_weights(within, self.group_of, self.family_of[self.entry])
 
     def score(self, model: Dependence) -> float:
-        """Mean logarithm of the probability of the true label."""
-        p = self.chances(model)
+        """Return the mean log probability of the true label."""
+        p = self.posteriors(model)
         return float(np.log(p[np.arange(self.truth.size), self.truth]).mean())
 
-    def measured(self, model: Dependence) -> tuple[Claimed, ...]:
-        """What is claimed and what is reached, by the number of answers."""
-        p = self.chances(model)
+    def measured(self, model: Dependence) -> tuple[CalibrationBin, ...]:
+        """Return mean confidence and accuracy by the number of answers."""
+        p = self.posteriors(model)
         claim, hit = p.max(axis=1), p.argmax(axis=1) == self.truth
         out = []
         for labels, part in zip(PREFIXES, self.part, strict=True):
             tasks = round((part.stop - part.start) * self.weight * len(PREFIXES))
             low, high = wilson(float(hit[part].mean()), tasks)
             out.append(
-                Claimed(
+                CalibrationBin(
                     labels, tasks, float(claim[part].mean()), float(hit[part].mean()), low, high
                 )
             )
         return tuple(out)
 
 
-def _prefixes(seen: Seen, places: list[Integers]) -> Prefixes:
-    """Make the groups: of every task the first 1, 2, 3, 5 and all answers, in each order."""
+def _prefixes(seen: HeldOutAnswers, places: list[Integers]) -> Prefixes:
+    """Make the groups: the first 1, 2, 3, 5 and all answers of every task, in each order."""
     n_tasks = seen.truth.size
     entries, groups, parts, start = [], [], [], 0
     for most in PREFIXES:
@@ -294,7 +308,7 @@ def _prefixes(seen: Seen, places: list[Integers]) -> Prefixes:
 
 
 class Loss:
-    """What the fit minimises, at a point on the scales of `Dependence.at`, with its gradient."""
+    """Negative log posterior at a point on the scales of `Dependence.at`, with its gradient."""
 
     def __init__(self, given: Prefixes, within: float = 0.0) -> None:
         rows, k = given.rows, given.prior.shape[1]
@@ -303,36 +317,44 @@ class Loss:
         if weight is not None:
             n = np.bincount(given.group_of, weight, minlength=n.size)
         self.weight = 1.0 if weight is None else weight
-        self.basis = steps_at(n, given.last)
+        self.basis = knot_weights(n, given.last)
         self.log_prior = np.log(given.prior)
         self.others = np.maximum(n - 1.0, 0.0)
-        self.honest = HONEST * given.tasks / (given.tasks + HALF_HONEST)
+        self.calibration_weight = (
+            CALIBRATION_WEIGHT * given.tasks / (given.tasks + CALIBRATION_HALF_GOLD)
+        )
         self.contrast = contrasts(rows.weight[given.entry], given.group_of, given.n)
-        self.cell = rows.worker_of * k + rows.label_of  # of the tables of `_tempered`
+        self.cell = rows.worker_of * k + rows.label_of  # of the tables of `_tempered_tables`
         self.by_group = np.argsort(given.group_of, kind="stable")
         self.ends = np.concatenate(([0], np.cumsum(given.n)))
 
-    def likeliest(self) -> Floats:
+    def minimizer(self) -> Floats:
         """Return the point of the smallest loss."""
         from scipy.optimize import minimize
 
         from tvcs_core.engines.blas import one_blas_thread
 
-        most = USUAL + REACH * SPREAD
-        most[1] = 0.0  # of log rho: more answers are never worth less
-        bounds = list(zip(USUAL - REACH * SPREAD, most, strict=True))
-        rounds = {"maxiter": ROUNDS}
-        with one_blas_thread():  # eleven numbers: threads would only wait for each other
+        most = PRIOR_MEAN + MAX_DEVIATIONS * PRIOR_DEVIATION
+        most[1] = 0.0  # rho <= 1: n / (1 + rho (n - 1)) does not fall with n
+        bounds = list(zip(PRIOR_MEAN - MAX_DEVIATIONS * PRIOR_DEVIATION, most, strict=True))
+        rounds = {"maxiter": MAX_ITERATIONS}
+        with one_blas_thread():  # eleven parameters: threads would only wait for each other
             found = minimize(
-                self, USUAL, jac=True, method="L-BFGS-B", bounds=bounds, options=rounds
+                self, PRIOR_MEAN, jac=True, method="L-BFGS-B", bounds=bounds, options=rounds
             )
         out: Floats = found.x
         return out
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
-        """Return the loss and its gradient."""
+        """Return the loss and its gradient.
+
+        The chain rule in the order of the model: p from z = b log pi + c S, S = sum of f X, X from
+        T and lambda. `by_q` is the derivative of the loss with respect to q.
+        """
         g, model = self.given, Dependence.at(point)
-        X, by_temperature, by_blend = (x.take(self.cell, axis=0) for x in _tempered(g.rows, model))
+        X, by_temperature, by_blend = (
+            x.take(self.cell, axis=0) for x in _tempered_tables(g.rows, model)
+        )
         raw = 1.0 - model.contrast * self.contrast
         kept = self._adding_up(np.maximum(raw, 0.0) * self.weight)
         S = kept @ X
@@ -355,11 +377,11 @@ class Loss:
         gradient[4] = by_common * model.common * (1.0 - model.common)
         gradient[5] = by_kept.sum() * model.contrast * (1.0 - model.contrast)
         gradient[6:] = by_c @ self.basis
-        off = (point - USUAL) / SPREAD
-        return value + float(off @ off) / 2.0, gradient + off / SPREAD
+        off = (point - PRIOR_MEAN) / PRIOR_DEVIATION
+        return value + float(off @ off) / 2.0, gradient + off / PRIOR_DEVIATION
 
     def _adding_up(self, values: Floats) -> csr_array:
-        """Return the matrix that adds up answers by group, each times the value of its entry."""
+        """Return the sparse matrix that sums answers by group, weighted by `values`."""
         from scipy.sparse import csr_array
 
         g, order = self.given, self.by_group
@@ -367,7 +389,11 @@ class Loss:
         return csr_array((values[order], g.entry[order], self.ends), shape=shape)
 
     def _outer(self, inner: Floats, model: Dependence) -> tuple[float, Floats, float]:
-        """Return the loss but for the density, and what it gains by the inner logits and by eps."""
+        """Return the loss without the prior, and its derivatives by the inner logits z and by eps.
+
+        With p = (1 - eps) s + eps pi and s = softmax(z): dp_k / dz_y = (1 - eps) s_k (1[k = y] -
+        s_y).
+        """
         g, at, rest = self.given, np.arange(inner.shape[0]), 1.0 - model.common
         outer = rest * inner + model.common * g.prior
         label = outer.argmax(axis=1)
@@ -375,7 +401,7 @@ class Loss:
         value, by_claim = 0.0, np.empty(label.size)
         for part in g.part:
             share, off = hit[part].mean(), (claim[part] - hit[part]).mean()
-            unit = self.honest / max(share * (1.0 - share), LEAST_VARIANCE)
+            unit = self.calibration_weight / max(share * (1.0 - share), MIN_VARIANCE)
             by_claim[part] = unit * off * g.weight
             value += float(unit * off * off / 2.0 * g.weight * (part.stop - part.start))
         truth, true = g.truth, outer[at, g.truth]
@@ -390,10 +416,10 @@ class Loss:
         return value, G, float(by_common.sum())
 
 
-def _tempered(rows: Told, model: Dependence) -> tuple[Floats, Floats, Floats]:
+def _tempered_tables(rows: AnswerLikelihoods, model: Dependence) -> tuple[Floats, Floats, Floats]:
     """Return X with its derivatives by the logarithm of T and the logit of lambda.
 
-    One row for every worker and label that they may give, of shape (workers x classes, classes).
+    There is one row for every worker and possible label, of shape (workers x classes, classes).
     """
     M = rows.blended(model.blend)
     logs = np.log(M)

@@ -1,11 +1,11 @@
-"""Refresh: learn skills from answers to tasks whose label nobody knows (EM).
+"""Semi-supervised refit: re-estimate skills from answers to tasks without a known label (EM).
 
-The posterior of every task says how likely each of its answers is right. Counted so, the answers
-to all tasks are added to those to gold tasks, the skills are estimated anew, and again (Dawid and
-Skene, 1979, with gold tasks known and the crowd's prior kept). This rests on the model: workers who
-err together are taken to be right, and then a refresh makes the labels worse. So it is never done
-unasked, and `helps` tells what held-out gold says. With ``"auto"`` that decides: one round, and
-only if held-out gold is more probable by it, beyond its standard error.
+The posterior of every task gives the probability that each of its answers is right. These expected
+counts are added to those of gold tasks, the skills are estimated again, and so on (Dawid and Skene,
+1979, with gold tasks known and the crowd's prior kept). It relies on the model: workers who err
+together are taken to be right, and a refit then makes the labels worse. So it is never done
+unasked, and `compare_on_held_out_gold` reports its effect on held-out gold. With ``"auto"`` it is
+one round, done only if held-out gold becomes more probable beyond the standard error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.skills.crowd_kit import dawid_skene
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.skill import Skill
@@ -24,16 +24,15 @@ from crowd_tvcs.skills.vote import SUREST, posterior
 from tvcs_core.streams import stream
 
 METHODS = ("auto", "em", "DawidSkene")
-ROUNDS = 50
-TOLERANCE = 1e-6
+MAX_ROUNDS = 50  # of EM, to bound the time
+TOLERANCE = 1e-6  # change of an accuracy at which EM has converged
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """How many of `gold` held-out gold tasks a vote gets right, without and with a refresh.
+class RefitComparison:
+    """Right votes on `gold` held-out gold tasks, without a refit and with it.
 
-    `gain` is the mean of what the refresh adds to the logarithm of the probability of a true label,
-    `error` the standard error of that.
+    `gain` is the mean increase of the log probability of a true label, `error` its standard error.
     """
 
     gold: int
@@ -44,15 +43,15 @@ class Comparison:
 
     @property
     def is_worth_it(self) -> bool:
-        """Whether held-out gold is more probable with the refresh, beyond the standard error."""
+        """Whether the refit makes held-out gold more probable, beyond the standard error."""
         return self.gain > self.error
 
     @property
     def refusal(self) -> str:
-        """Why held-out gold is against the refresh; empty where it is not.
+        """The reason against the refit by held-out gold; empty if there is none.
 
-        Fewer labels are right by it, or those known are less probable, beyond the standard error;
-        or there is too little gold to say.
+        Either fewer labels are right with it, or the known ones are less probable beyond the
+        standard error, or there is too little gold to decide.
         """
         if self.gold == 0:
             return "there is too little gold to say whether that helps"
@@ -66,16 +65,16 @@ class Comparison:
         )
 
 
-def refresh(
+def refit_semi_supervised(
     answers: Answers,
     gold: Gold,
     skill: Skill,
     *,
     method: str = "em",
     prior: ArrayLike | None = None,
-    rounds: int = ROUNDS,
+    rounds: int = MAX_ROUNDS,
 ) -> Skill:
-    """Add what answers to tasks without gold tell about the skills.
+    """Add the expected counts of answers to tasks without gold to a skill.
 
     Parameters
     ----------
@@ -84,25 +83,27 @@ def refresh(
     gold
         Labels of the gold tasks; their answers count as in `skill`.
     skill
-        What gold tasks tell, see `estimate_quality`.
+        Skill from gold tasks, see `estimate_quality`.
     method
-        ``"auto"``: one round of ``"em"``, if `helps` says that it is worth it, else nothing.
-        ``"em"``: from `skill` on, with the model of `posterior`. ``"DawidSkene"``: the posteriors
-        of crowd-kit's EM, with gold tasks given, counted once.
+        ``"auto"``: one round of ``"em"`` if `compare_on_held_out_gold` recommends it, else none.
+        ``"em"``: starts from `skill`, with the model of `posterior`. ``"DawidSkene"``: the
+        posteriors of crowd-kit's EM, with gold tasks known, counted once.
     prior
         As for `posterior`; for ``"em"`` only.
     rounds
-        Most rounds of ``"em"``; it ends earlier when no accuracy changes by `TOLERANCE`.
+        Largest number of rounds of ``"em"``; it ends when no accuracy changes by `TOLERANCE`.
     """
     if method not in METHODS:
         raise ValueError(f"refresh must be one of {', '.join(METHODS)}, found {method!r}")
-    answers = together(answers, gold)
+    answers = with_shared_classes(answers, gold)
     known = gold.codes(answers.tasks, answers.classes)
     open_answers = answers.select(known[answers.task_of] == UNKNOWN)
     if method == "DawidSkene":
         return replace(skill, learnt=_expected(open_answers, dawid_skene(answers, known)))
     if method == "auto":
-        found = helps(answers, gold, per_class=skill.per_class, model=skill.model, rounds=1)
+        found = compare_on_held_out_gold(
+            answers, gold, per_class=skill.per_class, model=skill.model, rounds=1
+        )
         rounds = min(rounds, 1) if found.is_worth_it else 0
     for _ in range(rounds):
         before = skill.mean
@@ -113,26 +114,26 @@ def refresh(
     return skill
 
 
-def helps(
+def compare_on_held_out_gold(
     answers: Answers,
     gold: Gold,
     *,
     method: str = "em",
     per_class: bool = False,
     model: str = MODELS[0],
-    rounds: int = ROUNDS,
+    rounds: int = MAX_ROUNDS,
     seed: int = 0,
-) -> Comparison:
-    """Report what held-out gold says of a refresh.
+) -> RefitComparison:
+    """Compare votes on held-out gold with and without a refit.
 
-    Gold is cut in two; the tasks of one half are voted with skills of the other half, with and
-    without the answers to all tasks that are not in the other half. With fewer than two gold
-    tasks answered nothing is held out.
+    Gold is split in two halves. The tasks of one half are voted with skills from the other half,
+    with and without the answers to all tasks outside the other half. With fewer than two answered
+    gold tasks nothing is held out.
     """
-    answers = together(answers, gold)
+    answers = with_shared_classes(answers, gold)
     tasks = sorted(set(gold.labels) & set(answers.tasks))
     if len(tasks) < 2:
-        return Comparison(0, 0, 0)
+        return RefitComparison(0, 0, 0)
     order = stream(seed, "held-out gold").permutation(len(tasks))
     right, gains = np.zeros(2, dtype=np.int64), []
     for half in (order[::2], order[1::2]):
@@ -142,7 +143,7 @@ def helps(
         truth = gold.codes(answers.tasks, answers.classes)
         at = np.array([j for j, task in enumerate(answers.tasks) if task in held], dtype=np.intp)
         logs = []
-        refreshed = refresh(answers, rest, skill, method=method, rounds=rounds)
+        refreshed = refit_semi_supervised(answers, rest, skill, method=method, rounds=rounds)
         for place, which in enumerate((skill, refreshed)):
             chances = posterior(answers, which)[at]
             right[place] += int((chances.argmax(axis=1) == truth[at]).sum())
@@ -150,11 +151,11 @@ def helps(
         gains.append(logs[1] - logs[0])
     gain = np.concatenate(gains)
     error = float(gain.std() / np.sqrt(gain.size))
-    return Comparison(len(tasks), int(right[0]), int(right[1]), float(gain.mean()), error)
+    return RefitComparison(len(tasks), int(right[0]), int(right[1]), float(gain.mean()), error)
 
 
 def _expected(answers: Answers, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Expected counts of (worker, label, answer), given the chance of every label of a task."""
+    """Return expected counts of (worker, label, answer), given the posterior of every task."""
     k = len(answers.classes)
     out = np.zeros((len(answers.workers), k, k))
     for label in range(k):

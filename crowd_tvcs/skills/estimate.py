@@ -1,11 +1,11 @@
-"""Estimate what gold answers tell of the workers: how good each is, and how they err together."""
+"""Estimate the accuracy of the workers, and the dependence of their errors, from gold answers."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, together
-from crowd_tvcs.answers.class_shares import class_counts
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.answers.class_prevalence import class_counts
 from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
@@ -16,7 +16,7 @@ MODELS = ("dependent", "independent")
 
 
 def checked_model(model: str) -> str:
-    """Refuse a model that is none of `MODELS`."""
+    """Return a model, refusing one that is not in `MODELS`."""
     require_one_of("model", model, MODELS)
     return model
 
@@ -36,23 +36,23 @@ def estimate_quality(
     Parameters
     ----------
     answers
-        Answers to gold tasks; those to other tasks are not used.
+        Answers to gold tasks; those to other tasks are ignored.
     gold
-        Labels of the gold tasks. Classes of it that `answers` does not have are added.
+        Labels of the gold tasks. Classes that `answers` lacks are added.
     prior
-        ``"empirical-bayes"``: mean and strength of the crowd are the likeliest ones, if at least
+        ``"empirical-bayes"``: mean and strength of the crowd by maximum a posteriori, if at least
         `FEW_WORKERS` workers have two gold answers, else as ``"two-answers"``: the mean is the
-        crowd's share of right answers (one right and one wrong added), worth two answers.
+        crowd's share of right answers (one right and one wrong added), with the weight of two.
     per_class
         Also estimate a confusion matrix for every worker.
     interval
-        Chance, above 0 and below 1, that `low` and `high` of the result shall enclose.
+        Credible level of `low` and `high` of the result, above 0 and below 1.
     model
-        ``"dependent"``: also fit what several answers to a task are worth together, see
-        `crowd_tvcs.skills.dependence`. ``"independent"``: workers err independently, as Bayes'
-        rule has it; that claims too much of real crowds.
+        ``"dependent"``: also fit how the errors of workers depend on each other, see
+        `crowd_tvcs.skills.dependence`. ``"independent"``: naive Bayes, which is overconfident on
+        real crowds.
     like
-        Answers that shall be voted on, for the dependent model, see
+        Answers to be voted on, for the dependent model, see
         `crowd_tvcs.skills.dependence_fit.fit_dependence`; None for those of the best workers.
 
     Raises
@@ -74,7 +74,7 @@ def estimate_quality(
     require_number("interval", interval)
     if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
-    answers = together(answers, gold)
+    answers = with_shared_classes(answers, gold)
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
     known = truth != UNKNOWN
     if not known.any():

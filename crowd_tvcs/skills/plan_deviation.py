@@ -1,10 +1,10 @@
-"""How sure a plan is: its expected accuracy rests on qualities that are estimates.
+"""Standard deviation of the expected accuracy of a plan, whose worker qualities are estimates.
 
 For a given vote the expected accuracy of a task is linear in the accuracy of each of its workers,
-and the estimates of different workers err independently. So its mean over what the
-accuracies may be is the value at their means, and the spread is that of a sum: the slope of the
-plan's accuracy in each worker's accuracy, times their standard deviation. Besides, the prior to
-which all are shrunk is an estimate, and moves them together.
+and the estimates of different workers err independently. So the mean over the posterior accuracies
+is the value at their means, and the variance is that of a sum: the slope of the plan's accuracy in
+each worker's accuracy, times their standard deviation. In addition the prior is an estimate, and
+moves all workers together.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from crowd_tvcs.accuracy.two_classes import expected_accuracy
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, rows_by_name
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.assignment import Assignment
-from crowd_tvcs.skills.foresight import Foresight
-from crowd_tvcs.skills.skill import UNSURE
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel
+from crowd_tvcs.skills.skill import DEVIATION_COLUMNS
 from tvcs_core.files.shown import shown
 
-STEP = 1e-4
+STEP = 1e-4  # of an accuracy: exact up to rounding, as the expected accuracy is piecewise linear
 
 
 def plan_deviation(
     assignment: Assignment, deviation: ArrayLike, shared: ArrayLike | None = None
 ) -> float:
-    """Standard deviation of the mean expected accuracy of a plan.
+    """Return the standard deviation of the mean expected accuracy of a plan.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def plan_deviation(
         The plan.
     deviation
         Standard deviation of every worker's accuracy, the same on all their tasks, in the order of
-        its quality table; >= 0.
+        the quality table; >= 0.
     shared
-        What moves all workers together, one column per cause, see `skill.Skill.shared`;
-        None for nothing.
+        Deviations that all workers share, one column per cause, see `skill.Skill.shared`; None for
+        none.
     """
     slope = slopes(assignment)
     variance = ((slope * np.asarray(deviation, dtype=np.float64)) ** 2).sum()
@@ -51,7 +51,7 @@ def plan_deviation(
 
 
 def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
-    """Add the fact `accuracy_deviation`, by the deviations of a skills table."""
+    """Add the fact `accuracy_deviation`, from the deviations of a skills table."""
     known = read_deviations(skills, assignment.plan.table)
     facts = {
         **assignment.facts,
@@ -60,17 +60,17 @@ def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
     return replace(assignment, facts=facts)
 
 
-def with_foreseen(assignment: Assignment, foresight: Foresight) -> Assignment:
-    """Add the fact `foreseen`: what the plan will reach, as far as gold shows."""
+def with_forecast(assignment: Assignment, foresight: ForecastModel) -> Assignment:
+    """Add the fact `foreseen`: the forecast of the plan's accuracy."""
     quality, support = assignment.plan.table.values, assignment.support
-    foreseen = foresight.of_plan(quality, support, assignment.task_accuracy)
+    foreseen = foresight.forecast_plan(quality, support, assignment.task_accuracy)
     return replace(assignment, facts={**assignment.facts, "foreseen": foreseen._asdict()})
 
 
 def slopes(assignment: Assignment) -> NDArray[np.float64]:
-    """How the mean expected accuracy of the plan grows with the accuracy of every worker.
+    """Return the derivative of the plan's mean expected accuracy in the accuracy of every worker.
 
-    By central differences: where the vote is a tie, the mean of the slopes of both sides.
+    By central differences: at a tied vote this is the mean of the slopes of both sides.
     """
     plan, support = assignment.plan, assignment.support
     out = np.zeros(support.shape[0])
@@ -94,16 +94,16 @@ def slopes(assignment: Assignment) -> NDArray[np.float64]:
 
 
 def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
-    """Read the columns `UNSURE` of a skills table, one row per worker of `quality`.
+    """Read the columns `DEVIATION_COLUMNS` of a skills table, one row per worker of `quality`.
 
     Raises
     ------
     DataError
-        If a column or a worker is missing, or a deviation is no number >= 0.
+        If a column or a worker is missing, or a deviation is not a number >= 0.
     """
     table = open_table(path)
     hint = "; crowd-tvcs quality writes it"
-    worker, *columns = find(table, [WORKER, *map(Column, UNSURE)], hint)
+    worker, *columns = find(table, [WORKER, *map(Column, DEVIATION_COLUMNS)], hint)
     values = table.numbers(1, columns)
     if (values[:, 0] < 0.0).any():
         row = int(np.argmax(values[:, 0] < 0.0)) + 1

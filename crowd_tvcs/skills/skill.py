@@ -1,14 +1,13 @@
-"""Skill: how accurate each worker is, known from gold tasks and shrunk to the crowd.
+"""Skill: the accuracy of each worker, estimated from gold tasks and shrunk to the crowd.
 
-A worker who was right on 3 of 3 gold tasks is not always right. His accuracy gets a Beta
-posterior, whose prior says how the accuracies of the whole crowd are spread. Its mean and
-strength are those that make the counts of all workers likeliest (empirical Bayes, the
-beta-binomial model), where the strength itself is taken to be log-normal around `USUAL_STRENGTH`:
-without that, few workers look equal too often, and the intervals are too short. With few gold
-answers the prior counts as much as `FEW_STRENGTH` answers.
+A worker who was right on 3 of 3 gold tasks is not always right. Their accuracy has a Beta
+posterior, whose prior is the distribution of accuracies in the crowd. Its mean and strength are
+fitted to the counts of all workers (empirical Bayes, the beta-binomial model), with a log-normal
+prior of the strength around `PRIOR_STRENGTH`: without that, few workers look equal too often, and
+the intervals are too short. With few gold answers the prior counts as `FEW_STRENGTH` answers.
 
-Per class, a worker has a confusion matrix (`confusion`): a row for each true label, the chance of
-each answer. What several answers are worth together is said by `dependence`.
+With classes, a worker has a confusion matrix (`confusion`): for each true label a row with the
+probability of each answer. The joint information of several answers is modelled in `dependence`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.answers.class_shares import class_shares
+from crowd_tvcs.answers.class_prevalence import class_prevalence
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.skills.beta_prior import BetaPrior
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, confusion_matrices
@@ -32,7 +31,9 @@ from tvcs_core.files.spreadsheet import shield
 if TYPE_CHECKING:
     import pandas as pd
 
-INTERVAL = 0.9
+INTERVAL = 0.9  # credible level
+# Standard deviations below the mean; gained up to .003 on three sets of recorded answers and cost
+# nothing on the fourth (docs/decisions, 17).
 CAUTION = 0.5
 
 Floats = NDArray[np.float64]
@@ -40,29 +41,29 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Skill:
-    """How accurate each worker is, and how sure that is.
+    """Accuracy of each worker, with its uncertainty.
 
     Attributes
     ----------
     workers, classes
         Names, as in the answers.
     counts
-        How often each worker gave each answer to gold tasks of each label, of shape (workers,
-        classes, classes).
+        Number of times that each worker gave each answer to gold tasks of each label, of shape
+        (workers, classes, classes).
     prior
-        What the accuracies are shrunk to. A worker without gold answers has its mean.
+        Prior of the accuracies. A worker without gold answers has its mean.
     interval
-        Chance that an accuracy lies from `low` to `high`, given the model.
+        Credible level of the interval from `low` to `high`.
     per_class
-        Whether `matrices` are estimated for each class, or tell one accuracy per worker.
+        Whether `matrices` are estimated for each class, or follow from one accuracy per worker.
     learnt
         Expected counts from answers to other tasks, of the shape of `counts`, see
         `crowd_tvcs.skills.em`; None for none.
     gold_per_class
-        How many gold tasks are of each class, answered or not; None if nobody counted.
+        Number of gold tasks of each class, answered or not; None if not counted.
     dependence
-        What several answers are worth together, see `crowd_tvcs.skills.dependence`; None where
-        workers are taken to err independently of each other.
+        Dependence of the errors of different workers, see `crowd_tvcs.skills.dependence`; None if
+        workers are taken to err independently.
     """
 
     workers: tuple[str, ...]
@@ -83,12 +84,12 @@ class Skill:
 
     @property
     def n_gold(self) -> NDArray[np.int64]:
-        """How many gold tasks each worker answered."""
+        """Number of gold tasks that each worker answered."""
         return self.counts.sum(axis=(1, 2))
 
     @property
     def n_right(self) -> NDArray[np.int64]:
-        """How many gold tasks each worker answered rightly."""
+        """Number of gold tasks that each worker answered correctly."""
         return np.trace(self.counts, axis1=1, axis2=2)
 
     @property
@@ -97,13 +98,14 @@ class Skill:
         return "independent" if self.dependence is None else "dependent"
 
     @property
-    def class_shares(self) -> Floats:
-        """How frequent each class is, by the gold; equal if nobody counted.
+    def class_prevalence(self) -> Floats:
+        """Prevalence of each class by the gold; equal if not counted.
 
-        See `crowd_tvcs.answers.class_shares`: smoothed, and only true if gold is a random sample.
+        See `crowd_tvcs.answers.class_prevalence`: smoothed, and valid only if gold is a random
+        sample.
         """
         counts = self.gold_per_class
-        return class_shares(np.zeros(len(self.classes)) if counts is None else counts)
+        return class_prevalence(np.zeros(len(self.classes)) if counts is None else counts)
 
     @property
     def mean(self) -> Floats:
@@ -120,10 +122,11 @@ class Skill:
 
     @property
     def shared(self) -> Floats:
-        """What moves all workers together, of shape (workers, 2).
+        """Deviations that all workers share, of shape (workers, 2).
 
-        How much every mean changes if the prior, which is an estimate too, is off by one standard
-        deviation in either of two independent directions.
+        Change of every mean if the prior, which is an estimate too, is off by one standard
+        deviation in either of two independent directions: its covariance's Cholesky factor, times
+        the slopes.
         """
         at_mean, at_strength, both = self.prior.covariance
         a, b = self.beta
@@ -149,8 +152,8 @@ class Skill:
     def matrices(self) -> Floats:
         """Confusion matrices, of shape (workers, classes, classes): label, then answer.
 
-        Estimated if `per_class`, else of one accuracy per worker, their mistakes spread evenly
-        over the other classes.
+        Estimated if `per_class`, else with one accuracy per worker and mistakes spread evenly over
+        the other classes.
         """
         if not self.per_class:
             return even_matrices(self.mean, len(self.classes))
@@ -158,34 +161,34 @@ class Skill:
 
     @cached_property
     def habits(self) -> Floats | None:
-        """Confusion matrices as the model of dependence takes them: shrunk more to no habit.
+        """Confusion matrices for the model of dependence, shrunk more towards even mistakes.
 
-        None with more than `dependence.MOST_CLASSES` classes, of which gold knows too little.
+        None with more than `dependence.MOST_CLASSES` classes, for which gold is too sparse.
         """
         if len(self.classes) > MOST_CLASSES:
             return None
         return confusion_matrices(self.all_counts, self.mean, self.prior, CROWD_STRENGTH)
 
-    def cautious(self, caution: float = CAUTION) -> Floats:
-        """Mean less `caution` standard deviations: whom to ask, not what their answer weighs.
+    def lower_confidence_bound(self, caution: float = CAUTION) -> Floats:
+        """Return the mean less `caution` standard deviations, to select workers, not to weigh them.
 
         Among many workers, those who look best are partly those who were lucky on gold.
         """
         return np.clip(self.mean - caution * self.deviation, 0.0, 1.0)
 
     def to_quality(self, tasks: Sequence[str]) -> Quality:
-        """Return the quality in which every worker has their mean accuracy on each of `tasks`."""
+        """Return a quality table with the mean accuracy of every worker on each of `tasks`."""
         values = np.repeat(self.mean[:, None], len(tasks), axis=1)
         return Quality(values, self.workers, tasks)
 
     def frame(self) -> pd.DataFrame:
-        """Return a pandas table of `COLUMNS`; names as they are."""
+        """Return a pandas table of `COLUMNS`; names unchanged."""
         import pandas as pd
 
         return pd.DataFrame(self._rows(), columns=list(COLUMNS))
 
     def rows(self) -> list[tuple[object, ...]]:
-        """Return the same for a file, by worker: names like formulas get an apostrophe."""
+        """Return the same rows for a file: names that look like formulas get an apostrophe."""
         return [(shield(name), *rest) for name, *rest in self._rows()]
 
     def _rows(self) -> list[tuple[Any, ...]]:
@@ -195,7 +198,7 @@ class Skill:
 
     @property
     def all_counts(self) -> Floats:
-        """Counts of gold answers, and those that were learnt besides."""
+        """Counts of gold answers, plus those learnt from other tasks."""
         own = self.counts.astype(np.float64)
         return own if self.learnt is None else own + self.learnt
 
@@ -214,5 +217,5 @@ class Skill:
         return out
 
 
-UNSURE = ("deviation", "shared_1", "shared_2")
-COLUMNS = ("worker", "gold", "right", "quality", "low", "high", *UNSURE)
+DEVIATION_COLUMNS = ("deviation", "shared_1", "shared_2")
+COLUMNS = ("worker", "gold", "right", "quality", "low", "high", *DEVIATION_COLUMNS)

@@ -1,7 +1,6 @@
-"""Front ends of others kept in step with a campaign while people label in them.
+"""Synchronise labelling tools with a campaign while people label in them.
 
-A `FrontEnd` is one project of one tool (`label_studio`, `argilla`): what people see and what they
-answered. A `Sync` (`loop`) takes the answers into the store and shows everybody what the campaign
-gives them next. Files of these tools do not belong here (`exchange`), nor what a worker gets
-(`campaign`).
+A `LabellingTool` is one project of one tool (`label_studio`, `argilla`), with its tasks and
+annotations. A `Sync` (`loop`) imports the answers into the store and shows the next tasks to
+everyone. Files of these tools belong to `exchange`, the choice of tasks to `campaign`.
 """

@@ -1,4 +1,4 @@
-"""A dataset of Argilla: records, the metadata by which people find theirs, responses, a webhook."""
+"""A dataset of Argilla: records, the metadata by which annotators filter, responses, a webhook."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
-from crowd_tvcs.sync.front_end import Annotation, Shown
+from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask
 from tvcs_core.files.shown import listed, shown
 
 MAJOR = 2
-"""The version that is spoken to; 2.8 is tested."""
+"""Supported version; 2.8 is tested."""
 PAGE = 500
-"""Records that are asked for, or sent, at once."""
+"""Records per request."""
 ASSIGNED, LABEL, CONFIDENCE = "assigned", "tvcs_label", "tvcs_confidence"
-RINGS = ["response.created", "response.updated"]
+WEBHOOK_EVENTS = ["response.created", "response.updated"]
 OURS = "tvcs sync"
 """The description of our webhooks, before the dataset."""
 UNAUTHORIZED, FORBIDDEN = 401, 403
 
 
 class Argilla:
-    """See `front_end.FrontEnd`.
+    """See `labelling_tool.LabellingTool`.
 
-    Workers are marked in the metadata `assigned`, a terms property, by which an annotator filters:
-    Argilla has no tabs of one person. The label of now is kept in metadata that annotators do not
-    see, since they would be shown a suggestion.
+    Workers are listed in the metadata `assigned`, a terms property, by which an annotator filters:
+    Argilla has no personal tabs. The predicted label is kept in metadata hidden from annotators,
+    since a suggestion would be shown to them.
 
     Parameters
     ----------
     url
-        Of the server.
+        URL of the server.
     token
         API key of an owner or of an administrator of the workspace.
     dataset
-        Its name.
+        Name of the dataset.
     workspace
-        Name of its workspace; needed where two have a dataset of this name.
+        Name of its workspace; required if two have a dataset of this name.
     question
         Name of the label question; None for the only one.
     predictions
-        Whether labels of now will be told.
+        Whether predicted labels will be sent.
     trust
         As for `Connection`.
     """
@@ -64,12 +64,12 @@ class Argilla:
         self._name, self._workspace_name = dataset, workspace
         self._question, self._predicts = question, predictions
         self._dataset: dict[str, Any] = {}
-        self._fields: dict[str, bool] = {}  # whether they must be there
+        self._fields: dict[str, bool] = {}  # whether they are required
         self._records: dict[str, tuple[str, dict[str, Any]]] = {}  # of tasks: id and metadata
         self._people: dict[str, tuple[str, ...]] = {}
 
     def check(self, classes: Sequence[str], workers: Sequence[str]) -> list[str]:
-        """See `FrontEnd`."""
+        """See `LabellingTool`."""
         self._check_version()
         self._dataset = self._find()
         if self._dataset["status"] != "ready":
@@ -80,14 +80,14 @@ class Argilla:
         return self._set_up(len(workers))
 
     def people(self) -> list[tuple[str, ...]]:
-        """Return user name and id of everybody in the workspace."""
+        """Return user name and id of all users of the workspace."""
         path = f"/workspaces/{self._dataset['workspace_id']}/users"
         users = self._ask("GET", path)["items"]
         self._people = {user["id"]: (user["username"], user["id"]) for user in users}
         return list(self._people.values())
 
-    def read(self, since: str | None) -> tuple[list[Shown], str | None]:
-        """See `FrontEnd`; all records are read each time, since only a search could tell apart."""
+    def read(self, since: str | None) -> tuple[list[RemoteTask], str | None]:
+        """See `LabellingTool`; all records are read each time: there is no filter by change."""
         found, self._records = [], {}
         for raw in self._pages():
             task = raw.get("external_id")
@@ -120,34 +120,39 @@ class Argilla:
             self._ask("POST", self._path("records/bulk"), {"items": items[k : k + PAGE]})
 
     def open_tabs(self, workers: Sequence[str]) -> None:
-        """Do nothing: people filter by `assigned`."""
+        """Do nothing: annotators filter by `assigned`."""
 
     def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
-        """See `FrontEnd`."""
+        """See `LabellingTool`."""
         for task, workers in workers_of.items():
             self._note(task, {ASSIGNED: list(workers)})
 
     def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
-        """See `FrontEnd`."""
+        """See `LabellingTool`."""
         for task, (label, confidence) in labels.items():
             self._note(task, {LABEL: label, CONFIDENCE: confidence})
 
-    def ring(self, url: str | None) -> None:
-        """See `FrontEnd`: a webhook, whose content is not read; those of killed runs go."""
+    def set_webhook(self, url: str | None) -> None:
+        """See `LabellingTool`; the webhook's content is not read.
+
+        Webhooks of killed runs are removed.
+        """
         ours = f"{OURS}: {self._dataset['id']}"
         for hook in self._ask("GET", "/webhooks")["items"]:
             if hook.get("description") == ours:
                 self._ask("DELETE", f"/webhooks/{hook['id']}")
         if url is not None:
-            self._ask("POST", "/webhooks", {"url": url, "events": RINGS, "description": ours})
+            self._ask(
+                "POST", "/webhooks", {"url": url, "events": WEBHOOK_EVENTS, "description": ours}
+            )
 
     def _ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
         try:
             return self._at.ask(method, path, body, **query)
         except ToolError as error:
             what = {
-                UNAUTHORIZED: "the API key is not good: ",
-                FORBIDDEN: "the owner of the API key may not do that: ",
+                UNAUTHORIZED: "the API key is not valid: ",
+                FORBIDDEN: "the owner of the API key lacks the permission: ",
             }.get(error.status, "")
             raise ToolError(error.status, f"{what}{error}") from None
 
@@ -213,8 +218,8 @@ class Argilla:
             )
 
     def _set_up(self, workers: int) -> list[str]:
-        """Make the metadata, and keep records in everybody's queue until the campaign is done."""
-        told = []
+        """Create the metadata, and keep records in all queues until the campaign is finished."""
+        changed = []
         distribution = self._dataset.get("distribution") or {}
         if int(distribution.get("min_submitted") or 1) < workers:
             wanted = {"strategy": "overlap", "min_submitted": workers}
@@ -228,7 +233,7 @@ class Argilla:
                     f"{distribution.get('min_submitted')} responses, and must not before {workers}"
                     f", the workers of the campaign; Argilla does not change it: {error}",
                 ) from None
-            told.append(f"dataset {self._name}: min_submitted set to {workers}")
+            changed.append(f"dataset {self._name}: min_submitted set to {workers}")
         kinds = {ASSIGNED: ("terms", True)}
         if self._predicts:
             kinds |= {LABEL: ("terms", False), CONFIDENCE: ("float", False)}
@@ -238,10 +243,10 @@ class Argilla:
             property_ = {"name": name, "title": name, "settings": {"type": kind}}
             body = property_ | {"visible_for_annotators": is_visible}
             self._ask("POST", self._path("metadata-properties"), body)
-        return told
+        return changed
 
     def _pages(self) -> Iterator[dict[str, Any]]:
-        """Read all records, each once: two pages may have one where records share a moment."""
+        """Read all records, each once: two pages may share one if records have equal times."""
         seen: set[str] = set()
         offset, total = 0, 1
         while offset < total:
@@ -257,14 +262,14 @@ class Argilla:
 
     def _shown(
         self, task: str, metadata: Mapping[str, Any], responses: Iterable[Mapping[str, Any]]
-    ) -> Shown:
+    ) -> RemoteTask:
         label, confidence = metadata.get(LABEL), metadata.get(CONFIDENCE)
         predicted = None
         if label is not None and isinstance(confidence, int | float):
             predicted = (str(label), float(confidence))
         given = (self._annotation(one) for one in responses if one["status"] != "draft")
         workers = metadata.get(ASSIGNED) or ()
-        return Shown(task, tuple(sorted(workers)), tuple(given), predicted)
+        return RemoteTask(task, tuple(sorted(workers)), tuple(given), predicted)
 
     def _annotation(self, raw: Mapping[str, Any]) -> Annotation:
         answer = (raw.get("values") or {}).get(self._question) or {}

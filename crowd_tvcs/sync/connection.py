@@ -1,4 +1,4 @@
-"""JSON over HTTP to a tool, with errors in words."""
+"""JSON over HTTP to a tool, with readable errors."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from typing import Any
 from tvcs_core.files.shown import shown
 
 TIMEOUT = 60.0
-"""Seconds to wait for one answer."""
-SAID = 300
-"""Most characters that are repeated of what a tool says about an error."""
-WAIT = 429
-"""The status of a server that asks for patience."""
+"""Seconds to wait for a response."""
+MAX_ERROR_CHARACTERS = 300
+"""Largest number of characters of a tool's error message that are shown."""
+TOO_MANY_REQUESTS = 429
+"""HTTP status of a rate limit."""
 
 
-class Away(Exception):
-    """The tool cannot be reached now, or says that it is busy: a later try may succeed."""
+class ToolUnavailableError(Exception):
+    """The tool cannot be reached now, or is busy: a later attempt may succeed."""
 
 
 class ToolError(ValueError):
-    """The tool does not do it, and would not do it later either; `status` is that of HTTP."""
+    """The tool refuses a request, also later; `status` is that of HTTP."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(what)
@@ -38,7 +38,7 @@ class ToolError(ValueError):
 
 @dataclass(frozen=True)
 class Trust:
-    """How a server is trusted.
+    """Trust in a server.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Trust:
         PEM file of the authority that signed the server's certificate; None for those the machine
         trusts.
     network
-        Whether the token may go to it unencrypted.
+        Whether the token may be sent unencrypted.
     """
 
     authority: Path | None = None
@@ -57,21 +57,21 @@ DEFAULT = Trust()
 
 
 class Connection:
-    """A server that speaks JSON.
+    """Connection to a server that speaks JSON.
 
     Parameters
     ----------
     url
-        Its address; paths are appended to it.
+        URL of the server; paths are appended to it.
     headers
-        Of every request, such as the token.
+        Headers of every request, such as the token.
     trust
-        How the server is trusted.
+        Trust in the server.
 
     Raises
     ------
     ValueError
-        If `url` is no address, it would carry a token unencrypted to another machine, or the
+        If `url` is not a URL, it would send a token unencrypted to another machine, or the
         authority holds no certificate.
     """
 
@@ -80,8 +80,8 @@ class Connection:
         self.host = _host(url)
         if url.startswith("http://") and not (trust.network or is_this_machine(self.host)):
             raise ValueError(
-                f"{self.url} is reached by http, so everybody on the way could read the token: "
-                "give an https:// address, or --trust-network if nobody else is on that network"
+                f"{self.url} uses http, so others on the network could read the token: give an "
+                "https:// address, or --trust-network if the network is private"
             )
         self.headers = dict(headers)
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
@@ -90,16 +90,16 @@ class Connection:
         self._opener = urllib.request.build_opener(*handlers)
 
     def ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Send a request; the JSON that comes back, None where nothing does.
+        """Send a request; return the JSON of the response, None if it is empty.
 
         Raises
         ------
-        Away
-            If there is no answer, or one that says "later".
+        ToolUnavailableError
+            If there is no response, or one that asks to try later.
         ToolError
             If the server refuses.
         ValueError
-            If it cannot be trusted, or does not answer in JSON.
+            If the server is not trusted, or does not respond in JSON.
         """
         request = self._request(method, path, body, query)
         try:
@@ -111,9 +111,11 @@ class Connection:
         except urllib.error.URLError as error:
             if isinstance(error.reason, ssl.SSLCertVerificationError):
                 raise self._not_trusted(error.reason) from None
-            raise Away(f"{self.url} cannot be reached: {_words(error.reason)}") from None
+            raise ToolUnavailableError(
+                f"{self.url} cannot be reached: {_words(error.reason)}"
+            ) from None
         except (OSError, HTTPException) as error:
-            raise Away(f"{self.url} cannot be reached: {_words(error)}") from None
+            raise ToolUnavailableError(f"{self.url} cannot be reached: {_words(error)}") from None
 
     def _request(
         self, method: str, path: str, body: object, query: Mapping[str, object]
@@ -138,25 +140,27 @@ class Connection:
     def _refused(self, error: urllib.error.HTTPError, path: str) -> Exception:
         where = f"{error.headers.get('Location')}" if 300 <= error.code < 400 else ""
         if where:
-            return ToolError(error.code, f"{self.url} sends on to {where}: give that address")
+            return ToolError(error.code, f"{self.url} redirects to {where}: give that address")
         try:
-            said = " ".join(error.read(100 * SAID).decode("utf-8", "replace").split())
+            detail = " ".join(
+                error.read(100 * MAX_ERROR_CHARACTERS).decode("utf-8", "replace").split()
+            )
         except (OSError, HTTPException):
-            said = ""
+            detail = ""
         what = f"{self.url}{path} answers {error.code} {error.reason}"
-        if error.code >= 500 or error.code == WAIT:
-            return Away(what)
-        return ToolError(error.code, f"{what}: {said[:SAID]}" if said else what)
+        if error.code >= 500 or error.code == TOO_MANY_REQUESTS:
+            return ToolUnavailableError(what)
+        return ToolError(error.code, f"{what}: {detail[:MAX_ERROR_CHARACTERS]}" if detail else what)
 
     def _not_trusted(self, error: ssl.SSLCertVerificationError) -> ValueError:
         return ValueError(
             f"{self.url}: the certificate of {self.host} is not trusted ({error.verify_message}); "
-            "--tls-ca names the authority of one's own"
+            "--tls-ca names your own authority"
         )
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follow nobody to another address: the token would go along."""
+    """Follow no redirects: the token would be sent to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -170,7 +174,7 @@ def _host(url: str) -> str:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host is this machine, so that nobody else sees what goes there."""
+    """Return whether a host is this machine, so that its traffic is private."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -185,7 +189,7 @@ def _context(authority: Path | None) -> ssl.SSLContext:
 
 
 def _words(reason: object) -> str:
-    """What a failure says, without Python's number for it."""
+    """Return the message of a failure, without Python's error number."""
     if isinstance(reason, TimeoutError):
         return f"no answer within {TIMEOUT:g} s"
     return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__

@@ -9,44 +9,44 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
-from crowd_tvcs.exchange.collecting import Collector, Place
+from crowd_tvcs.exchange.collecting import Collector, SourceLocation
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
-from crowd_tvcs.sync.front_end import Annotation, Shown
+from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 
 OLDEST, NEXT_MAJOR = (1, 20), 2
-"""Versions from `OLDEST` on are spoken to, up to the next major one; 1.23 is tested."""
+"""Supported versions: from `OLDEST` to the next major one; 1.23 is tested."""
 PAGE = 200
-"""Tasks that are asked for, or sent, at once."""
+"""Tasks per request."""
 OVERLAP = 15.0
-"""Seconds that are read again, for a change that was stamped before another and seen after it."""
+"""Seconds that are read again, since a change may become visible after one with a later time."""
 MODEL = "tvcs"
-"""The model version of our predictions."""
-RINGS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
-UNAUTHORIZED, FORBIDDEN, MISSING = 401, 403, 404
+"""Model version of our predictions."""
+WEBHOOK_EVENTS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
+UNAUTHORIZED, FORBIDDEN, ABSENT_FIELD = 401, 403, 404
 
 
 class LabelStudio:
-    """See `front_end.FrontEnd`.
+    """See `labelling_tool.LabellingTool`.
 
-    Workers are marked in ``data.assigned``, such as ``|ann|bob|``, as `exchange.label_studio`
-    writes it, and the tab of Ann has the filter "assigned contains |ann|".
+    Workers are listed in ``data.assigned``, such as ``|ann|bob|``, as in `exchange.label_studio`,
+    and the tab of Ann has the filter "assigned contains |ann|".
 
     Parameters
     ----------
     url
-        Of the server.
+        URL of the server.
     token
         An access token: a personal one, or one of the older kind.
     project
-        Its number.
+        Number of the project.
     question
-        Name of the Choices tag that is the label; None for the only one.
+        Name of the Choices tag of the label; None for the only one.
     predictions
-        Whether predictions will be told; the project is then set not to show them to annotators.
+        Whether predictions will be sent; the project is then set to hide them from annotators.
     trust
         As for `Connection`.
     """
@@ -76,7 +76,7 @@ class LabelStudio:
         self._tabs: set[str] = set()
 
     def check(self, classes: Sequence[str], workers: Sequence[str]) -> list[str]:
-        """See `FrontEnd`; names of workers must be told apart by the filter of a tab."""
+        """See `LabellingTool`; the filter of a tab must distinguish the names of workers."""
         self._check_version()
         self._check_names(workers)
         project = self._project_settings()
@@ -84,7 +84,7 @@ class LabelStudio:
         return self._set_up(project, len(workers))
 
     def people(self) -> list[tuple[str, ...]]:
-        """Return e-mail address and number of everybody in the organization."""
+        """Return e-mail address and number of everyone in the organization."""
         users = self._ask("GET", "/api/users/")
         self._people = {
             int(user["id"]): tuple(filter(None, (user.get("email"), str(user["id"]))))
@@ -92,12 +92,12 @@ class LabelStudio:
         }
         return list(self._people.values())
 
-    def read(self, since: str | None) -> tuple[list[Shown], str | None]:
-        """See `FrontEnd`; of tasks with one name the oldest is shown, and all are read."""
+    def read(self, since: str | None) -> tuple[list[RemoteTask], str | None]:
+        """See `LabellingTool`; of tasks with one name the oldest is shown, and all are read."""
         if since is None:
             self._data.clear()
             self._predictions.clear()
-        found: dict[str, Shown] = {}
+        found: dict[str, RemoteTask] = {}
         latest = since
         for raw in self._tasks(since):
             task = raw["data"].get(TASK)
@@ -120,7 +120,7 @@ class LabelStudio:
         Raises
         ------
         ValueError
-            If a task lacks what the labelling interface shows.
+            If a task lacks a column that the labelling interface shows.
         """
         listed_tasks = []
         for task, payload in payloads.items():
@@ -137,7 +137,7 @@ class LabelStudio:
             self._ask("POST", f"/api/projects/{self._project}/import", part)
 
     def open_tabs(self, workers: Sequence[str]) -> None:
-        """See `FrontEnd`: a view of the data manager with the worker's name."""
+        """See `LabellingTool`: a view of the data manager with the worker's name."""
         if not self._tabs:
             views = self._ask("GET", "/api/dm/views/", project=self._project)
             self._tabs = {str(view.get("data", {}).get("title")) for view in views}
@@ -148,7 +148,7 @@ class LabelStudio:
                 self._tabs.add(worker)
 
     def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
-        """See `FrontEnd`."""
+        """See `LabellingTool`."""
         for task, workers in workers_of.items():
             number, data = self._data[task]
             data = {**data, "assigned": f"|{'|'.join(workers)}|" if workers else "|"}
@@ -156,7 +156,7 @@ class LabelStudio:
             self._data[task] = (number, data)
 
     def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
-        """See `FrontEnd`."""
+        """See `LabellingTool`."""
         for task, (label, confidence) in labels.items():
             choice = {
                 "from_name": self._question,
@@ -172,8 +172,8 @@ class LabelStudio:
                 made = self._ask("POST", "/api/predictions/", body)
                 self._predictions[task] = int(made["id"])
 
-    def ring(self, url: str | None) -> None:
-        """See `FrontEnd`: a webhook without payload; those of runs that were killed are removed."""
+    def set_webhook(self, url: str | None) -> None:
+        """See `LabellingTool`: a webhook without payload; those of killed runs are removed."""
         for hook in self._ask("GET", "/api/webhooks/", project=self._project):
             if hook.get("project") == self._project and hook["headers"].get("X-Sync") == MODEL:
                 self._ask("DELETE", f"/api/webhooks/{hook['id']}/")
@@ -183,13 +183,13 @@ class LabelStudio:
                 "url": url,
                 "send_payload": False,
                 "send_for_all_actions": False,
-                "actions": RINGS,
+                "actions": WEBHOOK_EVENTS,
                 "headers": {"X-Sync": MODEL},
             }
             self._ask("POST", "/api/webhooks/", body)
 
     def _ask(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Ask; a personal token is changed for one that lasts minutes, again when that is over."""
+        """Send a request; a personal token is exchanged for a short-lived one, and renewed."""
         if self._is_personal and "Authorization" not in self._at.headers:
             self._refresh()
         try:
@@ -225,7 +225,7 @@ class LabelStudio:
             )
 
     def _check_names(self, workers: Sequence[str]) -> None:
-        """Refuse names that a filter cannot tell apart: it takes small letters for capitals."""
+        """Refuse names that differ in case only, since a filter ignores case."""
         seen: dict[str, str] = {}
         for worker in workers:
             if "|" in worker:
@@ -241,7 +241,7 @@ class LabelStudio:
         try:
             project: dict[str, Any] = self._ask("GET", f"/api/projects/{self._project}/")
         except ToolError as error:
-            if error.status != MISSING:
+            if error.status != ABSENT_FIELD:
                 raise
             raise ValueError(
                 f"--project: there is no project {self._project} on {self._at.url} that this "
@@ -250,7 +250,7 @@ class LabelStudio:
         return project
 
     def _check_question(self, project: Mapping[str, Any], classes: Sequence[str]) -> None:
-        """Find the tag whose answer is the label, and refuse what is no choice of one class."""
+        """Find the tag of the label, and refuse anything but a choice of one class."""
         where = f"the labelling interface of project {self._project}"
         tags = project.get("parsed_label_config") or {}
         choices = [name for name, tag in tags.items() if tag.get("type") == "Choices"]
@@ -276,7 +276,7 @@ class LabelStudio:
         self._inputs = tuple(sorted(inputs))
 
     def _set_up(self, project: Mapping[str, Any], workers: int) -> list[str]:
-        """Set what would come between a worker and their tasks, or tell them what others think."""
+        """Change settings that would hide tasks from a worker, or reveal other answers to them."""
         changes: dict[str, object] = {}
         if int(project.get("maximum_annotations") or 1) < workers:
             changes["maximum_annotations"] = workers
@@ -306,14 +306,14 @@ class LabelStudio:
             yield from found["tasks"]
             page, seen, total = page + 1, seen + len(found["tasks"]), int(found["total"])
 
-    def _shown(self, task: str, raw: Mapping[str, Any]) -> Shown:
+    def _shown(self, task: str, raw: Mapping[str, Any]) -> RemoteTask:
         assigned = str(raw["data"].get("assigned") or "")
         ours = [p for p in raw.get("predictions") or () if p.get("model_version") == MODEL]
         predicted = None
         if ours:
             self._predictions[task] = int(ours[0]["id"])
             predicted = _predicted(ours[0])
-        return Shown(
+        return RemoteTask(
             task,
             tuple(sorted(filter(None, assigned.split("|")))),
             tuple(self._annotation(task, one) for one in raw.get("annotations") or ()),
@@ -321,11 +321,11 @@ class LabelStudio:
         )
 
     def _annotation(self, task: str, raw: dict[str, Any]) -> Annotation:
-        place = Place(self._at.url, f"annotation {raw['id']}")
+        location = SourceLocation(self._at.url, f"annotation {raw['id']}")
         collector = Collector(takes_any_label=True, leave_out_missing=True)  # the campaign judges
         why = ""
         try:
-            read_annotation(Record(place, raw), collector, self._question, (TASK, task))
+            read_annotation(Record(location, raw), collector, self._question, (TASK, task))
         except DataError as error:
             why = str(error)
         rows = collector.collected().rows
@@ -345,9 +345,9 @@ class LabelStudio:
 
 def _in_words(error: ToolError) -> ToolError:
     if error.status == UNAUTHORIZED:
-        return ToolError(error.status, f"the token is not good: {error}")
+        return ToolError(error.status, f"the token is not valid: {error}")
     if error.status == FORBIDDEN:
-        return ToolError(error.status, f"the token's user may not do that: {error}")
+        return ToolError(error.status, f"the token's user lacks the permission: {error}")
     return error
 
 
@@ -380,7 +380,7 @@ def _predicted(prediction: Mapping[str, Any]) -> tuple[str, float] | None:
 
 
 def _choice_of(config: str, name: str) -> str:
-    """What kind of choice a tag takes, as its interface says it."""
+    """Return the kind of choice of a tag in the interface's XML."""
     try:
         tags = ElementTree.fromstring(config).iter("Choices")
     except ElementTree.ParseError:
@@ -388,6 +388,6 @@ def _choice_of(config: str, name: str) -> str:
     return next((tag.get("choice", "") for tag in tags if tag.get("name") == name), "")
 
 
-def _merged(one: Shown, other: Shown) -> Shown:
-    """Two tasks of one name: the marks of the first, the annotations of both."""
-    return Shown(one.task, one.workers, one.annotations + other.annotations, one.predicted)
+def _merged(one: RemoteTask, other: RemoteTask) -> RemoteTask:
+    """Merge two tasks of one name: the workers of the first, the annotations of both."""
+    return RemoteTask(one.task, one.workers, one.annotations + other.annotations, one.predicted)

@@ -1,4 +1,4 @@
-"""The loop: answers in, tasks dealt, tabs kept; and what happens when the tool is away."""
+"""Synchronisation loop: import answers, lease tasks, update tabs; retry while the tool is away."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from dataclasses import dataclass, field
 
 from crowd_tvcs.campaign import Campaign, Refused, StoreError
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, SKIPPED
-from crowd_tvcs.sync import deal
-from crowd_tvcs.sync.connection import Away, ToolError
-from crowd_tvcs.sync.front_end import Annotation, FrontEnd, Shown
+from crowd_tvcs.sync import leasing
+from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
+from crowd_tvcs.sync.labelling_tool import Annotation, LabellingTool, RemoteTask
 from tvcs_core.files.errors import RunError
 from tvcs_core.files.shown import shown
 
-SWEEP = 3600.0
-"""Seconds after which everything is read again, so that nothing is missed for longer."""
+SWEEP_SECONDS = 3600.0
+"""Seconds after which everything is read again, so that no change is missed for longer."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 15.0
-"""Least and most seconds between two tries while the tool is away."""
+"""Shortest and longest wait between two attempts while the tool is unavailable, in seconds."""
 MISSING = 404
-LEFT_OUT = "from people who are no workers"
+UNKNOWN_ACCOUNTS = "from people who are not workers"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a campaign and a tool are kept in step.
+    """Settings of the synchronisation.
 
     Attributes
     ----------
     batch
         Tasks that a worker has at once.
     accounts
-        Our name of a worker by what the tool calls them; None if they are the same.
+        Worker of every account of the tool; None if the names are equal.
     payloads
-        What tasks show, by name.
+        Content of the tasks, by name.
     predictions
-        Whether the tool is told what tasks look like by now.
+        Whether predicted labels are sent to the tool.
     """
 
     batch: int
@@ -48,63 +48,63 @@ class Settings:
 
 @dataclass
 class Sync:
-    """A campaign and a front end; see `step`.
+    """A campaign and a labelling tool; see `step`.
 
     Attributes
     ----------
     say
-        Tells the operator a line.
-    call
-        Where the tool calls when something came in, or None.
-    told
-        What was done since the last report.
-    has_told
+        Prints a line for the operator.
+    webhook_url
+        Address that the tool calls after a change, or None.
+    counts
+        Numbers of actions since the last report.
+    has_reported
         Whether there was anything to report.
     """
 
     campaign: Campaign
-    front: FrontEnd
+    tool: LabellingTool
     settings: Settings
     say: Callable[[str], None]
-    call: str | None = None
-    told: Counter[str] = field(default_factory=Counter)
-    has_told: bool = False
+    webhook_url: str | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    has_reported: bool = False
 
     def __post_init__(self) -> None:
         self._since: str | None = None
         self._swept = 0.0
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, RemoteTask] = {}
         self._refused: set[str] | None = None
-        self._strangers: set[str] = set()
-        self._rings = False
-        self._names = deal.names(self.campaign.store)
+        self._unknown_accounts: set[str] = set()
+        self._has_webhook = False
+        self._names = leasing.names(self.campaign.store)
 
     def begin(self) -> None:
-        """Check the front end, and set it up."""
+        """Check the tool, and set it up."""
         self._check(self._names)
-        if self.call is not None:
-            self._rings = True
+        if self.webhook_url is not None:
+            self._has_webhook = True
             try:
-                self.front.ring(self.call)
+                self.tool.set_webhook(self.webhook_url)
             except ToolError as error:
-                self.say(f"{self.front.title} will not call, so answers wait for a look: {error}")
+                self.say(f"{self.tool.title} refuses the webhook, so it is only polled: {error}")
 
     def end(self) -> None:
-        """Have nobody call any more; a tool that is away finds that out itself."""
-        if self._rings:
-            with suppress(Away, ValueError):
-                self.front.ring(None)
+        """Remove the webhook; an unavailable tool notices by itself."""
+        if self._has_webhook:
+            with suppress(ToolUnavailableError, ValueError):
+                self.tool.set_webhook(None)
 
-    def _check(self, names: deal.Names) -> None:
-        """Have the front end look at the classes and the workers, and set up what hangs on them."""
-        for line in self.front.check(names.classes, sorted(names.workers)):
+    def _check(self, names: leasing.Names) -> None:
+        """Check the classes and the workers in the tool, and update its settings."""
+        for line in self.tool.check(names.classes, sorted(names.workers)):
             self.say(line)
 
     def step(self, now: float | None = None) -> None:
-        """Take what came in, deal tasks, and show them.
+        """Import answers, lease tasks, and show them.
 
-        What was done already is not done twice: a step that was cut short at any place is made
-        good by the next, in this process or another.
+        Actions are not repeated: a step that was interrupted anywhere is completed by the next, in
+        this process or another.
         """
         moment = time.time() if now is None else now
         try:
@@ -112,14 +112,14 @@ class Sync:
         except ToolError as error:
             if error.status != MISSING:
                 raise
-            self._since = None  # a task was removed there: look at everything again
+            self._since = None  # a task was removed there: read everything again
             self._step(moment)
 
     def _step(self, now: float) -> None:
-        if now - self._swept >= SWEEP:
+        if now - self._swept >= SWEEP_SECONDS:
             self._since = None
         is_sweep = self._since is None
-        names = deal.names(self.campaign.store)
+        names = leasing.names(self.campaign.store)
         if names.workers != self._names.workers:
             self._check(names)
         self._names = names
@@ -129,32 +129,32 @@ class Sync:
             self._since = None
             found, since = self._read()
         self._take(found, now)
-        deal.deal(self.campaign.store, present, self.settings.batch, now)
-        self.front.open_tabs(sorted(present))
+        leasing.lease_batches(self.campaign.store, present, self.settings.batch, now)
+        self.tool.open_tabs(sorted(present))
         self._show()
         self._predict()
         self._since = since
         self._swept = now if is_sweep else self._swept
 
-    def _read(self) -> tuple[list[Shown], str | None]:
-        found, since = self.front.read(self._since)
+    def _read(self) -> tuple[list[RemoteTask], str | None]:
+        found, since = self.tool.read(self._since)
         if self._since is None:
             self._shown.clear()
         self._shown |= {one.task: one for one in found}
         return found, since
 
     def _add_tasks(self) -> bool:
-        """Add the tasks of the campaign that the tool does not have; whether there were any."""
+        """Add the tasks of the campaign that the tool lacks; return whether there were any."""
         lacking = sorted(self._names.tasks - self._shown.keys())
         known = self.settings.payloads
         if lacking:
-            self.front.add({name: known.get(name, {"text": name}) for name in lacking})
-            self.told["tasks added"] += len(lacking)
+            self.tool.add({name: known.get(name, {"text": name}) for name in lacking})
+            self.counts["tasks added"] += len(lacking)
         return bool(lacking)
 
     def _present(self) -> set[str]:
-        """Workers who have an account there: the others would hold tasks that they never see."""
-        found = (self._worker_of(who) for who in self.front.people())
+        """Return the workers with an account in the tool; others would block tasks."""
+        found = (self._worker_of(who) for who in self.tool.people())
         return {name for name in found if name is not None}
 
     def _worker_of(self, who: tuple[str, ...]) -> str | None:
@@ -162,15 +162,15 @@ class Sync:
         called = who if accounts is None else tuple(accounts[w] for w in who if w in accounts)
         return next((name for name in called if name in self._names.workers), None)
 
-    def _take(self, found: list[Shown], now: float) -> None:
-        """Take the annotations of the tasks that were read, the oldest first."""
+    def _take(self, found: list[RemoteTask], now: float) -> None:
+        """Record the annotations of the tasks that were read, the oldest first."""
         store = self.campaign.store
         there = [(one, task.task) for task in found for one in task.annotations]
         if not there:
             return
         if self._refused is None:
-            self._refused = deal.refused_keys(store)
-        states = deal.pair_states(store)
+            self._refused = leasing.refused_keys(store)
+        states = leasing.pair_states(store)
         is_changed = False
         for one, name in sorted(there, key=lambda pair: (pair[0].when, pair[0].key)):
             who = self._worker_of(one.who)
@@ -189,7 +189,7 @@ class Sync:
         states: dict[tuple[str, str], tuple[int, str | None]],
         now: float,
     ) -> bool:
-        """Take one annotation, if it is news; whether it was taken."""
+        """Record one annotation if it is new; return whether it was accepted."""
         state, label = states.get((who, name), (None, None))
         is_open = state in (ISSUED, LEASED)
         if one.label is None:
@@ -201,55 +201,55 @@ class Sync:
             return False
         if one.key in (self._refused or ()) and not is_open:
             return False
-        answer = deal.Answer(who, name, one.label, one.key, one.when, one.seconds)
+        answer = leasing.Answer(who, name, one.label, one.key, one.when, one.seconds)
         try:
-            reason = deal.take(self.campaign.store, answer, now)
+            reason = leasing.take_answer(self.campaign.store, answer, now)
         except Refused as error:
             self._refuse(answer, str(error), now, is_open)
             return False
-        self.told[reason] += 1
+        self.counts[reason] += 1
         states[who, name] = (ANSWERED, one.label)
         return True
 
     def _skip(self, one: Annotation, who: str, name: str, now: float) -> None:
-        """Give the task up for the worker, who is done with it there."""
+        """Release the task of a worker who skipped it in the tool."""
         why = f"{one.key}: {one.unreadable}" if one.unreadable else one.key
         with suppress(Refused):  # it has lapsed meanwhile
             self.campaign.skip(who, name, why, now=now)
-            self.told["skipped"] += 1
+            self.counts["skipped"] += 1
 
-    def _refuse(self, answer: deal.Answer, why: str, now: float, is_open: bool) -> None:
-        deal.refuse(self.campaign.store, answer, why, now)
-        if is_open:  # they are done with it there, so it would lie with them
+    def _refuse(self, answer: leasing.Answer, why: str, now: float, is_open: bool) -> None:
+        leasing.record_refusal(self.campaign.store, answer, why, now)
+        if is_open:  # the worker is finished with it in the tool, so release it
             with suppress(Refused):
                 self.campaign.skip(answer.worker, answer.task, answer.key, now=now)
         if self._refused is not None:
             self._refused.add(answer.key)
-        self.told["refused"] += 1
+        self.counts["refused"] += 1
         self.say(f"refused: {answer.key} of {shown(answer.worker)}: {why}")
 
     def _leave_out(self, one: Annotation) -> None:
-        if one.key not in self._strangers:
-            self._strangers.add(one.key)
-            self.told[LEFT_OUT] += 1
+        if one.key not in self._unknown_accounts:
+            self._unknown_accounts.add(one.key)
+            self.counts[UNKNOWN_ACCOUNTS] += 1
 
     def _show(self) -> None:
-        """Have everybody see what is open with them, and nothing else."""
-        open_now = deal.open_tasks(self.campaign.store)
+        """Show every worker their open tasks, and no others."""
+        open_now = leasing.open_tasks(self.campaign.store)
         for name, before in list(self._shown.items()):
             workers = tuple(open_now.get(name, ()))
             if name in self._names.tasks and workers != before.workers:
-                self.front.show({name: workers})
-                self._shown[name] = Shown(name, workers, before.annotations, before.predicted)
+                self.tool.show({name: workers})
+                self._shown[name] = RemoteTask(name, workers, before.annotations, before.predicted)
 
     def _predict(self) -> None:
         if not self.settings.predictions:
             return
-        for name, now in deal.labels_now(self.campaign.store).items():
+        for name, now in leasing.labels_now(self.campaign.store).items():
             before = self._shown.get(name)
             if before is not None and not _is_same(before.predicted, now):
-                self.front.predict({name: now})
-                self._shown[name] = Shown(name, before.workers, before.annotations, now)
+                self.tool.predict({name: now})
+                self._shown[name] = RemoteTask(name, before.workers, before.annotations, now)
 
 
 def run(
@@ -260,19 +260,19 @@ def run(
     patience: float,
     wait: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Keep a campaign and a front end in step until Ctrl-C, or bring them in step `once`.
+    """Synchronise a campaign and a tool until Ctrl-C, or `once`.
 
     Parameters
     ----------
     every
-        Seconds between two looks.
+        Seconds between two steps.
     once
         Whether to end after the first step that succeeds.
     patience
-        Seconds that the first step is tried for, where the tool or the store is away. Later on
-        there is no end to it.
+        Seconds of attempts for the first step, if the tool or the store is unavailable. Later steps
+        are attempted without limit.
     wait
-        Wait so many seconds, or less where the tool rings.
+        Waits for so many seconds, or less if the webhook is called.
 
     Raises
     ------
@@ -281,7 +281,7 @@ def run(
     """
     try:
         _first(sync, patience)
-        if once and not sync.has_told:
+        if once and not sync.has_reported:
             sync.say("nothing new")
         while not once:
             wait(every)
@@ -309,12 +309,12 @@ def _again(sync: Sync) -> None:
 
 
 def _until_done(sync: Sync, work: Callable[[], None], give_up: Callable[[Exception], None]) -> None:
-    """Work until nothing is away, waiting longer and longer; say it once, and what was done."""
+    """Work until nothing is unavailable, with growing waits; report this once, and the actions."""
     wait, is_away = FIRST_WAIT, False
     while True:
         try:
             work()
-        except (Away, StoreError) as error:
+        except (ToolUnavailableError, StoreError) as error:
             give_up(error)
             if not is_away:
                 sync.say(f"{error}; trying again")
@@ -324,19 +324,19 @@ def _until_done(sync: Sync, work: Callable[[], None], give_up: Callable[[Excepti
         else:
             break
     if is_away:
-        sync.say(f"{sync.front.title} is back")
+        sync.say(f"{sync.tool.title} is back")
     report(sync)
 
 
 def report(sync: Sync) -> None:
-    """Say what was done since the last report, if anything was."""
-    said = {what: count for what, count in sync.told.items() if count}
-    if said:
-        sync.say(", ".join(f"{count} {what}" for what, count in said.items()))
-        sync.has_told = True
-    sync.told.clear()
+    """Report the actions since the last report, if any."""
+    done = {what: count for what, count in sync.counts.items() if count}
+    if done:
+        sync.say(", ".join(f"{count} {what}" for what, count in done.items()))
+        sync.has_reported = True
+    sync.counts.clear()
 
 
-def _is_same(told: tuple[str, float] | None, now: tuple[str, float]) -> bool:
-    """Whether what was told is what is known now, to the digits that are shown."""
-    return told is not None and told[0] == now[0] and abs(told[1] - now[1]) < 5e-5
+def _is_same(counts: tuple[str, float] | None, now: tuple[str, float]) -> bool:
+    """Return whether the label sent is the current one, to the digits shown."""
+    return counts is not None and counts[0] == now[0] and abs(counts[1] - now[1]) < 5e-5

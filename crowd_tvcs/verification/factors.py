@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.coded import code_columns
+from crowd_tvcs.answers.coded import encode_columns
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
@@ -170,7 +170,7 @@ def _best(
 def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
     """Read answers and expected accuracy of every task from accuracy.csv."""
     table = open_exactly(path, "task", "answers", "expected_accuracy")
-    (task,) = code_columns(table, [0])
+    (task,) = encode_columns(table, [0])
     if sorted(task.names) != sorted(plan.quality.tasks) or len(task.names) < task.codes.size:
         raise DataError("must have one row for every task of the table of tasks", path=path)
     numbers = table.numbers(1, [1, 2])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowd_tvcs.answers.coded import code_columns, first_repeat
+from crowd_tvcs.answers.coded import encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
@@ -22,7 +22,7 @@ def read_pairs(path: Path, plan: Plan, violations: list[str]) -> Assigned:
         return Assigned.of(np.empty(0, int), np.empty(0, int), plan.quality.shape)
     places = []
     kinds = (("worker", plan.quality.workers), ("task", plan.quality.tasks))
-    for (kind, names), coded in zip(kinds, code_columns(table, [0, 1]), strict=True):
+    for (kind, names), coded in zip(kinds, encode_columns(table, [0, 1]), strict=True):
         place = {name: i for i, name in enumerate(names)}
         at = np.array([place.get(name, -1) for name in coded.names], dtype=np.int64)
         for code in np.flatnonzero(at < 0)[:LISTED].tolist():
@@ -32,7 +32,7 @@ def read_pairs(path: Path, plan: Plan, violations: list[str]) -> Assigned:
     is_known = (places[0] >= 0) & (places[1] >= 0)
     workers, tasks = places[0][is_known], places[1][is_known]
     keys = tasks * len(plan.quality.workers) + workers
-    if (again := first_repeat(keys)) is not None:
+    if (again := first_duplicate(keys)) is not None:
         i, j = int(workers[again[0]]), int(tasks[again[0]])
         line = table.lines[int(np.flatnonzero(is_known)[again[0]]) + 1]
         pair = f"{plan.quality.workers[i]!r} has {plan.quality.tasks[j]!r}"

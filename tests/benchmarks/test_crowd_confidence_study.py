@@ -10,8 +10,8 @@ from benchmarks.crowd.confidence import MODELS, recorded
 from benchmarks.study import load
 from crowd_tvcs.routing.replay import adaptive, draw_split
 from crowd_tvcs.skills import dependence_fit
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.foresight import Foreseen
 from crowd_tvcs.skills.vote import vote
 from tvcs_core.streams import stream
 
@@ -101,7 +101,7 @@ def test_what_is_wrong_among_the_sure_is_counted_over_all_splits():
 
 def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monkeypatch):
     monkeypatch.setattr(usual, "SPLITS", 2)
-    before = dependence_fit.USUAL.copy(), dependence_fit.SPREAD.copy()
+    before = dependence_fit.PRIOR_MEAN.copy(), dependence_fit.PRIOR_DEVIATION.copy()
     mean, spread = usual.without(data, "one")
     others = np.array([usual.points_of(data, name).mean(axis=0) for name in ("two", "three")])
     assert mean == approx(others.mean(axis=0))
@@ -110,8 +110,8 @@ def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monke
     assert [(c.model, c.order) for c in left_out] == [("left out", "best")] * 5
     with pytest.raises(RuntimeError), usual.usual_numbers(mean, spread):
         raise RuntimeError
-    assert (dependence_fit.USUAL == before[0]).all()
-    assert (dependence_fit.SPREAD == before[1]).all()
+    assert (dependence_fit.PRIOR_MEAN == before[0]).all()
+    assert (dependence_fit.PRIOR_DEVIATION == before[1]).all()
 
 
 def test_adaptive_labels_are_set_beside_balanced_ones_of_the_same_splits(data):
@@ -159,7 +159,10 @@ def test_sure_labels_are_counted_by_the_posterior_and_as_gold_shows_them(
 
 def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
     monkeypatch.setattr(plan_claims, "simulated", lambda: {"2 classes, 0 alike": (2, 0.0)})
-    numbers = dependence_fit.USUAL, dependence_fit.SPREAD  # of one other set there is no spread
+    numbers = (
+        dependence_fit.PRIOR_MEAN,
+        dependence_fit.PRIOR_DEVIATION,
+    )  # of one other set there is no spread
     monkeypatch.setattr(plan_claims, "without", lambda data, name: numbers)
     words = ["plan_claims", str(two_crowds), "--splits", "1", "--out", str(tmp_path / "plans")]
     monkeypatch.setattr("sys.argv", words)
@@ -184,8 +187,12 @@ def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
 
 def test_a_row_is_the_mean_over_the_splits():
     told = [
-        plan_claims.Told(0.8, Foreseen(0.7, 0.6, 0.8, 9), Foreseen(0.9, 0.85, 0.95, 9), 0.75),
-        plan_claims.Told(0.6, Foreseen(0.7, 0.5, 0.9, 9), Foreseen(0.9, 0.75, 0.95, 9), 0.8),
+        plan_claims.Told(
+            0.8, AccuracyForecast(0.7, 0.6, 0.8, 9), AccuracyForecast(0.9, 0.85, 0.95, 9), 0.75
+        ),
+        plan_claims.Told(
+            0.6, AccuracyForecast(0.7, 0.5, 0.9, 9), AccuracyForecast(0.9, 0.75, 0.95, 9), 0.8
+        ),
     ]
     found = list(plan_claims.summary(told))
     assert found[:2] == approx([(0.05 - 0.2) / 2, 0.125])

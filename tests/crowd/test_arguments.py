@@ -35,7 +35,7 @@ RIGHT: dict[str, dict[str, Any]] = {
         "when": None,
         "seconds": None,
     },
-    "Gold": {"labels": {"t1": "a", "t2": "b"}, "classes": None, "once": None},
+    "Gold": {"labels": {"t1": "a", "t2": "b"}, "classes": None, "seen_once": None},
     "Plan": {
         "quality": QUALITY,
         "max_workers_per_task": 2,

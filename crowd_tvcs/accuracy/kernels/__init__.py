@@ -1,4 +1,4 @@
 """Jitted code of expected accuracy: lists and tables of the outcomes of a vote.
 
-Nothing here knows caps or prices.
+Caps and prices do not belong here.
 """

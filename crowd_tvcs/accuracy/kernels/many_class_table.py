@@ -1,8 +1,8 @@
 """Kernels of outcome tables with K classes.
 
-A table t has a row per class: t[y, e] is the probability of outcome e (everybody's answers)
-together with the truth y, prior included. The Bayes vote of outcome e takes the largest of column
-e, so the expected accuracy is the sum of the largest entries. `matrices` and kinds are those of
+A table t has a row per class: t[y, e] is the joint probability of outcome e (all answers) and the
+truth y. The Bayes vote of outcome e takes the largest entry of column e, so the expected accuracy
+is the sum of the largest entries. `matrices` and kinds are those of
 `crowd_tvcs.accuracy.model.AnswerModel`.
 """
 
@@ -15,14 +15,14 @@ from tvcs_core.jit import kernel
 
 
 class Root(NamedTuple):
-    """What the table of a task begins with.
+    """Start of the table of a task.
 
     Attributes
     ----------
     prior
-        (K,): chance of every class before any answer.
+        (K,): probability of every class before any answer.
     fixed
-        Kinds of the voters whom the task has in any case.
+        Kinds of the fixed voters of the task.
     """
 
     prior: NDArray[np.float64]
@@ -30,12 +30,12 @@ class Root(NamedTuple):
 
 
 class GainScratch(NamedTuple):
-    """Scratch for the gains of c voters beside a table.
+    """Scratch for the gains of c voters.
 
     Attributes
     ----------
     right, wrong
-        (c,) or more: chance of the right and of any other answer, of even voters.
+        (c,) or more: probability of the right and of any other answer, of even voters.
     best
         (outcomes,): the largest entry of every outcome.
     """
@@ -59,7 +59,7 @@ def add_voter(t, size, matrix, out):
 
 @kernel
 def total(t, size):
-    """Sum of the largest entry of every outcome."""
+    """Return the sum of the largest entry of every outcome."""
     out = 0.0
     for e in range(size):
         best = t[0, e]
@@ -71,7 +71,7 @@ def total(t, size):
 
 @kernel
 def total_after(t, size, matrix, best):
-    """Expected accuracy after one more voter, without their table; `best` is scratch."""
+    """Return the expected accuracy after one more voter, without their table; `best` is scratch."""
     n_classes = matrix.shape[0]
     out = 0.0
     for answer in range(n_classes):
@@ -90,7 +90,7 @@ def total_after(t, size, matrix, best):
 
 @kernel
 def truth_after(t, size, matrix):
-    """Expected posterior probability of the truth after one more voter."""
+    """Return the expected posterior probability of the truth after one more voter."""
     n_classes = matrix.shape[0]
     out = 0.0
     for answer in range(n_classes):
@@ -108,7 +108,7 @@ def truth_after(t, size, matrix):
 
 @kernel
 def truth(t, size):
-    """Expected posterior probability of the truth."""
+    """Return the expected posterior probability of the truth."""
     out = 0.0
     for e in range(size):
         mass = 0.0
@@ -123,10 +123,10 @@ def truth(t, size):
 
 @kernel
 def join(t, size, limit, out):
-    """Fill `out` with a table of at most `limit` outcomes, similar ones joined; return its size.
+    """Fill `out` with a table of at most `limit` outcomes, similar ones merged; return its size.
 
-    Outcomes of the same leading class and of similar confidence go together: a vote that cannot
-    tell them apart is never more accurate.
+    Outcomes of the same leading class and of similar confidence are merged. A vote that cannot
+    distinguish them is never more accurate, so the total only falls.
     """
     n_classes = t.shape[0]
     key = np.empty(size)
@@ -159,11 +159,11 @@ def copy(t, size, out):
 
 @kernel
 def tabulate(root, kinds, chosen, skip, matrices, limit, t):
-    """Build the table of the fixed voters and of kinds[chosen] but place `skip`, in t[0].
+    """Build the table of the fixed voters and of kinds[chosen] without index `skip`, in t[0].
 
-    If `skip` is the size of `chosen` nobody is left out. `t` has two tables of more than `limit`
-    times K outcomes. Exact while it has at most `limit` outcomes, which are joined beyond. Return
-    its size.
+    If `skip` is the size of `chosen` no voter is left out. `t` has two tables of more than `limit`
+    times K outcomes. Outcomes are merged beyond `limit`; up to it the table is exact. Return its
+    size.
     """
     n_fixed = root.fixed.size
     for y in range(root.prior.size):
@@ -186,10 +186,11 @@ def tabulate(root, kinds, chosen, skip, matrices, limit, t):
 
 @kernel
 def fill_gains(t, size, matrices, is_even, kinds, scratch, out):
-    """What each of the voters `kinds` alone would add to the expected accuracy.
+    """Fill `out` with the increase of the expected accuracy by each of the voters `kinds` alone.
 
-    Where the class of largest chance b leads an outcome, an even voter of accuracy q adds to it the
-    sum over the other classes y of (t[y] q - b (1 - q) / (K - 1))+. `scratch` is a `GainScratch`.
+    If the class of largest probability b leads an outcome, an even voter of accuracy q adds to it
+    the sum over the other classes y of (t[y] q - b (1 - q) / (K - 1))+. `scratch` is a
+    `GainScratch`.
     """
     right, wrong = scratch.right, scratch.wrong
     n_classes = matrices.shape[1]
@@ -213,7 +214,8 @@ def fill_gains(t, size, matrices, is_even, kinds, scratch, out):
         b = t[lead, e]
         for y in range(n_classes):
             here = t[y, e]
-            # Whom the surest even voter does not turn to, none does.
+            # t[y] q <= b (1 - q) / (K - 1) for the most accurate even voter holds for all of them:
+            # the gain increases in q.
             if y == lead or here * surest <= b * rest:
                 continue
             for i in range(kinds.size):
@@ -221,7 +223,7 @@ def fill_gains(t, size, matrices, is_even, kinds, scratch, out):
                 out[i] += more if more > 0.0 else 0.0
     if all_even:
         return
-    # What uneven voters add, outcome by outcome; equal ones come one after the other.
+    # Uneven voters are evaluated outcome by outcome; equal ones are adjacent.
     now = total(t, size)
     for i in range(kinds.size):
         if is_even[kinds[i]]:
@@ -234,7 +236,7 @@ def fill_gains(t, size, matrices, is_even, kinds, scratch, out):
 
 @kernel
 def accuracy_of_tasks(tasks, start, voters, prior, matrices, t, best, out):
-    """Expected accuracy of every one of `tasks`, outcome by outcome.
+    """Fill `out` with the expected accuracy of every one of `tasks`, outcome by outcome.
 
     The voters of task j are the kinds voters[start[j]:start[j + 1]]; each table of `t` holds the
     outcomes of all of them but one.

@@ -1,8 +1,8 @@
 """Kernels of the expected accuracy: sorted lists of outcomes, doubled voter by voter.
 
-A list of outcomes is three rows: the log-odds of label 1 (ascending), the probability of the
-outcome together with label 1, and the same with label 0. Everything here expects voters that
-were folded: `right` > 1/2 is the chance that a voter (or their inverted answer) is right.
+A list of outcomes has three rows: the log odds of label 1 (ascending), the joint probability of the
+outcome and label 1, and that with label 0. All voters here are folded: `right` > 1/2 is the
+probability that a voter (or their inverted answer) is right.
 """
 
 import math
@@ -11,13 +11,13 @@ import numpy as np
 
 from tvcs_core.jit import kernel
 
-EQUAL = 1e-12  # log-odds nearer than this are the same but for rounding
+EQUAL = 1e-12  # log odds this close are equal up to rounding
 LOG_ODDS, ONE, ZERO = 0, 1, 2  # rows of a list
 
 
 @kernel
 def fold(voters, right, wrong):
-    """Fill `right` and `wrong` with the voters that tell something; -1 if one knows the truth."""
+    """Fill `right` and `wrong` with the informative voters; return -1 if one is always right."""
     count = 0
     for v in range(voters.size):
         better = max(voters[v], 1.0 - voters[v])
@@ -41,9 +41,10 @@ def mirror(outcomes, size):
 
 @kernel
 def double(outcomes, size, right, wrong, out):
-    """Add a voter: merge the outcomes where they say 0 with those where they say 1.
+    """Add a voter: merge the outcomes with their answer 0 and with their answer 1.
 
-    Written without branches, and only the lower half is merged.
+    Both halves stay sorted, so this is one merge without branches; the upper half is the mirror
+    image.
     """
     weight = math.log(right / wrong)
     i = 0
@@ -63,7 +64,7 @@ def double(outcomes, size, right, wrong, out):
 
 @kernel
 def join_equal(outcomes, size):
-    """Join outcomes of equal log-odds, in place, which loses nothing; return the new size."""
+    """Merge outcomes of equal log odds, in place and without loss; return the new size."""
     last = 0
     for k in range(1, size // 2):
         if outcomes[LOG_ODDS, k] - outcomes[LOG_ODDS, last] <= EQUAL:
@@ -79,7 +80,7 @@ def join_equal(outcomes, size):
 
 @kernel
 def halve_by_joining(outcomes, size):
-    """Join neighbours in pairs, in place: a coarser vote, so never a more accurate one."""
+    """Merge neighbours in pairs, in place: a coarser vote, so never a more accurate one."""
     middle = size // 2
     for k in range((middle + 1) // 2):
         a = 2 * k
@@ -101,10 +102,11 @@ def halve_by_joining(outcomes, size):
 
 @kernel
 def halve_by_spreading(outcomes, size):
-    """Share every second outcome among its neighbours, in place: never a less accurate vote.
+    """Split every second outcome among its neighbours, in place: never a less accurate vote.
 
-    The shares keep both probabilities in sum, so the posterior is spread and keeps its mean.
-    Outcomes 0, 2, ... of the lower half stay, and their mirror images in the upper half.
+    The shares keep both probabilities in sum, so the posterior is spread and keeps its mean; as max
+    is convex, the total does not fall (Jensen). Outcomes 0, 2, ... of the lower half stay, and
+    their mirror images in the upper half.
     """
     middle = size // 2
     for b in range(1, middle, 2):
@@ -125,7 +127,7 @@ def halve_by_spreading(outcomes, size):
             # Its mirror image sends the same share to this side of 0.
             outcomes[ONE, b - 1] += zero * outcomes[ZERO, b]
             outcomes[ZERO, b - 1] += one * outcomes[ONE, b]
-    kept = (middle + 1) // 2
+    kept = (middle + 1) // 2  # outcomes of the lower half that stay
     for k in range(1, kept):
         for row in range(3):
             outcomes[row, k] = outcomes[row, 2 * k]
@@ -135,10 +137,10 @@ def halve_by_spreading(outcomes, size):
 
 @kernel
 def list_outcomes(right, wrong, limit, spread, buffers):
-    """List the outcomes of voters; return which of the two buffers, and the size.
+    """List the outcomes of voters; return the index of their buffer, and the size.
 
-    In a list longer than `limit`, an even number, equal outcomes are joined; if it is still
-    longer it is halved, by spreading or by joining.
+    In a list longer than `limit`, an even number, equal outcomes are merged; if it is still longer
+    it is halved, by spreading or by merging.
     """
     at = 0
     size = np.int64(1)
@@ -161,11 +163,11 @@ def list_outcomes(right, wrong, limit, spread, buffers):
 
 @kernel
 def meet(left, n_left, right, n_right, shift, one_factor, zero_factor):
-    """Sum of max(one_factor * one, zero_factor * zero) over pairs of outcomes.
+    """Return the sum of max(one_factor * one, zero_factor * zero) over pairs of outcomes.
 
-    `shift` is the log of one_factor / zero_factor. As log-odds add up, the outcomes of the right
-    half that speak for label 1 together with one of the left begin ever earlier (meet in the
-    middle): `one` and `zero` are their sums.
+    `shift` is the log of one_factor / zero_factor. Log odds add up and the lists ascend. So the
+    right outcomes that support label 1 with a left one are a suffix, whose start only moves down
+    (meet in the middle, two pointers): `one` and `zero` are its sums.
     """
     total = 0.0
     rest = 0.0
@@ -184,7 +186,7 @@ def meet(left, n_left, right, n_right, shift, one_factor, zero_factor):
 
 @kernel
 def accuracy_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
-    """Expected accuracy of the vote on every task.
+    """Fill `out` with the expected accuracy of the vote on every task.
 
     The voters of task j are voters[start[j]:start[j + 1]]; `buffers` is two pairs of lists
     of more than twice `limit` outcomes.
@@ -205,7 +207,7 @@ def accuracy_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers
 
 @kernel
 def smooth_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, out):
-    """Expected posterior probability of the truth on every task; arguments as above."""
+    """Fill `out` with the expected posterior of the truth on every task; arguments as above."""
     for j in range(prior.size):
         count = fold(voters[start[j] : start[j + 1]], right, wrong)
         if count < 0 or prior[j] == 0.0 or prior[j] == 1.0:
@@ -226,7 +228,7 @@ def smooth_of_tasks(start, voters, prior, limit, spread, right, wrong, buffers, 
 
 @kernel
 def confidence_table(outcomes, size, prior, weight, mass, truth):
-    """Sort outcomes by confidence, with running sums of their mass and of the mass that is right.
+    """Sort outcomes by confidence, with cumulative sums of their mass and of the right mass.
 
     Walks outward from posterior 1/2 and fills weight[0:size], mass[0:size + 1] and
     truth[0:size + 1], where entry k sums the first k outcomes.
@@ -254,7 +256,7 @@ def confidence_table(outcomes, size, prior, weight, mass, truth):
 
 @kernel
 def gains_from_table(weight, mass, truth, candidates, out):
-    """What each candidate adds by the gain identity, E[(q - confidence)+]: one look-up each."""
+    """Fill `out` with the gain of each candidate, E[(q - confidence)+], by one search each."""
     for c in range(candidates.size):
         q = max(candidates[c], 1.0 - candidates[c])
         k = weight.size
@@ -265,7 +267,7 @@ def gains_from_table(weight, mass, truth, candidates, out):
 
 @kernel
 def gains_by_meeting(left, n_left, right, n_right, prior, candidates, out):
-    """What each candidate adds to a group too large for one table, as a difference."""
+    """Fill `out` with the gain of each candidate to a team too large for one table."""
     shift = math.log(prior) - math.log1p(-prior)
     now = meet(left, n_left, right, n_right, shift, prior, 1.0 - prior)
     for c in range(candidates.size):

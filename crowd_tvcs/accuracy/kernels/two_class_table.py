@@ -1,8 +1,8 @@
-"""Kernels of the outcomes of a vote: tables that grow voter by voter, and what one more adds.
+"""Kernels of the outcomes of a vote: tables that grow voter by voter, and gains of one more.
 
-A vote is kept as a table of its outcomes up to a change of labels: `t[e]` is the probability of
-outcome e together with the label it speaks for, `f[e]` with the other one, so `t >= f`, the
-expected accuracy is the sum of t and the confidence is t / (t + f). A prior p is one more
+A vote is stored as a table of its outcomes up to an exchange of labels: `t[e]` is the joint
+probability of outcome e and the label it supports, `f[e]` that with the other one. So `t >= f`, the
+expected accuracy is the sum of t, and the confidence is t / (t + f). A prior p acts as one more
 voter of quality p, so every table begins with it. Qualities are folded, in [1/2, 1].
 """
 
@@ -19,7 +19,7 @@ HALF = TABLE // 2
 def add_voter(t, f, size, q, out_t, out_f):
     """Fill `out` with the table after one more voter; return its size."""
     s = 1.0 - q
-    # The first voter beside an even prior makes one outcome of it: theirs up to a change of labels.
+    # After an even prior the first voter's two outcomes are equal up to an exchange of labels.
     if size == 1 and t[0] == f[0]:
         out_t[0] = 2.0 * t[0] * q
         out_f[0] = 2.0 * f[0] * s
@@ -29,7 +29,7 @@ def add_voter(t, f, size, q, out_t, out_f):
             out_t[e] = t[e]
             out_f[e] = f[e]
         return size
-    # They agree with outcome e, or they do not, and then the likelier label may be the other.
+    # The voter agrees with outcome e, or disagrees, and then the likelier label may change.
     for e in range(size):
         a = t[e] * s
         b = f[e] * q
@@ -44,7 +44,7 @@ def add_voter(t, f, size, q, out_t, out_f):
 def join(t, f, size, cells, out_t, out_f):
     """Fill `out` with a table of at most `cells` outcomes: never more accurate.
 
-    Outcomes are joined if their confidences fall into the same of so many equal cells.
+    Outcomes are merged if their confidences fall into the same of `cells` equal intervals.
     """
     for e in range(cells):
         out_t[e] = 0.0
@@ -86,10 +86,10 @@ def lay_fixed(fixed, t, f):
 
 @kernel
 def tabulate(fixed, q, chosen, skip, t, f):
-    """Build the table of the fixed voters and q[chosen], without that in place `skip`.
+    """Build the table of the fixed voters and q[chosen], without index `skip`.
 
-    If `skip` is the size of `chosen` nobody is left out. The table is put in row 0 of `t` and `f`,
-    which have two rows of 2 * TABLE entries; exact up to EXACT voters. Return the size.
+    If `skip` is the size of `chosen` no voter is left out. The table is written to row 0 of `t` and
+    `f`, which have two rows of 2 * TABLE entries; exact up to EXACT voters. Return the size.
     """
     size = lay_fixed(fixed, t, f)
     at = 0
@@ -110,7 +110,7 @@ def tabulate(fixed, q, chosen, skip, t, f):
 
 @kernel
 def fill_gains(t, f, size, q, first, last, out):
-    """What each of the voters first..last - 1 alone would add: the sum of (q (t + f) - t)+.
+    """Fill `out` with the gain of each of the voters first..last - 1: sum of (q (t + f) - t)+.
 
     The gain identity: a voter of quality q adds E[(q - C)+], C = t / (t + f) being the confidence
     of the vote without them (docs/crowd-plans.md, step 4).
@@ -127,7 +127,7 @@ def fill_gains(t, f, size, q, first, last, out):
 
 @kernel
 def total(t, size):
-    """Sum of the first entries."""
+    """Return the sum of the first entries."""
     out = 0.0
     for e in range(size):
         out += t[e]

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, insert, select
 
 from crowd_tvcs.answers.columns import TASK, find, open_table, rows_by_name
-from crowd_tvcs.answers.values import described, judge_name
+from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from crowd_tvcs.campaign.desk.media import MEDIA, require_media
 from crowd_tvcs.campaign.store.schema import content, task
 from crowd_tvcs.campaign.store.statements import Statement
@@ -197,9 +197,9 @@ def _json_lines(path: Path) -> list[tuple[int, str, dict[str, str]]]:
         name = cells.pop("task", "") or cells.pop("item", "")
         if not name:
             raise DataError("must have a task, its name", path=path, line=number)
-        if fault := judge_name(name):
+        if fault := find_name_fault(name):
             raise DataError(
-                described(fault, name, TASK.name, of_answers=False), path=path, line=number
+                describe_fault(fault, name, TASK.name, of_answers=False), path=path, line=number
             )
         out.append((number, name, cells))
     return out

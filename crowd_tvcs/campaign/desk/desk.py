@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.belief import is_due, is_due_now
@@ -16,6 +15,7 @@ from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import later, together
 from crowd_tvcs.campaign.store.store import Store
@@ -103,7 +103,7 @@ class Desk:
         self._took(settings, settings.answers)
         return receipt, offer
 
-    def _took(self, settings: Any, answers: int) -> None:
+    def _took(self, settings: Settings, answers: int) -> None:
         """Wait for the disk, and do what is due now that there are so many answers."""
         self.store.flush()
         self.store.tidy(answers)
@@ -174,7 +174,7 @@ class Desk:
         with self.store.write(*first) as (connection, settings, found):
             offer = turns.undo(connection, settings, found, worker, moment, answers)
             write_down(connection, Note(worker, "undo", offer.task, None, address), moment)
-            settings = queries.SETTINGS.first(connection)
+            settings = queries.SETTINGS.only(connection)
         self._learn_if(is_due(settings.dependence, settings.answers))
         return offer
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
-from crowd_tvcs.answers.intervals import interval
+from crowd_tvcs.answers.intervals import prediction_interval
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     CLOSED,
@@ -171,7 +172,7 @@ def _around(sure: float, model: str | None, tasks: int) -> dict[str, float] | No
     gold = None if model is None else json.loads(model).get("foresight")
     if gold is None or not tasks:
         return None
-    low, high = interval(sure, gold["gold_tasks"], tasks)
+    low, high = prediction_interval(sure, gold["gold_tasks"], tasks)
     return {"accuracy": sure, "low": low, "high": high, "gold_tasks": gold["gold_tasks"]}
 
 
@@ -208,7 +209,7 @@ def _apart(claimed: float, measured: float, number: int) -> str:
     return "more" if claimed > measured else "less"
 
 
-def _binding(settings: Any, tasks: Any, idle: int, through: int) -> list[str]:
+def _binding(settings: Settings, tasks: Any, idle: int, through: int) -> list[str]:
     out = []
     if settings.budget is not None and settings.slots >= settings.budget:
         out.append(f"the budget of {settings.budget} labels is used up or out with workers")

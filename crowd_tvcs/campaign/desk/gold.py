@@ -14,7 +14,7 @@ from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
 from crowd_tvcs.campaign.store.queries import RETURN_TURN, SETTLED
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.campaign.tasks import settle, settle_each
+from crowd_tvcs.campaign.tasks import settle_each
 
 LEARNS_EVERY, REST = 60.0, 20.0
 """Least seconds from learning to learning, and at least so many times what it takes."""
@@ -70,8 +70,7 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
         if labels:  # the skills, and the model, may be new
             settle_all(connection)
         elif rows:
-            for row in connection.execute(select(task).where(task.c.closed == GOLD)).all():
-                settle(connection, settings, row)
+            settle_each(connection, settings, connection.scalars(_GOLD_TASKS))
         return len(alike), len(mixed) - len(alike)
 
 
@@ -193,6 +192,7 @@ def _but_labels(dependence: str | None, *others: Any) -> tuple[Any, ...]:
 
 _INDEX = f"CREATE INDEX IF NOT EXISTS task_gold ON task (slots, id) WHERE closed = {GOLD}"
 _DESCRIBED = select(task.c.name).join(content, content.c.task_id == task.c.id)
+_GOLD_TASKS = select(task.c.id).where(task.c.closed == GOLD)
 _NOTHING: tuple[float, ...] = (0.0, 0.0, 0.0)
 _ANSWERED = (
     select(

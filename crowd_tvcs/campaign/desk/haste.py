@@ -43,18 +43,18 @@ _READ = (
 
 
 def limit(connection: Connection, answers: int) -> float:
-    """Return the seconds below which answers of this crowd are fast, see `pace.limit_of`.
+    """Return the seconds below which answers of this crowd are fast, see `pace.fast_limit`.
 
     0 while too few durations are known. `answers` is how many there are: of many, a sample says.
     """
-    from crowd_tvcs.behaviour.pace import LEAST_ANSWERS, limit_of
+    from crowd_tvcs.behaviour.pace import MIN_ANSWERS, fast_limit
 
-    if answers < LEAST_ANSWERS:
+    if answers < MIN_ANSWERS:
         return 0.0
     import numpy as np
 
     rows = _SECONDS(connection, step=1 + answers // SAMPLE)
-    found = limit_of(np.array(sorted(row.seconds for row in rows)))
+    found = fast_limit(np.array(sorted(row.seconds for row in rows)))
     return 0.0 if math.isnan(found) else found
 
 

@@ -73,9 +73,9 @@ class Seat:
     @property
     def is_hasty(self) -> bool:
         """Whether so many of their answers came too fast that one should look at them."""
-        from crowd_tvcs.behaviour.pace import LEAST_FAST, LEAST_SHARE
+        from crowd_tvcs.behaviour.pace import MIN_FAST, MIN_SHARE
 
-        return self.fast >= max(LEAST_FAST, LEAST_SHARE * self.answers)
+        return self.fast >= max(MIN_FAST, MIN_SHARE * self.answers)
 
 
 def make_index(store: Store) -> str:

@@ -27,7 +27,7 @@ def labels(store: Store) -> list[list[Any]]:
         rows = connection.execute(_LABELS).all()
     return [
         [row.name, classes[row.label], row.confidence, row.answers]
-        if has_label(row)
+        if has_label(row.answers, row.prior)
         else [row.name, "", "", row.answers]
         for row in sorted(rows, key=lambda row: row.name)
     ]

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, update
 from crowd_tvcs.campaign.belief import taken_back
 from crowd_tvcs.campaign.leases import Offer, Refused, free, the_worker
 from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.tasks import count, settle
@@ -39,7 +40,7 @@ def write_down(connection: Connection, note: Note, now: float | None = None) -> 
 
 
 def skip(
-    connection: Connection, settings: Any, found: list[list[Any]], name: str, task_name: str
+    connection: Connection, settings: Settings, found: list[list[Any]], name: str, task_name: str
 ) -> bool:
     """Give the slot of a worker up, and never offer them the task again.
 
@@ -65,7 +66,7 @@ def skip(
 
 def undo(
     connection: Connection,
-    settings: Any,
+    settings: Settings,
     found: list[list[Any]],
     name: str,
     now: float,
@@ -94,7 +95,7 @@ def undo(
         raise Refused(f"worker {name!r} has no answer to take back")
     if used := _use_of(connection, last):
         raise Refused(f"the answer of worker {name!r} to task {last.task_name!r} stays: {used}")
-    row = queries.WORKER.first(connection, called=name)
+    row = queries.WORKER.only(connection, called=name)
     if row.lease is not None:
         free(connection, settings, queries.LET_GO(connection, of_task=row.lease, who=who.id))
     expires = now + settings.lease_seconds
@@ -105,7 +106,7 @@ def undo(
         queries.MOVE_UP.with_(place=last.place),
         queries.MORE_ANSWERS.with_(who=who.id, more=-1),
     )
-    settle(connection, settings, queries.TASK.first(connection, of_task=last.task_id))
+    settle(connection, settings, queries.TASK.only(connection, of_task=last.task_id))
     count(connection, answers=-1)
     model = taken_back(settings.dependence, last.place, settings.answers)
     if model != settings.dependence:
@@ -113,13 +114,13 @@ def undo(
     return Offer(last.task_name, "their last answer, taken back", expires)
 
 
-def _use_of(connection: Connection, last: Any) -> str:
+def _use_of(connection: Connection, last: LastAnswer) -> str:
     """What an answer was used for since it came, or ''."""
     if last.closed == CLOSED:
         return "the task is closed"
     if queries.NEXT_PLACE(connection, of_task=last.task_id, place=last.place):
         return "another has answered the task since"
-    planned_on = queries.LAST_ROUND.first(connection).answers_before
+    planned_on = queries.LAST_ROUND.only(connection).answers_before
     if planned_on is not None and planned_on >= last.place:
         return "a round was planned on it"
     return ""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED
-from crowd_tvcs.skills.foresight import Foreseen
+from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from tvcs_core.streams import stream
 
 Bools = NDArray[np.bool_]
@@ -50,10 +50,10 @@ class Proposal:
     bound: float | None
     left_out: int
     standard_error: float
-    foreseen: Foreseen | None = None
+    foreseen: AccuracyForecast | None = None
 
 
-def labels_left(settings: Any, labels: int | None) -> int | None:
+def labels_left(settings: Settings, labels: int | None) -> int | None:
     """Most new labels by the budget and by what is asked for; None for no limit."""
     new = None if settings.budget is None else settings.budget - settings.slots
     if labels is not None:
@@ -68,7 +68,7 @@ def reason_of(found: Assignment, kept: float, left_out: int) -> str:
     return f"{left_out} labels left out of a plan that ended so: {found.reason}"
 
 
-def rng_of(settings: Any) -> int | np.random.Generator:
+def rng_of(settings: Settings) -> int | np.random.Generator:
     """Randomness of the next round; of the first it is that of `assign`."""
     if settings.rounds:
         return stream(settings.seed, "round", str(settings.rounds))

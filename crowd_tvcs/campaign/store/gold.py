@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union, union_all
 
 from crowd_tvcs.campaign.store.queries import WHO, equals, is_free_of_mates
+from crowd_tvcs.campaign.store.rows import TaskRow
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     GOLD,
@@ -79,7 +80,7 @@ HAD = select(_had.c.name, func.count().label("tasks")).group_by(_had.c.name)
 """By worker: how many of the gold tasks among the others they get no more, having had them."""
 
 
-def _search() -> Statement:
+def _search() -> Statement[TaskRow]:
     """Find the gold that fewest have and that this worker, or their team, never had."""
     own = pair.alias()
     is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == WHO)
@@ -96,7 +97,7 @@ def _search() -> Statement:
         IS_ALIKE,
         is_free_of_mates(),
     )
-    return Statement(found.order_by(task.c.slots, task.c.id).limit(1))
+    return Statement(found.order_by(task.c.slots, task.c.id).limit(1), TaskRow)
 
 
 SEARCH = _search()

@@ -8,7 +8,6 @@ finds them in the view. No other campaign has these tables, so that its store is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 from sqlalchemy import (
@@ -27,6 +26,7 @@ from sqlalchemy import (
 )
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.campaign.store.rows import TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import skill, task, worker
 from tvcs_core.files.shown import shown
 
@@ -142,7 +142,7 @@ def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | Non
 
 
 def read(
-    connection: Connection, workers: list[Any], tasks: list[Any], nothing: float
+    connection: Connection, workers: list[WorkerRow], tasks: list[TaskRow], nothing: float
 ) -> tuple[Quality, list[int]]:
     """Read the table of workers x kinds, sorted by name, and the column of every task.
 

@@ -57,10 +57,11 @@ class Pipeline:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._dialect: Any = type(connection.dialect)(paramstyle="numeric_dollar")
+        dialect: Any = type(connection.dialect)
+        self._dialect = dialect(paramstyle="numeric_dollar")
         self._psycopg: Any = connection.dialect.loaded_dbapi
-        self._driver: Any = connection.connection.driver_connection
-        self._pgconn = self._driver.pgconn
+        driver: Any = connection.connection.driver_connection
+        self._driver, self._pgconn = driver, driver.pgconn
         self._prepared: dict[Any, Prepared] = {}
 
     def run(self, calls: Sequence[tuple[Any, dict[str, Any]]]) -> list[list[Any]]:

@@ -20,6 +20,18 @@ from sqlalchemy import (
     update,
 )
 
+from crowd_tvcs.campaign.store.rows import (
+    FreedPair,
+    FreedWorker,
+    LastAnswer,
+    PairRow,
+    RoundRow,
+    Settings,
+    ShortTask,
+    TaskRow,
+    WorkerRow,
+    WorkersLeft,
+)
 from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     ASIDE,
@@ -69,11 +81,12 @@ BEGIN, BEGIN_IMMEDIATE, COMMIT = map(Statement, map(text, ("BEGIN", "BEGIN IMMED
 _N_WORKERS = select(func.max(worker.c.id)).scalar_subquery().label("n_workers")
 """At most so many: ids count from 1, no worker is removed, PostgreSQL may leave numbers out."""
 TAKE_TURN = Statement(
-    update(campaign).values(revision=campaign.c.revision + 1).returning(*campaign.c, _N_WORKERS)
+    update(campaign).values(revision=campaign.c.revision + 1).returning(*campaign.c, _N_WORKERS),
+    Settings,
 )
 RETURN_TURN = Statement(update(campaign).values(revision=campaign.c.revision - 1))
 """Of who changed nothing, so that a plan made meanwhile still fits."""
-SETTINGS = Statement(select(campaign, _N_WORKERS))
+SETTINGS = Statement(select(campaign, _N_WORKERS), Settings)
 COUNT = Statement(update(campaign).values({k: campaign.c[k] + bindparam(k) for k in COUNTERS}))
 
 WORKER = Statement(
@@ -81,14 +94,17 @@ WORKER = Statement(
     .outerjoin_from(worker, pair, (pair.c.worker_id == worker.c.id) & equals(pair.c.state, LEASED))
     .outerjoin(task, task.c.id == pair.c.task_id)
     .where(worker.c.name == bindparam("called"))
-    .order_by(pair.c.task_id)
+    .order_by(pair.c.task_id),
+    WorkerRow,
 )
+WORKERS = Statement(select(worker), WorkerRow)
 ONE_SLOT_MORE = Statement(update(worker).where(_HE).values(slots=worker.c.slots + 1))
 ONE_SLOT_LESS = Statement(
     update(worker)
     .where(_HE)
     .values(slots=worker.c.slots - 1)
-    .returning(worker.c.cost, (worker.c.slots + 1 >= worker.c.max_tasks).label("was_full"))
+    .returning(worker.c.cost, (worker.c.slots + 1 >= worker.c.max_tasks).label("was_full")),
+    FreedWorker,
 )
 MORE_ANSWERS = Statement(
     update(worker).where(_HE).values(answers=worker.c.answers + bindparam("more"))
@@ -117,8 +133,10 @@ NOTE = Statement(
     )
 )
 
-TASK = Statement(select(task).where(_IT))
-TASK_CALLED = Statement(select(task).where(task.c.name == bindparam("called")))
+TASK = Statement(select(task).where(_IT), TaskRow)
+TASKS = Statement(select(task).order_by(task.c.id), TaskRow)
+ROUNDS = Statement(select(planned).order_by(planned.c.round), RoundRow)
+TASK_CALLED = Statement(select(task).where(task.c.name == bindparam("called")), TaskRow)
 SET_ASIDE = Statement(update(task).where(_IT).values(wanted=ASIDE))
 RECALL = Statement(update(task).where(equals(task.c.wanted, ASIDE)).values(wanted=1))
 SETTLE = Statement(update(task).where(_IT).values({name: bindparam(name) for name in SETTLED}))
@@ -145,21 +163,24 @@ _KNOWN = (
     .join_from(pair, worker, worker.c.id == pair.c.worker_id)
     .order_by(pair.c.worker_id)
 )
-PAIRS = Statement(_KNOWN.where(pair.c.task_id == bindparam("of_task")))
+PAIRS = Statement(_KNOWN.where(pair.c.task_id == bindparam("of_task")), PairRow)
 PAIRS_CALLED = Statement(
-    _KNOWN.join(task, task.c.id == pair.c.task_id).where(task.c.name == bindparam("called"))
+    _KNOWN.join(task, task.c.id == pair.c.task_id).where(task.c.name == bindparam("called")),
+    PairRow,
 )
 EXPIRE = Statement(
     update(pair)
     .where(equals(pair.c.state, LEASED), pair.c.expires <= bindparam("now"))
     .values(state=LAPSED, expires=None)
-    .returning(pair.c.task_id, pair.c.worker_id)
+    .returning(pair.c.task_id, pair.c.worker_id),
+    FreedPair,
 )
 RELEASE = Statement(
     update(pair)
     .where(equals(pair.c.state, ISSUED), pair.c.round == bindparam("number"))
     .values(state=LAPSED)
-    .returning(pair.c.task_id, pair.c.worker_id)
+    .returning(pair.c.task_id, pair.c.worker_id),
+    FreedPair,
 )
 ISSUED_PAIRS = Statement(
     select(worker.c.name.label("of_worker"), task.c.name.label("of_task"), pair.c.round)
@@ -172,7 +193,8 @@ SKIP = Statement(
     update(pair)
     .where(_THIS, pair.c.state.between(ISSUED, LEASED))
     .values(state=SKIPPED, expires=None, round=None)
-    .returning(*_SLOT)
+    .returning(*_SLOT),
+    FreedPair,
 )
 RENEW = Statement(
     update(pair).where(_THIS).values(state=LEASED, expires=bindparam("until"), round=None)
@@ -197,11 +219,12 @@ NEXT_PLACE = Statement(
     .limit(1)
 )
 LAST_ANSWER = Statement(
-    select(pair, task.c.name.label("task_name"), task.c.closed)
-    .join(task, task.c.id == pair.c.task_id)
+    select(pair.c.task_id, pair.c.place, task.c.name.label("task_name"), task.c.closed)
+    .join_from(pair, task, task.c.id == pair.c.task_id)
     .where(pair.c.worker_id == bindparam("who"), equals(pair.c.state, ANSWERED))
     .order_by(pair.c.place.desc())
-    .limit(1)
+    .limit(1),
+    LastAnswer,
 )
 TAKE_BACK = Statement(
     update(pair)
@@ -216,7 +239,9 @@ TAKE_BACK = Statement(
 MOVE_UP = Statement(
     update(pair).where(pair.c.place > bindparam("place")).values(place=pair.c.place - 1)
 )
-LET_GO = Statement(update(pair).where(_THIS).values(state=LAPSED, expires=None).returning(*_SLOT))
+LET_GO = Statement(
+    update(pair).where(_THIS).values(state=LAPSED, expires=None).returning(*_SLOT), FreedPair
+)
 ANSWER = Statement(
     update(pair)
     .where(_THIS)
@@ -280,7 +305,7 @@ def _quality(per_pair: bool) -> ColumnElement[float]:
     return skill.c.quality if per_pair else worker.c.quality
 
 
-def _left(per_pair: bool) -> Statement:
+def _left(per_pair: bool) -> Statement[WorkersLeft]:
     """Sum up who may still have a task: how many, the least and the largest quality."""
     quality = _quality(per_pair)
     columns = (
@@ -288,13 +313,13 @@ def _left(per_pair: bool) -> Statement:
         func.min(quality).label("low"),
         func.max(quality).label("high"),
     )
-    return Statement(_of_able(per_pair, bindparam("of_task"), *columns))
+    return Statement(_of_able(per_pair, bindparam("of_task"), *columns), WorkersLeft)
 
 
 LEFT = {per_pair: _left(per_pair) for per_pair in (False, True)}
 
 
-def _short(per_pair: bool) -> Statement:
+def _short(per_pair: bool) -> Statement[ShortTask]:
     """Find the tasks whose minimums are unmet: by how much, and by how many they may be met.
 
     Of a group by one, and by nobody whose label costs more than `money`.
@@ -310,13 +335,13 @@ def _short(per_pair: bool) -> Statement:
         able.scalar_subquery().label("able"),
     )
     is_short = (equals(task.c.needy, 1), equals(task.c.closed, OPEN))
-    return Statement(select(*columns).where(*is_short))
+    return Statement(select(*columns).where(*is_short), ShortTask)
 
 
 SHORT = {per_pair: _short(per_pair) for per_pair in (False, True)}
 
 
-def _search(per_pair: bool, needy: bool) -> Statement:
+def _search(per_pair: bool, needy: bool) -> Statement[TaskRow]:
     """Find the best task of a worker; the partial index lists tasks by uncertainty.
 
     ``before`` is None if they never had the task, else it lapsed; ``quality`` is theirs. By their
@@ -341,7 +366,7 @@ def _search(per_pair: bool, needy: bool) -> Statement:
     if needy:
         found = found.where(equals(task.c.needy, 1))
     found = found.where(is_free_of_mates())
-    return Statement(found.order_by(score.desc(), task.c.id).limit(1))
+    return Statement(found.order_by(score.desc(), task.c.id).limit(1), TaskRow)
 
 
 SEARCHES = {

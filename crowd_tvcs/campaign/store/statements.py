@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 from sqlalchemy import Connection
 from sqlalchemy.sql import ClauseElement
 
 from crowd_tvcs.campaign.store.pipeline import Pipeline
 
+Row = TypeVar("Row")
 
-class Statement:
+
+class Statement(Generic[Row]):
     """One statement; called with a connection and its parameters, it gives its rows.
 
     Parameters
@@ -28,24 +30,35 @@ class Statement:
     statement
         A select, or a change with or without RETURNING, of columns whose values drivers take and
         give as they are (numbers and text).
+    row
+        Type of its rows, a NamedTuple that begins with these columns; None for any.
     """
 
-    def __init__(self, statement: ClauseElement) -> None:
+    @overload
+    def __init__(self: Statement[Any], statement: ClauseElement) -> None: ...
+    @overload
+    def __init__(self, statement: ClauseElement, row: type[Row]) -> None: ...
+    def __init__(self, statement: ClauseElement, row: Any = None) -> None:
         self.statement = statement
-        names = [column.name for column in getattr(statement, "exported_columns", ())]
-        self.make: Callable[[Iterable[Any]], Any] | None = (
-            namedtuple("Row", names)._make if names else None
-        )
+        names = tuple(column.name for column in getattr(statement, "exported_columns", ()))
+        row = namedtuple("Row", names) if row is None else row
+        if row._fields[: len(names)] != names:
+            raise TypeError(f"the columns must be {row._fields}, found {names}")
+        self.make: Callable[[Iterable[Any]], Row] | None = _maker(row, names) if names else None
         self._compiled: dict[str, tuple[str, dict[str, Any]]] = {}
 
-    def __call__(self, connection: Connection, **parameters: Any) -> list[Any]:
+    def __call__(self, connection: Connection, **parameters: Any) -> list[Row]:
         """Run it; rows are named tuples, none for a change without RETURNING."""
         return together(connection, self.with_(**parameters))[0]
 
-    def first(self, connection: Connection, **parameters: Any) -> Any:
+    def first(self, connection: Connection, **parameters: Any) -> Row | None:
         """Run it; the first row, or None."""
         rows = self(connection, **parameters)
         return rows[0] if rows else None
+
+    def only(self, connection: Connection, **parameters: Any) -> Row:
+        """Run it; its one row, or the first of several."""
+        return self(connection, **parameters)[0]
 
     def with_(self, **parameters: Any) -> Call:
         """Put parameters to it, to run later."""
@@ -60,7 +73,15 @@ class Statement:
         return self._compiled[dialect]
 
 
-Call = tuple[Statement, dict[str, Any]]
+Call = tuple[Statement[Any], dict[str, Any]]
+
+
+def _maker(row: Any, names: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
+    """Return what makes a row of cells; fields that are not asked for have their defaults."""
+    make: Callable[[Iterable[Any]], Any] = row._make
+    rest = [row._field_defaults[name] for name in row._fields[len(names) :]]
+    return (lambda cells: make((*cells, *rest))) if rest else make
+
 
 PIPELINE, _LATER = "pipeline", "statements put off"
 """Names under which a connection of SQLAlchemy keeps them."""

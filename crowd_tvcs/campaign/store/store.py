@@ -33,6 +33,7 @@ from crowd_tvcs.campaign.store.queries import (
     SETTINGS,
     TAKE_TURN,
 )
+from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.statements import Call, Statement, put_off, together
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import PRIVATE
@@ -143,7 +144,7 @@ class Store:
             yield connection
 
     @contextmanager
-    def read(self, *, all_of_it: bool = False) -> Iterator[tuple[Connection, Any]]:
+    def read(self, *, all_of_it: bool = False) -> Iterator[tuple[Connection, Settings]]:
         """Open a connection that sees one state of the store, and read the row of the campaign.
 
         Whoever sums up most of the tables reads `all_of_it`: PostgreSQL may plan freely then.
@@ -154,12 +155,12 @@ class Store:
             with connection.begin():
                 if all_of_it and not self.is_file:
                     connection.execute(_PLAN_FREELY)
-                yield connection, SETTINGS.first(connection)
+                yield connection, SETTINGS.only(connection)
 
     @contextmanager
     def write(
         self, *first: Call, flush: bool = True
-    ) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
+    ) -> Iterator[tuple[Connection, Settings, list[list[Any]]]]:
         """Open a connection whose changes appear together at the end, or not at all.
 
         Waits for its turn; with the lock come the row of the campaign and the rows of the
@@ -174,7 +175,7 @@ class Store:
             yield connection, found[0][0], found[1:]
 
     @contextmanager
-    def turn(self, *first: Call) -> Iterator[tuple[Connection, Any, list[list[Any]]]]:
+    def turn(self, *first: Call) -> Iterator[tuple[Connection, Settings, list[list[Any]]]]:
         """Open a connection for one change by `statements` alone, until a `flush` not on the disk.
 
         As `write` without `flush`, and in half the time: the connection is kept, and changes that

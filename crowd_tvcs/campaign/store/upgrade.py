@@ -32,8 +32,8 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     version, copy
         The version it had, and where the copy is: ``animals.version-1.db`` beside
         ``animals.db``, or the schema ``tvcs_version_1`` of the same database. Empty if the store
-        was of this version already; then nothing is done, but that a database which lacks the
-        `functions` of this program is given them.
+        was of this version already; then nothing is done, but that functions which an older
+        program made in a database are removed.
 
     Raises
     ------
@@ -143,6 +143,6 @@ _OLD_FUNCTIONS = text(
 
 
 def _drop_functions(connection: Connection) -> None:
-    """Remove the functions that programs of before 27 November 2026 made in a database."""
+    """Remove the functions that programs of before 26 November 2026 made in a database."""
     for name in connection.scalars(_OLD_FUNCTIONS).all():
         connection.execute(text(f"DROP ROUTINE {name}"))

@@ -127,11 +127,11 @@ def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _require_extra()
     from crowd_tvcs.serve.prefix import prefix_of
-    from crowd_tvcs.serve.start import Place, serve
+    from crowd_tvcs.serve.start import ListenAddress, serve
 
     if given.demo == (given.store is not None):
         raise ValueError("give a STORE, or --demo, which makes one")
-    place = Place(
+    place = ListenAddress(
         given.host,
         given.port,
         given.behind_proxy,

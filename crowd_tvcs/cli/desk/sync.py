@@ -17,7 +17,7 @@ from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import say
 
 if TYPE_CHECKING:
-    from crowd_tvcs.sync.front_end import FrontEnd
+    from crowd_tvcs.sync.labelling_tool import LabellingTool
 
 STUDIO_TOKEN, ARGILLA_TOKEN = "LABEL_STUDIO_API_KEY", "ARGILLA_API_KEY"
 """Where the tools' own clients look for a token too."""
@@ -173,9 +173,9 @@ def argilla(given: ArgillaOptions) -> None:
     _run(given.store, front, how)
 
 
-def _run(store: str, front: FrontEnd, how: HowOptions) -> None:
+def _run(store: str, front: LabellingTool, how: HowOptions) -> None:
     from crowd_tvcs.exchange import read_accounts, read_tasks
-    from crowd_tvcs.sync.deal import contents
+    from crowd_tvcs.sync.leasing import contents
     from crowd_tvcs.sync.loop import Settings, Sync, run
 
     if how.webhook_url is not None and how.listen is None:
@@ -183,7 +183,7 @@ def _run(store: str, front: FrontEnd, how: HowOptions) -> None:
     if how.once and how.listen is not None:
         raise ValueError("--once looks once, so nobody would hear --listen")
     accounts = None if how.accounts is None else read_accounts(how.accounts)
-    with open_campaign(store) as campaign, _bell(how) as (call, wait):
+    with open_campaign(store) as campaign, _webhook(how) as (call, wait):
         payloads = contents(campaign.store) if how.tasks is None else read_tasks(how.tasks).payload
         settings = Settings(how.batch, accounts, payloads, how.predictions)
         sync = Sync(campaign, front, settings, say, call)
@@ -191,21 +191,21 @@ def _run(store: str, front: FrontEnd, how: HowOptions) -> None:
 
 
 @contextmanager
-def _bell(how: HowOptions) -> Iterator[tuple[str | None, Callable[[float], object]]]:
+def _webhook(how: HowOptions) -> Iterator[tuple[str | None, Callable[[float], object]]]:
     """Hang a doorbell if one is asked for: where to call, and how to wait for it."""
     if how.listen is None:
         yield None, time.sleep
         return
-    from crowd_tvcs.sync.doorbell import Doorbell, hang
+    from crowd_tvcs.sync.webhook import WebhookListener, listen
 
     host, _, port = how.listen.rpartition(":")
     if not host or not port.isdecimal():
         raise ValueError(f"--listen must be HOST:PORT, found {how.listen!r}")
-    bell = Doorbell()
-    with hang(bell, host.strip("[]"), int(port)) as url:
+    listener = WebhookListener()
+    with listen(listener, host.strip("[]"), int(port)) as url:
         if how.webhook_url is not None:
-            url = how.webhook_url.rstrip("/") + bell.path
-        yield url, bell.wait
+            url = how.webhook_url.rstrip("/") + listener.path
+        yield url, listener.wait
 
 
 def _token(file: Path | None, variable: str) -> str:

@@ -66,7 +66,7 @@ def agreement(given: AgreementOptions) -> None:
         ordinal=given.ordinal is not None,
         bootstrap=given.bootstrap,
         interval=given.interval,
-        least_common=given.least_common,
+        min_common_tasks=given.least_common,
         rng=given.seed,
     )
     parameters = recorded(given, RECORDED) | given.cleaning.recorded

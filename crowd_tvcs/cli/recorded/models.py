@@ -22,10 +22,10 @@ from tvcs_core.command.shell import guarded, say
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
+    from crowd_tvcs.models.deferral import DeferredTasks
     from crowd_tvcs.models.fit import Models
-    from crowd_tvcs.models.handed_on import HandedOn
-    from crowd_tvcs.models.people import Offer, People
-    from crowd_tvcs.models.tables import Workforce
+    from crowd_tvcs.models.people import AnnotatorMix, People
+    from crowd_tvcs.models.tables import AnnotatorTable
 
 RECORDED = ("workers", "gold", "target", "most", "person_accuracy", "prior", "classes")
 
@@ -73,31 +73,31 @@ def models(given: ModelsOptions) -> None:
     """
     import numpy as np
 
-    from crowd_tvcs.answers.class_shares import read_prior
+    from crowd_tvcs.answers.class_prevalence import read_prior
+    from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
     from crowd_tvcs.models.fit import fit_models
-    from crowd_tvcs.models.handed_on import HandedOn, open_tasks
-    from crowd_tvcs.models.tables import CONFIDENCE, read_confidence, read_workforce
+    from crowd_tvcs.models.tables import CONFIDENCE, read_annotators, read_confidence
 
     _check(given)
     names = given.classes, given.cleaning
     table, known = read_with_gold(given.answers, given.gold, *names, besides=[CONFIDENCE.name])
-    who = read_workforce(given.workers, table)
+    who = read_annotators(given.workers, table)
     stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
     if stated is not None:
         say(f"confidence: models state one with {int((stated == stated).sum())} answers")
     prior = read_prior(given.prior, table.classes)
     fitted = fit_models(table, known, who.family_of, confidence=stated, prior=prior)
     people = _people(fitted, table, known, who)
-    accuracy = None if people is None else people.usual
+    accuracy = None if people is None else people.mean_quality
     if given.person_accuracy is not None:
         accuracy = np.full(fitted.truth.size, given.person_accuracy)
     if (fitted.truth >= 0).all():
         say("every task with answers is gold: nothing is left to hand on")
-    handed = HandedOn(fitted, open_tasks(fitted), accuracy, given.target, given.most)
-    offers = _offers(fitted, who, handed)
-    _write(given, table.layout, handed, who, people, offers)
+    handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, given.target, given.most)
+    mixes = _annotator_mixes(fitted, who, handed)
+    _write(given, table.layout, handed, who, people, mixes)
     _say(given, handed, who)
-    _say_offers(offers, given.target, handed.doubt)
+    _say_mixes(mixes, given.target, handed.doubt)
     say(f"written to {given.out}")
 
 
@@ -112,7 +112,7 @@ def _check(given: ModelsOptions) -> None:
         )
 
 
-def _people(fitted: Models, table: Answers, gold: Gold, who: Workforce) -> People | None:
+def _people(fitted: Models, table: Answers, gold: Gold, who: AnnotatorTable) -> People | None:
     """How good the people are by their own gold answers; None without any."""
     from crowd_tvcs.models.people import fit_people
 
@@ -122,25 +122,27 @@ def _people(fitted: Models, table: Answers, gold: Gold, who: Workforce) -> Peopl
     return fit_people(fitted, table, gold, who.people)
 
 
-def _offers(fitted: Models, who: Workforce, handed: HandedOn) -> list[Offer]:
+def _annotator_mixes(
+    fitted: Models, who: AnnotatorTable, handed: DeferredTasks
+) -> list[AnnotatorMix]:
     """Price subsets of models, where all costs and the accuracy of people are known."""
-    from crowd_tvcs.models.people import offers
+    from crowd_tvcs.models.people import annotator_mixes
 
     costs = [who.cost(name) for name in fitted.answers.workers]
     of_people = [cost for name in who.people if (cost := who.cost(name)) is not None]
     if handed.accuracy is None or not of_people or None in costs:
         return []
-    return offers(
+    return annotator_mixes(
         fitted, [cost for cost in costs if cost is not None], sum(of_people) / len(of_people),
         handed.accuracy, target=handed.target, most=handed.most,
     )  # fmt: skip
 
 
 def _write(
-    given: ModelsOptions, layout: str, handed: HandedOn, who: Workforce, people: People | None,
-    offers: list[Offer],
+    given: ModelsOptions, layout: str, handed: DeferredTasks, who: AnnotatorTable,
+    people: People | None, mixes: list[AnnotatorMix],
 ) -> None:  # fmt: skip
-    from crowd_tvcs.models import handed_on
+    from crowd_tvcs.models import deferral
     from crowd_tvcs.models.people import SUBSET_COLUMNS
     from tvcs_core.files.spreadsheet import shield
 
@@ -148,15 +150,13 @@ def _write(
         "crowd-tvcs models", given, recorded(given, RECORDED) | given.cleaning.recorded,
         inputs=[given.answers, given.gold, given.workers], layout=layout,
     ) as out:  # fmt: skip
-        rows, families = handed_on.model_rows(handed.models), handed_on.family_rows(handed.models)
-        out.table("models.csv", handed_on.MODEL_COLUMNS, rows)
-        out.table("families.csv", handed_on.FAMILY_COLUMNS, families)
+        rows, families = deferral.model_rows(handed.models), deferral.family_rows(handed.models)
+        out.table("models.csv", deferral.MODEL_COLUMNS, rows)
+        out.table("families.csv", deferral.FAMILY_COLUMNS, families)
         out.table("tasks.csv", handed.columns, handed.rows())
         out.table("priors.csv", *handed.priors())
-        if offers:
-            cells = [
-                [shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in offers
-            ]
+        if mixes:
+            cells = [[shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in mixes]
             out.table("subsets.csv", SUBSET_COLUMNS, cells)
         if people is not None:
             tasks = [shield(handed.models.answers.tasks[j]) for j in handed.tasks.tolist()]
@@ -168,7 +168,7 @@ def _write(
         out.json("summary.json", _summary(handed))
 
 
-def _people_table(who: Workforce) -> tuple[list[str], list[list[Any]]]:
+def _people_table(who: AnnotatorTable) -> tuple[list[str], list[list[Any]]]:
     """Return the people and their caps, costs and groups, as assign and campaign read them."""
     from tvcs_core.files.spreadsheet import shield
 
@@ -182,10 +182,10 @@ def _people_table(who: Workforce) -> tuple[list[str], list[list[Any]]]:
     return ["worker", *some], rows
 
 
-def _summary(handed: HandedOn) -> dict[str, Any]:
+def _summary(handed: DeferredTasks) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
-    honest, apart = fitted.claimed_and_reached(), fitted.claimed_and_reached(apart=True)
-    whole, sure = fitted.on_gold.compared(), handed.sure_on_gold
+    honest, apart = fitted.calibration_summary(), fitted.calibration_summary(independent=True)
+    whole, sure = fitted.held_out_gold.compared(), handed.confident_on_gold
     of_people = None
     if handed.accuracy is not None and handed.tasks.size:
         of_people = handed.accuracy[handed.tasks]
@@ -205,7 +205,7 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
         "reached": honest[1],
         "reached_from": None if whole is None else whole.low,
         "reached_to": None if whole is None else whole.high,
-        "contradicted": whole is not None and whole.parts,
+        "contradicted": whole is not None and whole.is_miscalibrated,
         "doubt": handed.doubt,
         "sure_on_gold": None if sure is None else asdict(sure),
         "log_score": honest[2],
@@ -221,7 +221,7 @@ def _summary(handed: HandedOn) -> dict[str, Any]:
     }
 
 
-def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
+def _say(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> None:
     fitted, told = handed.models, _summary(handed)
     stranger = len(set(who.people) - set(who.rows))
     if stranger:
@@ -258,16 +258,16 @@ def _say(given: ModelsOptions, handed: HandedOn, who: Workforce) -> None:
         print(sentence)
 
 
-def contradictions(handed: HandedOn) -> list[str]:
+def contradictions(handed: DeferredTasks) -> list[str]:
     """Warn where gold is against what is claimed of all tasks, or of those called sure."""
-    found = [("of all tasks", handed.models.on_gold.compared())]
-    found.append((f"of tasks that are {handed.target:g} sure or surer", handed.sure_on_gold))
+    found = [("of all tasks", handed.models.held_out_gold.compared())]
+    found.append((f"of tasks that are {handed.target:g} sure or surer", handed.confident_on_gold))
     return [
         f"warning: {which} too {'much' if one.claimed > one.reached else 'little'} is claimed: "
         f"{one.claimed:.3f}, and {one.reached:.3f} is reached on {one.tasks} gold tasks "
         f"({one.low:.3f} to {one.high:.3f})"
         for which, one in found
-        if one is not None and one.parts
+        if one is not None and one.is_miscalibrated
     ]
 
 
@@ -276,13 +276,13 @@ def _gold_classes(fitted: Models) -> list[int]:
     return labels
 
 
-def _say_offers(offers: list[Offer], target: float, doubt: str) -> None:
+def _say_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
     from crowd_tvcs.models.people import cheapest
 
-    if not offers:
+    if not mixes:
         say("no subsets.csv: it needs the cost of every model and of people, and people's accuracy")
         return
-    best = cheapest(offers, target)
+    best = cheapest(mixes, target)
     whom = " + ".join(best.models) or "no model"
     is_enough = best.expected_accuracy >= target
     said = f"cheapest for {target:g}" if is_enough else f"nothing reaches {target:g}, nearest"

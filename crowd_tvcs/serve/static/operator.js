@@ -22,7 +22,7 @@ document.getElementById("advice").addEventListener("click", async (event) => {
   advised.textContent = "One moment.";
   const answer = await fetch(`${root}/operator/advice`);
   if (answer.ok) advised.innerHTML = await answer.text();
-  else advised.textContent = "That could not be told now.";
+  else advised.textContent = "The assessment is not available now.";
 });
 
 setTimeout(refresh, 1000 * seconds);

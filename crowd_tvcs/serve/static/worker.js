@@ -8,9 +8,9 @@ const KEPT = `unsent ${main.dataset.campaign}`;  // another desk of this host ke
 const LEAST = 1000 * Number(main.dataset.least);
 const RETRY = 5000;
 const FINAL = [400, 409, 413];  // the desk has read it and says why it does not take it
-const AWAY = "Your answer is kept here and not sent yet: the desk cannot be reached. It is tried again.";
-const LOGGED_OUT = "Your answer is kept here and not sent yet: open your link again, then it is sent.";
-const NO_PICTURE = "The picture cannot be shown: skip the task, and say why.";
+const AWAY = "The server cannot be reached. Your answer is kept here and will be sent again.";
+const LOGGED_OUT = "Your answer is kept here. Open your link again to send it.";
+const NO_PICTURE = "The picture cannot be shown. Please skip the task, with the reason.";
 let isBusy = false;
 let retry = 0;
 let shownAt = 0;
@@ -48,8 +48,8 @@ function say(text) {
 // Why nothing is sent now: nobody has seen the task yet. One whose picture never comes can be skipped.
 function unseen(isAnswer) {
   const images = [...document.querySelectorAll("#content img")];
-  if (isAnswer && images.some((image) => !image.complete)) return "The picture is still on its way: wait for it, then answer.";
-  if (performance.now() - shownAt < LEAST) return "That was too quick, so nothing was sent: look at the task, then answer.";
+  if (isAnswer && images.some((image) => !image.complete)) return "The picture is still loading. Wait for it, then answer.";
+  if (performance.now() - shownAt < LEAST) return "That was too fast, so nothing was sent. Look at the task, then answer.";
   return "";
 }
 
@@ -97,10 +97,10 @@ function kept() {
 }
 
 async function refused(text) {
-  let said = "That was not taken.";
-  try { said = JSON.parse(text).detail || said; } catch { /* it is no JSON */ }
+  let message = "The answer was not accepted.";
+  try { message = JSON.parse(text).detail || message; } catch { /* it is no JSON */ }
   await reload();
-  say(said);
+  say(message);
 }
 
 async function reload() {

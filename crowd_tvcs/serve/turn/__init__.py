@@ -1,5 +1,4 @@
-"""What the page of a worker is made of: instructions, files, keys, and what it has shown.
+"""Parts of a worker's page: instructions, files, keys, and page tokens.
 
-Its address and its cookies do not belong here (`worker`), nor does what the campaign makes of an
-answer (`campaign.desk`).
+Its URL and cookies belong to `worker`, the treatment of answers to `campaign.desk`.
 """

@@ -1,4 +1,4 @@
-"""Instructions for workers: Markdown, with pictures of the folder of media."""
+"""Instructions for workers: Markdown, with pictures of the media folder."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _READER = MarkdownIt("commonmark", {"html": False})
 
 @lru_cache(maxsize=4)
 def rendered(text: str, root: str = "") -> Markup:
-    """Turn Markdown into HTML; tags in it are shown as text, and links run no script.
+    """Render Markdown as HTML; tags in it are shown as text, and links run no script.
 
-    Pictures come from ``/media`` below `root`, links open beside the task, and every block goes in
-    the direction of its own script.
+    Pictures come from ``/media`` below `root`, links open in a new tab, and every block has the
+    direction of its own script.
     """
     tokens = _READER.parse(text)
     for token in _every(tokens):
@@ -37,26 +37,26 @@ def rendered(text: str, root: str = "") -> Markup:
 
 @lru_cache(maxsize=4)
 def pictures(text: str) -> frozenset[str]:
-    """Return the files in the folder of media that instructions show.
+    """Return the files of the media folder that instructions show.
 
     Raises
     ------
     ValueError
-        If one is a picture of elsewhere, which pages do not load.
+        If a picture is external, which pages do not load.
     """
     found = [token for token in _every(_READER.parse(text)) if token.type == "image"]
     for token in found:
         source = str(token.attrGet("src"))
         if ":" in source.partition("/")[0] or source.startswith("//"):
             raise ValueError(
-                f"the instructions show the picture {shown(source)}, and pages load nothing from "
-                "elsewhere: put it into the folder --media and write its name there"
+                f"the instructions show the external picture {shown(source)}, which pages do not "
+                "load: put it into the folder --media and use its name"
             )
     return frozenset(map(_file, found))
 
 
 def _file(image: Token) -> str:
-    """Return the path in the folder of media of a picture, which may be written as on pages."""
+    """Return the path of a picture in the media folder, which may be written as on pages."""
     source = unquote(str(image.attrGet("src")))
     return source.removeprefix("/").removeprefix("media/")
 

@@ -1,4 +1,4 @@
-"""The key of every class: the digit that its name begins with, so that 1 never answers 0."""
+"""Keys of the classes: the digit that a name begins with, so that 1 never answers 0."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 
 DIGITS = "1234567890"
-"""In the order of a keyboard."""
+"""Digits in the order of a keyboard."""
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
 
 
 def keys_of(classes: Sequence[str]) -> list[str]:
-    """Return the digit that answers each class, or ``""`` where none is left.
+    """Return the digit that answers each class, or ``""`` if none is left.
 
-    A class that alone begins with a number of one digit has that digit: ``0`` and ``1``, but also
-    ``1 star``. Others have the digit of their place, else the first one that is free. None has a
-    digit that another class begins with.
+    A class that alone begins with a one-digit number has that digit: ``0`` and ``1``, but also ``1
+    star``. Others have the digit of their position, else the first free one. None has a digit that
+    another class begins with.
     """
     numbers = [_number(name) for name in classes]
     keys = [digit if numbers.count(digit) == 1 else "" for digit in numbers]

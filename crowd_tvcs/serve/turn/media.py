@@ -1,4 +1,4 @@
-"""Files of tasks as the desk sends them: data of one kind, of which no browser makes a page."""
+"""Send files of tasks as data of one media type, which no browser renders as a page."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Accept-Ranges": "bytes",
 }
-"""Beside those of all answers, of which ``nosniff`` holds a browser to the media type."""
+"""In addition to those of all responses, among which ``nosniff`` enforces the media type."""
 CHUNK = 65_536
-"""Bytes that are read at once."""
+"""Bytes per read."""
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 def sent(file: BinaryIO, kind: str, wanted: str | None) -> Response:
-    """Return the answer that sends an open file, or the part that a ``Range`` header asks for.
+    """Return the response with an open file, or with the part of a ``Range`` header.
 
     Parameters
     ----------
     file
-        Closed when it is sent.
+        The file, closed at the end.
     kind
         Its media type.
     wanted
-        The header; None for the whole file, which is also sent for more than one part.
+        The header; None for the whole file, which is also sent for several parts.
     """
     size = os.fstat(file.fileno()).st_size
     first, end = 0, size
@@ -51,7 +51,7 @@ def sent(file: BinaryIO, kind: str, wanted: str | None) -> Response:
 
 
 class _Sent(StreamingResponse):
-    """An answer that closes its file, also where nobody waits for it any more."""
+    """Response that closes its file, also if the client has left."""
 
     def __init__(self, file: BinaryIO, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -64,7 +64,7 @@ class _Sent(StreamingResponse):
 
 
 def _part(first: str, last: str, size: int) -> tuple[int, int]:
-    """Return where ``first-last``, ``first-``, or the last ``-length`` bytes begin and end."""
+    """Return begin and end of ``first-last``, ``first-``, or the last ``-length`` bytes."""
     if not first:
         return max(size - int(last), 0), size
     return int(first), min(int(last) + 1, size) if last else size

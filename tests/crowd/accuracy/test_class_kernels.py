@@ -22,8 +22,8 @@ IS_EVEN = np.array([True, True, True, False, False])
 def joint_of(kinds, prior=PRIOR):
     """Chances of every pattern of answers with every class, of shape (classes, outcomes)."""
     columns = [
-        np.prod([prior, *(MATRICES[k][:, a] for k, a in zip(kinds, said, strict=True))], axis=0)
-        for said in itertools.product(range(K), repeat=len(kinds))
+        np.prod([prior, *(MATRICES[k][:, a] for k, a in zip(kinds, answered, strict=True))], axis=0)
+        for answered in itertools.product(range(K), repeat=len(kinds))
     ]
     return np.array(columns).T
 

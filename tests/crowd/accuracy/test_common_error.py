@@ -7,7 +7,7 @@ import pytest
 
 from crowd_tvcs import Plan, Quality
 from crowd_tvcs.accuracy.common_error import (
-    LEAST,
+    MIN_PROBABILITY,
     ceiling,
     seeming_matrices,
     seeming_model,
@@ -28,8 +28,8 @@ def by_brute_force(R, prior, e):
         right = np.zeros(k)
         for y, z in itertools.product(range(k), repeat=2):
             seems = (1.0 - e) * (y == z) + e * prior[z]
-            said = np.prod([matrix[z, a] for matrix, a in zip(R, answers, strict=True)])
-            right[y] += prior[y] * seems * said
+            answered = np.prod([matrix[z, a] for matrix, a in zip(R, answers, strict=True)])
+            right[y] += prior[y] * seems * answered
         out += right.max()
     return out
 
@@ -37,7 +37,7 @@ def by_brute_force(R, prior, e):
 def seen_as(M, prior, e):
     """What a worker of matrix M answers to what a task seems, by solving for it."""
     seems = (1.0 - e) * np.eye(prior.size) + e * np.outer(np.ones(prior.size), prior)
-    R = np.maximum(np.linalg.solve(seems, M), LEAST)
+    R = np.maximum(np.linalg.solve(seems, M), MIN_PROBABILITY)
     return R / R.sum(axis=1, keepdims=True)
 
 
@@ -147,7 +147,7 @@ def test_who_tells_nothing_still_tells_nothing():
     for k in (2, 3, 7):
         prior = np.random.default_rng(k).dirichlet(np.ones(k), 4)
         nothing = seeming_model(np.full((1, 4), 1.0 / k), prior, None, 0.3, prior)
-        assert (nothing.told == 0.0).all()
+        assert (nothing.informativeness == 0.0).all()
 
 
 def test_a_large_team_of_unequal_classes_is_sampled_from_what_tasks_seem():
@@ -184,13 +184,13 @@ def test_weights_that_do_not_add_up_to_one_are_sampled_as_weights():
     assert accuracy == pytest.approx(1.0 - e + e * (0.7**2 + 0.3**2), abs=0.01)
 
 
-def beliefs(R, shares, e, said):
+def beliefs(R, shares, e, answered):
     """What is known of a task's label after some answers, by Bayes' rule over labels and z."""
     k = shares.size
     known = np.zeros(k)
     for y, z in itertools.product(range(k), repeat=2):
         seems = (1.0 - e) * (y == z) + e * shares[z]
-        known[y] += shares[y] * seems * np.prod([m[z, a] for m, a in zip(R, said, strict=True)])
+        known[y] += shares[y] * seems * np.prod([m[z, a] for m, a in zip(R, answered, strict=True)])
     return known / known.sum()
 
 
@@ -205,11 +205,12 @@ def test_with_shares_a_plan_after_answers_is_worth_what_the_model_says_of_both_r
     k, first = shares.size, n // 2
     later = np.arange(n)[:, None] >= first
     total = 0.0
-    for said in itertools.product(range(k), repeat=first):
+    for answered in itertools.product(range(k), repeat=first):
         chance = sum(
-            shares[z] * np.prod([m[z, a] for m, a in zip(R, said, strict=False)]) for z in range(k)
+            shares[z] * np.prod([m[z, a] for m, a in zip(R, answered, strict=False)])
+            for z in range(k)
         )
-        known = beliefs(R[:first], shares, e, said)
+        known = beliefs(R[:first], shares, e, answered)
         prior = {"prior": known[1]} if k == 2 else {"class_prior": known}
         quality = Quality(q[:, None], [f"w{i}" for i in range(n)], ["t"])
         plan = Plan(quality, n_classes=k, common_error=e, error_shares=shares, **prior, **options)

@@ -10,7 +10,7 @@ from scipy.stats import multinomial
 from crowd_tvcs.accuracy import many_classes
 from crowd_tvcs.accuracy.gradient import ClassGradient
 from crowd_tvcs.accuracy.many_classes import (
-    Payoff,
+    VoteScore,
     accuracy_of_classes,
     count_chances,
     exact_voters,
@@ -55,8 +55,8 @@ def test_a_model_of_accuracies_has_every_matrix_once():
     assert model.matrices[:, 0, 0].tolist() == [0.2, 0.25, 0.5, 0.7]
     assert model.n_classes == 4
     assert model.is_even.tolist() == [False, True, True, True]  # below a guess, another is more
-    assert model.told == pytest.approx([4 * 0.8 / 3 / 4 - 0.25, 0.0, 0.25, 0.45])
-    assert model.told[1] == 0.0
+    assert model.informativeness == pytest.approx([4 * 0.8 / 3 / 4 - 0.25, 0.0, 0.25, 0.45])
+    assert model.informativeness[1] == 0.0
     # Of what tells least as much: .2 right, and .8 / 3 of each other.
     assert model.reach == pytest.approx([1.0 - 3 * 0.2, 0.25, 0.5, 0.7], abs=1e-9)
 
@@ -71,8 +71,8 @@ def test_a_model_of_matrices_goes_before_accuracies():
     least = (UNEVEN / columns).min()
     assert model.reach == pytest.approx([0.6, 1.0 - 2 * least, 1 / 3], abs=1e-9)
     told = (UNEVEN.max(axis=0).sum() - 1.0) / 3
-    assert model.told == pytest.approx([0.6 - 1 / 3, told, 0.0], **EXACT)
-    assert model.told[2] == 0.0
+    assert model.informativeness == pytest.approx([0.6 - 1 / 3, told, 0.0], **EXACT)
+    assert model.informativeness[2] == 0.0
     assert model_of(np.array([[[0.0, 1.0], [0.5, 0.5]]]), model.kind, PRIOR[None, :2]).reach == 1.0
     assert model.prior.flags.writeable
     assert model.prior is not PRIOR
@@ -167,7 +167,7 @@ def test_the_counts_of_equals_are_multinomial():
 @pytest.mark.parametrize("most", [2**20, 20, 9, 7, 3])
 def test_a_large_team_of_equals_is_counted_exactly(monkeypatch, most):
     """Three have 27 outcomes and 18 counts, two equal ones 9 and 6: else they are sampled."""
-    monkeypatch.setattr(many_classes, "MOST_OUTCOMES", most)
+    monkeypatch.setattr(many_classes, "MAX_OUTCOMES", most)
     monkeypatch.setattr(many_classes, "SAMPLES", 4096)
     quality = np.array([[0.5], [0.5], [0.8]])
     matrices = even_matrices(quality[:, 0], 3)
@@ -181,7 +181,7 @@ def test_a_large_team_of_equals_is_counted_exactly(monkeypatch, most):
     assert two[0] == pytest.approx(exact, abs=max(1e-12, 5 * none[0]))
 
 
-def sampled(model, kinds, prior, workers, pays=None):
+def sampled(model, kinds, prior, workers, score=None):
     """The slow twin of a sampled team: one draw after the other."""
     samples = many_classes.SAMPLES
     mass = prior.sum()
@@ -193,36 +193,36 @@ def sampled(model, kinds, prior, workers, pays=None):
         chances = prior.copy()
         for kind, draw in zip(kinds, draws, strict=True):
             matrix = model.matrices[kind]
-            said = int((np.cumsum(matrix[y])[:-1] <= draw[s]).sum())
-            chances = chances * matrix[:, said]
+            answered = int((np.cumsum(matrix[y])[:-1] <= draw[s]).sum())
+            chances = chances * matrix[:, answered]
         best = chances.max() * mass
-        if pays is not None:
-            e = pays.common_error
-            best = ((1.0 - e) * chances + e * pays.shares * chances.sum()).max()
+        if score is not None:
+            e = score.common_error
+            best = ((1.0 - e) * chances + e * score.shares * chances.sum()).max()
         values.append(best / chances.sum())
     return np.mean(values), np.std(values) / np.sqrt(samples)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.4])
-@pytest.mark.parametrize("pays", [None, Payoff(0.3, np.array([0.2, 0.2, 0.6]))])
-def test_a_sampled_team_is_that_of_a_slow_twin(monkeypatch, pays, scale):
-    monkeypatch.setattr(many_classes, "MOST_OUTCOMES", 1)
+@pytest.mark.parametrize("score", [None, VoteScore(0.3, np.array([0.2, 0.2, 0.6]))])
+def test_a_sampled_team_is_that_of_a_slow_twin(monkeypatch, score, scale):
+    monkeypatch.setattr(many_classes, "MAX_OUTCOMES", 1)
     monkeypatch.setattr(many_classes, "SAMPLES", 200)
     model = model_of(np.array([UNEVEN, np.eye(3), even_matrices(np.array(0.6), 3)]),
                      np.zeros((3, 1), dtype=np.int64), PRIOR[None])  # fmt: skip
     for kinds in ([0, 2], [2, 0, 0], [0, 1]):
         kinds, workers = np.array(kinds), np.arange(len(kinds)) + 4
-        prior = PRIOR * (1.0 if pays is not None else scale)
-        found = large_team(model, kinds, prior, workers, pays)
-        assert found == pytest.approx(sampled(model, kinds, prior, workers, pays), abs=1e-9)
+        prior = PRIOR * (1.0 if score is not None else scale)
+        found = large_team(model, kinds, prior, workers, score)
+        assert found == pytest.approx(sampled(model, kinds, prior, workers, score), abs=1e-9)
     assert large_team(model, np.array([0, 2]), np.zeros(3), np.arange(2)) == (0.0, 0.0)
 
 
 def test_what_a_vote_pays_where_workers_err_together():
-    pays = Payoff(0.4, np.array([0.5, 0.25, 0.25]))
+    score = VoteScore(0.4, np.array([0.5, 0.25, 0.25]))
     table = np.array([[0.2, 0.0], [0.1, 0.3], [0.0, 0.4]])
     expected = [0.6 * 0.2 + 0.4 * 0.5 * 0.3, 0.6 * 0.4 + 0.4 * 0.25 * 0.7]
-    assert pays.best(table) == pytest.approx(expected, **EXACT)
+    assert score.best(table) == pytest.approx(expected, **EXACT)
 
 
 def test_tables_hold_16384_outcomes_and_a_million_numbers_at_most():
@@ -255,12 +255,12 @@ def slope_by_hand(model, X, rng, surest, even):
             logs, Z = [], []
             for i in range(X.shape[0]):
                 matrix, draw = safe[model.kind[i, j]], draws[i, j]
-                said = int((np.cumsum(matrix[y])[:-1] <= draw).sum())
+                answered = int((np.cumsum(matrix[y])[:-1] <= draw).sum())
                 if even:  # right first, then the others in turn
                     q = matrix[0, 0]
                     turn = int((draw - q) / (1.0 - q) * (k - 1))
-                    said = y if draw < q else (y + 1 + min(turn, k - 2)) % k
-                Z.append(np.log(matrix[:, said]))
+                    answered = y if draw < q else (y + 1 + min(turn, k - 2)) % k
+                Z.append(np.log(matrix[:, answered]))
                 logs.append(X[i, j] * Z[-1])
             with np.errstate(divide="ignore"):
                 S = np.log(model.prior[j]) + np.sum(logs, axis=0)

@@ -56,8 +56,8 @@ def test_a_ceiling_by_hand():
 
 @pytest.mark.parametrize("most", [2**20, 1])
 def test_votes_on_what_tasks_seem_are_paid_by_what_they_are(monkeypatch, most):
-    monkeypatch.setattr(common_error, "MOST_OUTCOMES", most)
-    monkeypatch.setattr(many_classes, "MOST_OUTCOMES", max(most, 30))
+    monkeypatch.setattr(common_error, "MAX_OUTCOMES", most)
+    monkeypatch.setattr(many_classes, "MAX_OUTCOMES", max(most, 30))
     shares = np.array([[0.5, 0.3, 0.2], [1 / 3, 1 / 3, 1 / 3], [0.2, 0.7, 0.1]])
     quality, e = np.array([[0.7, 0.6, 0.5], [0.6, 0.6, 0.9], [0.5, 0.8, 0.6]]), 0.2
     model = common_error.seeming_model(quality, shares, None, e, shares)

@@ -112,7 +112,7 @@ def test_kappa_of_unequal_numbers_counts_every_task_once(rng):
 
 def test_kappa_of_pairs_is_scikit_learns(rng):
     answers, table = some_answers(rng, n=8, m=30)
-    pairs = measure(answers, bootstrap=0, least_common=5).pairs
+    pairs = measure(answers, bootstrap=0, min_common_tasks=5).pairs
     who = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
     figures = zip(pairs.common, pairs.agreement, pairs.kappa, strict=True)
     found = dict(zip(who, figures, strict=True))
@@ -148,7 +148,7 @@ def test_a_draw_of_tasks_is_the_same_statistic_of_the_tasks_that_were_drawn(rng,
     i, j = np.nonzero(again >= 0)
     names = [f"u{x:02d}" for x in range(again.shape[1])]
     drawn = Answers(names, answers.workers, answers.classes, j, i, again[i, j])
-    expected = measure(drawn, ordinal=True, bootstrap=0, least_common=1)
+    expected = measure(drawn, ordinal=True, bootstrap=0, min_common_tasks=1)
     for name in ("alpha", "ordinal", "fleiss"):
         assert getattr(found, name).low == pytest.approx(getattr(expected, name).value)
     assert found.pairs.low == pytest.approx(expected.pairs.kappa)
@@ -226,7 +226,7 @@ def test_one_worker_or_one_answer_per_task_is_no_agreement(rows):
 
 def test_one_task_has_a_value_and_no_interval():
     rows = [("t", "ann", "a"), ("t", "bob", "b"), ("t", "cy", "a")]
-    found = measure(Answers.of(rows), least_common=1, rng=0)
+    found = measure(Answers.of(rows), min_common_tasks=1, rng=0)
     assert found.alpha.value == pytest.approx(0.0)
     assert found.alpha.low is None
 
@@ -244,7 +244,7 @@ def test_entropy_of_a_task_is_in_bits():
     ("arguments", "message"),
     [
         ({"bootstrap": -1}, "bootstrap must be >= 0, found -1"),
-        ({"least_common": 0}, "least_common must be >= 1, found 0"),
+        ({"min_common_tasks": 0}, "min_common_tasks must be >= 1, found 0"),
         ({"interval": 1.0}, "interval must be above 0 and below 1"),
     ],
 )

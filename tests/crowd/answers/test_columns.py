@@ -5,8 +5,8 @@ import re
 import pytest
 
 from crowd_tvcs import Quality, read_answers, read_gold, read_quality
-from crowd_tvcs.answers.answers import together
-from crowd_tvcs.answers.class_shares import read_shares
+from crowd_tvcs.answers.answers import with_shared_classes
+from crowd_tvcs.answers.class_prevalence import read_prevalence
 from crowd_tvcs.answers.columns import (
     ANSWER,
     QUALITY,
@@ -16,10 +16,10 @@ from crowd_tvcs.answers.columns import (
     Column,
     names_in,
     open_exactly,
-    read_chance,
+    read_cost,
     read_count,
     read_name,
-    read_price,
+    read_probability,
     read_rows,
     read_worker_rows,
     require_costs,
@@ -63,7 +63,7 @@ READERS = {
     "confusion": (lambda path: read_confusion(path, ["ann", "bob"]), CONFUSION,
                   [WORKER, Column("label"), Column("answer")]),
     "skills": (lambda path: read_deviations(path, CROWD), SKILLS, [WORKER, Column("deviation")]),
-    "shares": (read_shares, "label,share\na,.5\nb,.5\n", [Column("label"), Column("share")]),
+    "shares": (read_prevalence, "label,share\na,.5\nb,.5\n", [Column("label"), Column("share")]),
     "assignment": (read_assignment, "worker,task\nann,t1\n", [WORKER, TASK]),
     "shown": (read_shown, "task,text\nt1,one\n", [Column("task")]),
     "campaign workers": (lambda path: campaign("read_workers")(path), "worker,cost\nann,1\n",
@@ -104,8 +104,8 @@ def test_a_missing_column_is_said_in_the_same_words(table, name, column):
     at = lines[0].index(column.name)
     table.write_text("".join(",".join(c[:at] + c[at + 1 :]) + "\n" for c in lines))
     others = ", ".join(header for header in lines[0] if header != column.name)
-    said = f"table.csv:1: must have one column {column}, found {others}"
-    with pytest.raises(DataError, match=re.escape(said)):
+    expected = f"table.csv:1: must have one column {column}, found {others}"
+    with pytest.raises(DataError, match=re.escape(expected)):
         READERS[name][0](table)
 
 
@@ -114,8 +114,8 @@ def test_a_doubled_column_is_said_in_the_same_words(table, name, column):
     lines = READERS[name][1].splitlines()
     table.write_text("".join(f"{line},{column.name if not k else 'x'}\n"
                              for k, line in enumerate(lines)))  # fmt: skip
-    said = f"table.csv:1: must have one column {column}, found {column.name}, {column.name}"
-    with pytest.raises(DataError, match=re.escape(said)):
+    expected = f"table.csv:1: must have one column {column}, found {column.name}, {column.name}"
+    with pytest.raises(DataError, match=re.escape(expected)):
         READERS[name][0](table)
 
 
@@ -130,8 +130,8 @@ def test_an_empty_name_is_said_in_the_same_words(table, name, column):
     cells = first.split(",")
     cells[at] = ""
     table.write_text("\n".join([header, ",".join(cells), *rest]) + "\n")
-    said = f"table.csv:2, column '{column.name}': must be a name, found an empty cell"
-    with pytest.raises(DataError, match=re.escape(said)):
+    expected = f"table.csv:2, column '{column.name}': must be a name, found an empty cell"
+    with pytest.raises(DataError, match=re.escape(expected)):
         READERS[name][0](table)
 
 
@@ -141,8 +141,8 @@ def test_an_empty_name_is_said_in_the_same_words(table, name, column):
 def test_a_name_that_is_there_twice_is_said_in_the_same_words(table, name):
     lines = table.read_text().splitlines()
     table.write_text("\n".join([*lines, lines[1]]) + "\n")
-    said = f"'{lines[1].split(',')[0]}' is there already, in line 2"
-    with pytest.raises(DataError, match=said):
+    expected = f"'{lines[1].split(',')[0]}' is there already, in line 2"
+    with pytest.raises(DataError, match=expected):
         READERS[name][0](table)
 
 
@@ -153,8 +153,8 @@ def test_files_that_are_joined_with_their_headers_are_refused(table, name, names
     if names_only and header.startswith(("worker,max", "worker,cost", "task,prior")):
         header, *rows = (line.split(",")[0] for line in (header, *rows))
     table.write_text("\n".join([header, *rows, header, *rows]) + "\n")
-    said = f"table.csv:{len(rows) + 2}: the header is there again; leave it out where files are"
-    with pytest.raises(DataError, match=said):
+    expected = f"table.csv:{len(rows) + 2}: the header is there again; leave it out where files are"
+    with pytest.raises(DataError, match=expected):
         READERS[name][0](table)
 
 
@@ -172,8 +172,10 @@ def test_what_is_called_like_its_column_is_taken(table, name):
 def test_a_pair_that_is_answered_twice_is_said_in_the_same_words(table, name):
     lines = table.read_text().splitlines()
     table.write_text("\n".join([*lines, lines[1]]) + "\n")
-    said = "every pair must be answered once, but worker 'ann' answered task 't1' in line 2 already"
-    with pytest.raises(DataError, match=said):
+    expected = (
+        "every pair must be answered once, but worker 'ann' answered task 't1' in line 2 already"
+    )
+    with pytest.raises(DataError, match=expected):
         READERS[name][0](table)
 
 
@@ -181,12 +183,12 @@ def test_a_price_out_of_range_and_a_stranger_are_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("worker,price\nann,0\nbob,0.0000001\ncid,1000000\ndan,0.5\n")
     table = read_table(path)
-    assert (read_price(table, 1, 1), read_price(table, 4, 1)) == (0.0, 0.5)
+    assert (read_cost(table, 1, 1), read_cost(table, 4, 1)) == (0.0, 0.5)
     assert read_name(table, 1, 0) == "ann"
     for row, cell in ((2, "0.0000001"), (3, "1000000")):
         what = f"must be 0, or from 0.000001 to below 1000000, found '{cell}'"
         with pytest.raises(DataError, match=what):
-            read_price(table, row, 1)
+            read_cost(table, row, 1)
     assert [name for _, name in names_in(table, 0)] == ["ann", "bob", "cid", "dan"]
     with pytest.raises(DataError, match=r"must be a worker of the quality table, found '?bob"):
         list(names_in(table, 0, "worker", {"ann"}))
@@ -196,13 +198,13 @@ def test_numbers_below_0_are_refused_and_so_are_other_columns(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("worker,price\nann,-0.5\nbob,1\n")
     table = open_exactly(path, "worker", "price")
-    assert (read_price(table, 2, 1), read_chance(table, 2, 1)) == (1.0, 1.0)
+    assert (read_cost(table, 2, 1), read_probability(table, 2, 1)) == (1.0, 1.0)
     with pytest.raises(DataError, match=r"csv:2, column 'price': must be a finite number >= 0, fo"):
-        read_price(table, 1, 1)
+        read_cost(table, 1, 1)
     with pytest.raises(
         DataError, match=r"csv:2, column 'price': must be a probability in \[0, 1\]"
     ):
-        read_chance(table, 1, 1)
+        read_probability(table, 1, 1)
     with pytest.raises(DataError, match="must have the columns price, worker"):
         open_exactly(path, "price", "worker")
 
@@ -215,20 +217,20 @@ def test_a_table_of_other_columns_than_a_command_writes_is_refused_at_its_first_
 
 def test_rows_hold_what_their_columns_say_and_nothing_of_empty_cells(tmp_path):
     (tmp_path / "w.csv").write_text("worker,max_tasks,p\nann,2,0.5\nbob,,1\n")
-    found = read_rows(tmp_path / "w.csv", WORKER, {"max_tasks": read_count, "p": read_chance})
+    found = read_rows(tmp_path / "w.csv", WORKER, {"max_tasks": read_count, "p": read_probability})
     assert found == {"ann": {"max_tasks": 2, "p": 0.5}, "bob": {"p": 1.0}}
 
 
 @pytest.mark.parametrize(
-    ("cell", "read", "said"),
+    ("cell", "read", "expected"),
     [
         ("99999999999999999999", read_count, "must be at most"),
-        ("1.5", read_chance, r"a probability in \[0, 1\], found '1\.5'"),
+        ("1.5", read_probability, r"a probability in \[0, 1\], found '1\.5'"),
     ],
 )
-def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, said):
+def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, expected):
     (tmp_path / "w.csv").write_text(f"worker,x\nann,{cell}\n")
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=expected):
         read_rows(tmp_path / "w.csv", WORKER, {"x": read})
 
 
@@ -258,8 +260,8 @@ def test_one_label_alone_is_refused_by_its_column(tmp_path):
 def test_answers_take_the_classes_that_gold_alone_has():
     answers = Answers.of([("t1", "ann", "0"), ("t2", "ann", "1")])
     gold = Gold({"t1": "0", "t2": "1", "t3": "2"})
-    assert together(answers, gold).classes == ("0", "1", "2")
-    assert together(answers, Gold({"t1": "0", "t2": "1"})) is answers
+    assert with_shared_classes(answers, gold).classes == ("0", "1", "2")
+    assert with_shared_classes(answers, Gold({"t1": "0", "t2": "1"})) is answers
 
 
 def test_minutes_are_what_a_worker_costs_where_they_are_given(tmp_path):

@@ -7,8 +7,8 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from crowd_tvcs.answers.answers import Answers, Gold, read_answers, together
-from crowd_tvcs.answers.times import as_text, parse_seconds, parse_time
+from crowd_tvcs.answers.answers import Answers, Gold, read_answers, with_shared_classes
+from crowd_tvcs.answers.times import parse_seconds, parse_time, to_iso
 from tvcs_core.files.errors import DataError
 
 
@@ -34,7 +34,7 @@ def write(folder, text):
 )
 def test_a_time_is_read_as_every_tool_writes_it(text):
     assert parse_time(text) == 1355797465.0
-    assert as_text(parse_time(text)) == "2012-12-18T02:24:25Z"
+    assert to_iso(parse_time(text)) == "2012-12-18T02:24:25Z"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_times_stay_beside_their_answers(tmp_path):
     assert np.array_equal(answers.seconds, [4, math.nan, 2.5], equal_nan=True)
     some = answers.select(answers.worker_of == 1)
     assert some.when.tolist() == [noon, noon + 5]
-    wider = together(answers, Gold({"t9": "2"}, ["0", "2"]))
+    wider = with_shared_classes(answers, Gold({"t9": "2"}, ["0", "2"]))
     assert np.array_equal(wider.when, answers.when, equal_nan=True)
     assert np.array_equal(wider.seconds, answers.seconds, equal_nan=True)
     rows = [("b", "x", "1"), ("a", "x", "0")]

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from crowd_tvcs import Answers, Gold, Quality, read_answers, read_gold, read_quality
-from crowd_tvcs.answers.slips import alike_names, odd_labels
-from crowd_tvcs.answers.values import MAY_BE_NAMES, MISSING, judge_label, judge_labels, judge_name
+from crowd_tvcs.answers.label_typos import warn_odd_labels, warn_similar_names
+from crowd_tvcs.answers.values import (
+    MAY_BE_NAMES,
+    MISSING,
+    find_label_fault,
+    find_label_faults,
+    find_name_fault,
+)
 from crowd_tvcs.campaign.tables import read_lines
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.exchange import import_answers, read_accounts, read_assignment, read_tasks
@@ -53,7 +59,7 @@ def write(path, rows, header=("task", "worker", "label")):
 
 @pytest.mark.parametrize("text", GOOD)
 def test_what_people_write_is_a_label(text):
-    assert judge_labels(["cat", "dog", "yes", text]) == {}
+    assert find_label_faults(["cat", "dog", "yes", text]) == {}
 
 
 @pytest.mark.parametrize(("kind", "cell"), BAD)
@@ -80,11 +86,11 @@ def test_what_programs_write_is_no_label_and_the_refusal_names_a_remedy_that_wor
 @settings(max_examples=300)
 @given(st.sets(st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1, max_size=5)))
 def test_no_judgement_depends_on_the_order_or_fails(labels):
-    found = judge_labels(sorted(labels))
-    assert found == judge_labels(sorted(labels, reverse=True))
-    assert all(judge_label(text) is None for text in labels.difference(found))
+    found = find_label_faults(sorted(labels))
+    assert found == find_label_faults(sorted(labels, reverse=True))
+    assert all(find_label_fault(text) is None for text in labels.difference(found))
     for text in labels:
-        assert judge_name(text) is None or judge_name(text).kind in CELLS
+        assert find_name_fault(text) is None or find_name_fault(text).kind in CELLS
 
 
 def test_an_empty_cell_is_left_out_where_that_is_asked_for(tmp_path):
@@ -122,7 +128,7 @@ def test_answers_without_a_task_or_a_worker_are_left_out_too(cell, column, tmp_p
 def test_a_pair_is_not_answered_twice_by_rows_that_do_not_count(tmp_path):
     rows = [*rows_with("cat"), ("t0", "ann", "nan"), ("t0", "ann", ""), ("t2", "bob", "dog")]
     path = write(tmp_path / "a.csv", rows)
-    with pytest.raises(DataError, match=r"a.csv:13: .* in line 9 already; no other pair is"):
+    with pytest.raises(DataError, match=r"a.csv:13: .* in line 9 already; it is the only"):
         read_answers(path, leave_out_missing=True)
     found = read_answers(path, leave_out_missing=True, keep="last")
     assert found.size == 9
@@ -288,7 +294,7 @@ def test_names_that_differ_by_case_alone_are_pointed_out_with_counts(tmp_path):
     ],
 )  # fmt: skip
 def test_which_names_look_alike(names, groups):
-    assert len(alike_names("task", names)) == groups
+    assert len(warn_similar_names("task", names)) == groups
 
 
 def test_quality_tables_point_names_out_in_their_layout(tmp_path):
@@ -307,7 +313,7 @@ def test_quality_tables_point_names_out_in_their_layout(tmp_path):
     ],
 )
 def test_labels_that_are_hardly_classes_are_pointed_out(used, what):
-    found = odd_labels(Counter(used))
+    found = warn_odd_labels(Counter(used))
     assert (what in found[0]) if what else (found == [])
 
 
@@ -412,8 +418,8 @@ def test_a_campaign_takes_its_classes_for_labels_whatever_they_look_like(tmp_pat
 
 def test_words_that_may_be_names_are_pointed_out():
     for word in MAY_BE_NAMES:
-        assert judge_name(word) is None
-        (line,) = alike_names("worker", {word: 4, "ann": 3})
+        assert find_name_fault(word) is None
+        (line,) = warn_similar_names("worker", {word: 4, "ann": 3})
         assert f"{word!r} (4) is taken for the name of a worker" in line
 
 

@@ -5,8 +5,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from crowd_tvcs.behaviour.evidence import at_least, at_most, benjamini_hochberg
-from crowd_tvcs.behaviour.trends import falling, sessions
+from crowd_tvcs.behaviour.evidence import benjamini_hochberg, prob_at_least, prob_at_most
+from crowd_tvcs.behaviour.trends import falling_p_value, sessions
 
 
 def test_a_sum_of_chances_is_that_of_all_outcomes(rng):
@@ -17,14 +17,14 @@ def test_a_sum_of_chances_is_that_of_all_outcomes(rng):
             for outcome in product([True, False], repeat=7)
             if sum(outcome) >= count
         )
-        assert at_least(count, chances) == pytest.approx(wanted, abs=1e-12)
+        assert prob_at_least(count, chances) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_equal_chances_are_binomial_and_many_are_nearly_so():
     for n, count in ((30, 21), (399, 220), (2000, 1080)):
-        exact = 1 - at_most(count - 1, n, 0.5)
-        assert at_least(count, np.full(n, 0.5)) == pytest.approx(exact, rel=0.02)
-    assert at_most(5, 5, 0.3) == 1.0
+        exact = 1 - prob_at_most(count - 1, n, 0.5)
+        assert prob_at_least(count, np.full(n, 0.5)) == pytest.approx(exact, rel=0.02)
+    assert prob_at_most(5, 5, 0.3) == 1.0
 
 
 def test_adjusted_p_values_are_those_of_the_definition(rng):
@@ -43,25 +43,27 @@ def test_a_fall_has_the_p_value_of_all_orders(rng):
     fall = rank @ value
     exact = np.mean([rank @ np.array(order) <= fall + 1e-12 for order in permutations(value)])
     assert exact < 0.002  # too rare to be drawn often: the normal law, which is not smaller here
-    assert exact <= falling(rank, value, one, rng) < 0.02
+    assert exact <= falling_p_value(rank, value, one, rng) < 0.02
     milder = value[[1, 0, 4, 2, 3, 6, 5]]
     exact = np.mean([rank @ np.array(o) <= rank @ milder + 1e-12 for o in permutations(value)])
-    assert falling(rank, milder, one, rng) == pytest.approx(exact, abs=0.02)
-    assert falling(rank, -value, one, rng) > 0.95
-    assert falling(rank, np.ones(7), one, rng) == 1.0
+    assert falling_p_value(rank, milder, one, rng) == pytest.approx(exact, abs=0.02)
+    assert falling_p_value(rank, -value, one, rng) > 0.95
+    assert falling_p_value(rank, np.ones(7), one, rng) == 1.0
 
 
 def test_a_fall_between_groups_is_none_within(rng):
     groups = np.repeat([0, 1], 20)
     value = np.where(groups == 0, 1.0, 0.0) + rng.normal(0, 0.01, 40)
     rank = np.tile(np.arange(20.0), 2)
-    assert falling(np.arange(40.0), value, np.zeros(40, dtype=np.int64), rng) < 1e-4
-    assert falling(rank, value, groups, rng) > 0.01
+    assert falling_p_value(np.arange(40.0), value, np.zeros(40, dtype=np.int64), rng) < 1e-4
+    assert falling_p_value(rank, value, groups, rng) > 0.01
 
 
 def test_p_values_of_falls_are_uniform_where_nothing_falls(rng):
     found = [
-        falling(np.arange(30.0), (rng.random(30) < 0.7) - 0.7, np.zeros(30, dtype=np.int64), rng)
+        falling_p_value(
+            np.arange(30.0), (rng.random(30) < 0.7) - 0.7, np.zeros(30, dtype=np.int64), rng
+        )
         for _ in range(400)
     ]
     for level in (0.05, 0.2, 0.5):

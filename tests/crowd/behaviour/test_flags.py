@@ -8,9 +8,16 @@ import pytest
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.overview import KEEP, MORE_GOLD, STOP, TRAIN, find_flags, look_over
-from crowd_tvcs.behaviour.pace import haste, limit_of, seconds_of
+from crowd_tvcs.behaviour.pace import answer_durations, fast_answer_test, fast_limit
 from crowd_tvcs.behaviour.simulated import HONEST, KINDS, simulate_workers
+from crowd_tvcs.behaviour.worker_review import (
+    KEEP,
+    MORE_GOLD,
+    STOP,
+    TRAIN,
+    find_flags,
+    review_workers,
+)
 
 MIXED = {0: "guessing", 1: "same label", 2: "pattern", 4: "copying", 5: "drift", 6: "fatigue",
          7: "too fast"}  # fmt: skip
@@ -80,10 +87,10 @@ def test_a_copy_is_told_with_who_was_later():
     # the tasks come to everybody in an order of their own, but w004 works a day later
     later, tasks = copier.evidence.split("later than w003 on ")[1].split(" of ")
     assert int(later) > 0.8 * int(tasks.split()[0])
-    overview = look_over(crowd.answers, crowd.gold)
-    verdicts = {one.worker: one for one in overview.standings}
+    overview = review_workers(crowd.answers, crowd.gold)
+    verdicts = {one.worker: one for one in overview.workers}
     assert (verdicts["w004"].verdict, verdicts["w003"].verdict) == (STOP, KEEP)
-    assert verdicts["w004"].why == "copying: the labels of w003 are there already"
+    assert verdicts["w004"].why == "copying: repeats the labels of w003"
 
 
 def test_drift_of_the_tasks_is_not_the_workers():
@@ -140,7 +147,7 @@ def fast_crowd(right_when_fast):
 def test_fast_answers_count_only_where_they_are_wrong():
     for is_right in (False, True):
         crowd = fast_crowd(is_right)
-        found, fast = haste(crowd)
+        found, fast = fast_answer_test(crowd)
         assert 1.2 < found.limit < 3.5
         assert fast.sum() == pytest.approx(100, abs=25)
         flagged = {flag.worker for flag in find_flags(crowd) if flag.kind == "too fast"}
@@ -150,22 +157,22 @@ def test_fast_answers_count_only_where_they_are_wrong():
 
 def test_one_kind_of_durations_has_a_limit_far_below(rng):
     seconds = np.exp(rng.normal(np.log(10), 0.5, 2000))
-    assert np.mean(seconds < limit_of(seconds)) < 0.005
+    assert np.mean(seconds < fast_limit(seconds)) < 0.005
     two = np.r_[seconds, np.exp(rng.normal(0.0, 0.2, 150))]
-    assert 1.3 < limit_of(two) < 4
-    assert np.isnan(limit_of(seconds[:20]))
+    assert 1.3 < fast_limit(two) < 4
+    assert np.isnan(fast_limit(seconds[:20]))
 
 
 def test_without_durations_the_time_between_answers_stands_for_them():
     rows = [(f"t{j}", "w", str(j % 2)) for j in range(4)]
     when = [1.7e9, 1.7e9 + 5, 1.7e9 + 5000, 1.7e9 + 5007]
     crowd = Crowd.of(Answers.of(rows, when=when), Gold({"t0": "0"}))
-    seconds, inferred = seconds_of(crowd)
+    seconds, inferred = answer_durations(crowd)
     assert inferred
     assert np.array_equal(seconds, [np.nan, 5, np.nan, 7], equal_nan=True)
     crowd = Crowd.of(Answers.of(rows), Gold({"t0": "0"}))
-    assert seconds_of(crowd) == (None, False)
-    assert str(haste(crowd)[0]).startswith("too few durations")
+    assert answer_durations(crowd) == (None, False)
+    assert str(fast_answer_test(crowd)[0]).startswith("too few durations")
 
 
 def test_a_class_that_one_worker_confuses_is_named():
@@ -178,11 +185,11 @@ def test_a_class_that_one_worker_confuses_is_named():
             said = np.where((truth == 2) & (rng.random(300) < 0.8), 1, said)
         rows += [(f"t{j:03d}", f"w{i}", ("ant", "bee", "wasp")[k]) for j, k in enumerate(said)]
     gold = Gold({f"t{j:03d}": ("ant", "bee", "wasp")[truth[j]] for j in range(100)})
-    overview = look_over(Answers.of(rows), gold)
+    overview = review_workers(Answers.of(rows), gold)
     (flag,) = overview.flags
     assert (flag.worker, flag.kind, flag.other) == ("w0", "confuses", "wasp")
-    assert "mostly says 'bee'" in flag.evidence
-    assert overview.standings[0].verdict == TRAIN
+    assert "usual wrong answer 'bee'" in flag.evidence
+    assert overview.workers[0].verdict == TRAIN
 
 
 def test_the_verdict_follows_the_rules():
@@ -197,14 +204,14 @@ def test_the_verdict_follows_the_rules():
     for worker in "bcde":
         rows += [(t, worker, k if j % 9 else str(1 - int(k)))
                  for j, (t, k) in enumerate(labels.items())]  # fmt: skip
-    found = look_over(Answers.of(rows), Gold(labels), cost={"all": 0.1})
-    verdicts = {one.worker: one.verdict for one in found.standings}
+    found = review_workers(Answers.of(rows), Gold(labels), cost={"all": 0.1})
+    verdicts = {one.worker: one.verdict for one in found.workers}
     assert (verdicts["all"], verdicts["none"], verdicts["some"]) == (KEEP, STOP, MORE_GOLD)
-    assert {s.worker for s in look_over(Answers.of(rows), Gold(labels), worth=0.93).standings
+    assert {s.worker for s in review_workers(Answers.of(rows), Gold(labels), worth=0.93).workers
             if s.verdict == STOP} >= {"none"}  # fmt: skip
     for name, value in (("worth", 1.0), ("level", 0.0)):
         with pytest.raises(ValueError, match=f"{name} must be above 0 and below 1"):
-            look_over(Answers.of(rows), Gold(labels), **{name: value})
+            review_workers(Answers.of(rows), Gold(labels), **{name: value})
 
 
 def test_the_same_answers_in_any_order_give_the_same_flags():
@@ -221,8 +228,8 @@ def test_pay_per_hour_is_cost_over_mean_seconds():
     rows = [(f"t{j}", w, str(j % 2)) for j in range(4) for w in "ab"]
     seconds = [10.0, 5.0, 20.0, 5.0, 30.0, 5.0, 5000.0, 5.0]
     gold = Gold({"t0": "0", "t1": "1"})
-    found = look_over(Answers.of(rows, seconds=seconds), gold, cost={"a": 0.5})
-    a, b = found.standings
+    found = review_workers(Answers.of(rows, seconds=seconds), gold, cost={"a": 0.5})
+    a, b = found.workers
     assert a.seconds == 25.0
     assert a.pay_per_hour == pytest.approx(3600 * 0.5 / ((10 + 20 + 30 + 1800) / 4))
     assert b.seconds == 5.0
@@ -236,6 +243,6 @@ def test_tiny_crowds_have_no_flags_and_no_errors(n_workers, n_tasks):
     rows = [(f"t{j}", f"w{i}", str(j % 2)) for j in range(n_tasks) for i in range(n_workers)]
     times = {"when": [1.7e9 + k for k in range(len(rows))], "seconds": np.full(len(rows), 9.0)}
     answers = Answers.of(rows, classes=["0", "1"], **times)
-    found = look_over(answers, Gold({f"t{j}": str(j % 2) for j in range(0, n_tasks, 2)}))
+    found = review_workers(answers, Gold({f"t{j}": str(j % 2) for j in range(0, n_tasks, 2)}))
     assert found.flags == []
-    assert {s.verdict for s in found.standings} <= {KEEP, MORE_GOLD}
+    assert {s.verdict for s in found.workers} <= {KEEP, MORE_GOLD}

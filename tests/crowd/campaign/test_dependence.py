@@ -11,8 +11,13 @@ from crowd_tvcs.campaign.belief import Given, Joint, together
 from crowd_tvcs.campaign.desk.gold import learn_of_labels
 from crowd_tvcs.routing import routing
 from crowd_tvcs.skills import dependence
-from crowd_tvcs.skills.dependence import BEST_FIRST, Dependence, chances, told
-from crowd_tvcs.skills.dependence_fit import ENOUGH_TO_CHOOSE, NO_GOLD
+from crowd_tvcs.skills.dependence import (
+    BEST_FIRST,
+    Dependence,
+    answer_likelihoods,
+    dependent_posterior,
+)
+from crowd_tvcs.skills.dependence_fit import MIN_GOLD_FOR_MATRICES, NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior
 
@@ -70,8 +75,8 @@ def test_the_belief_of_a_task_is_that_of_the_model(k, blend, rng):
         labels, accuracy = rng.integers(0, k, n), rng.random(n).round(3)
         habits = rng.dirichlet(np.ones(k), (n, k))
         prior = rng.dirichlet(np.ones(k))
-        rows = told(labels, accuracy, habits, k)
-        expected = chances(
+        rows = answer_likelihoods(labels, accuracy, habits, k)
+        expected = dependent_posterior(
             model, rows, np.zeros(n, dtype=int), 1, prior[None], shares=model.shares
         )[0]
         given = [
@@ -110,7 +115,7 @@ def test_the_gain_of_a_label_is_that_of_routing(k, rng):
             found = belief.gain_per_label(p.tolist(), q, joint, n, alone=other.tolist())
             assert found == pytest.approx(limited, abs=1e-11)
             room = int(rng.integers(0, 5))
-            of_two = {"dependence": model, "answers": [n, n], "most": [room, 9]}
+            of_two = {"dependence": model, "answers": [n, n], "max_labels": [room, 9]}
             fewer, more = routing.gain_per_label(np.array([p, p]), q, **of_two)
             assert belief.gain_per_label(p.tolist(), q, joint, n, room) == pytest.approx(fewer)
             assert fewer <= more + 1e-12
@@ -125,7 +130,7 @@ def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes,
         state = campaign.state()
         assert state.model.source == "gold"
         # Mistakes are spread evenly, and gold says so where it is enough.
-        assert (state.model.blend > 0.0) == (n_gold < ENOUGH_TO_CHOOSE)
+        assert (state.model.blend > 0.0) == (n_gold < MIN_GOLD_FOR_MATRICES)
         of_store = [t.confidence for t in state.tasks]
         assert of_store == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
         known = {t: state.classes[k] for t, k in state.gold.items()}

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import interval
+from crowd_tvcs.answers.intervals import prediction_interval
 from crowd_tvcs.campaign import stand, summary
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.entries import Task
@@ -17,7 +17,7 @@ from crowd_tvcs.cli.main import app
 from crowd_tvcs.report.campaign import render
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.reliability import claims, sure_at
+from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 
 GOLD = {f"g{k:02d}": str(k % 2) for k in range(60)}
 ANSWERS = [
@@ -41,14 +41,14 @@ def test_gold_tasks_are_judged_by_each_other(begin, model):
             connection.exec_driver_sql("UPDATE campaign SET dependence = ?", (text,))
     state = campaign.state()
     found = on_gold(state)
-    claim, hit = claims(answers, known, skill)
+    claim, hit = gold_confidences(answers, known, skill)
     assert found.claim == pytest.approx(claim, abs=1e-9)
     assert found.hit.tolist() == hit.tolist()
-    assert found.sure_at(0.9) == pytest.approx(sure_at(claim, hit, 0.9))
+    assert found.confidence_threshold(0.9) == pytest.approx(confidence_threshold(claim, hit, 0.9))
     assert sum(part.tasks for part in found.by_confidence) >= 60
     assert len(found.by_labels) > 0
     assert isinstance(found.warnings, list)
-    at = 0.9 if model is None else found.sure_at(0.9)
+    at = 0.9 if model is None else found.confidence_threshold(0.9)
     sure = [one.verdict == "sure" for one in campaign.stop(target=0.9)]
     assert sure == [task.confidence >= at for task in state.tasks]
 
@@ -73,7 +73,7 @@ def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
     sure = told["expected_accuracy"]
     assert (told["unlabelled"], len(state.tasks)) == (2, 3)  # which have no accuracy yet
     assert sure == pytest.approx(state.posterior[state.is_labelled].max())
-    low, high = interval(sure, len(GOLD), 1)
+    low, high = prediction_interval(sure, len(GOLD), 1)
     assert low < sure < high
     expected = {"accuracy": sure, "low": low, "high": high, "gold_tasks": len(GOLD)}
     assert told["foreseen"] == pytest.approx(expected)
@@ -83,7 +83,7 @@ def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
     assert line.endswith(f"with chance .95 from {low:.3f} to {high:.3f}, by 60 gold tasks")
     page = render(state, name="c")
     assert "and for labels of the best workers." in page
-    assert f"now, with chance .95 from {100 * low:.2f} % to {100 * high:.2f} %" in page
+    assert f"now (95 % interval {100 * low:.2f} % to {100 * high:.2f} %)" in page
 
 
 def test_where_no_gold_is_measured_there_is_no_interval(begin):
@@ -93,7 +93,7 @@ def test_where_no_gold_is_measured_there_is_no_interval(begin):
         assert summary(state, stand(state))["foreseen"] is None
         assert figures(campaign.store).foreseen is None
         assert "chance .95 from" not in status(campaign)
-        assert "now, with chance .95 from" not in render(state, name="c")
+        assert "now (95 % interval" not in render(state, name="c")
 
 
 def test_a_round_says_what_gold_foresees(begin):
@@ -125,7 +125,7 @@ def test_a_round_says_what_gold_foresees(begin):
     unanswered = np.arange(3) != at
     accuracy = np.full(3, later.expected_accuracy)
     by_hand, with_answered = (
-        state.model.foresight.of_plan(state.quality.values, support, accuracy).accuracy
+        state.model.foresight.forecast_plan(state.quality.values, support, accuracy).accuracy
         for support in (state.pending & unanswered, state.pending)
     )
     assert later.foreseen.accuracy == pytest.approx(by_hand)

@@ -96,7 +96,7 @@ def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
         (one,) = campaign.stop()
         return one.verdict, one.gain, campaign.state().tasks[0].wanted, campaign.plan().pairs
 
-    two = gain_per_label(np.array([[0.1, 0.9]]), 0.8, most=2)[0]
+    two = gain_per_label(np.array([[0.1, 0.9]]), 0.8, max_labels=2)[0]
     assert two > 0.01
     both = [("bob", "t1"), ("cy", "t1")]
     assert told(after_one(least_gain=0.01)) == ("worth a label", pytest.approx(two), 1, both)
@@ -119,7 +119,11 @@ def test_one_whose_answers_are_turned_round_is_as_good(begin):
     assert begin(**two, tasks=["t1"], **INDEPENDENT).stop()[0].gain == pytest.approx(0.4)
     three = {"classes": ["a", "b", "c"], "qualities": {"ann": 0.1}}
     campaign = begin(workers=["ann"], tasks=["t1"], **three, **INDEPENDENT)
-    assert campaign.stop()[0].gain == gain_per_label(np.full((1, 3), 1 / 3), 0.1, most=1)[0] < 0.3
+    assert (
+        campaign.stop()[0].gain
+        == gain_per_label(np.full((1, 3), 1 / 3), 0.1, max_labels=1)[0]
+        < 0.3
+    )
 
 
 def test_a_pair_that_is_not_listed_is_nobodys(begin):

@@ -46,10 +46,10 @@ def folder(tmp_path, monkeypatch):
 def test_status_shows_claimed_beside_reached(folder):
     made = init("--target", 0.93)
     assert made.exit_code == 0, made.stderr
-    assert "ten labels here are worth" in made.stderr
+    assert "ten answers carry the information of" in made.stderr
     assert "target 0.93: by the gold a task is sure from a confidence of 0.9" in made.stderr
     shown = run("status", "c.db").stdout
-    assert "ten labels here are worth" in shown
+    assert "ten answers carry the information of" in shown
     assert "3 labels" in shown
     assert "by confidence" in shown
     told = json.loads(run("status", "c.db", "--json").stdout)
@@ -69,16 +69,16 @@ def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(
     assert "ten labels" not in made.stderr
     told = json.loads(run("status", "c.db", "--json").stdout)
     assert (told["model"], told["dependence"], told["least_gain"]) == ("independent", None, None)
-    assert any("with 3 labels a task" in line for line in told["gold"]["warnings"])
-    assert "warning: with 3 labels a task" in run("status", "c.db").stdout
+    assert any("with 3 labels per task" in line for line in told["gold"]["warnings"])
+    assert "warning: with 3 labels per task" in run("status", "c.db").stdout
 
 
 def test_a_target_that_gold_does_not_show_is_said(folder):
     write_gold(folder, 80, right=0.4)
     made = init("--target", 0.95)
     assert made.exit_code == 0, made.stderr
-    assert "target 0.95: gold does not show that so many labels are right" in made.stderr
-    assert "no task is called sure" in run("status", "c.db").stdout
+    assert "target 0.95: the gold tasks cannot confirm this target" in made.stderr
+    assert "no task is considered finished" in run("status", "c.db").stdout
 
 
 @pytest.mark.parametrize("n_gold", [1, 2])
@@ -86,9 +86,9 @@ def test_less_than_ten_gold_answers_are_said_to_measure_nothing(folder, n_gold):
     write_gold(folder, n_gold)
     made = init("--target", 0.95)
     assert made.exit_code == 0, made.stderr
-    assert "little gold, so no confidence is measured" in made.stderr
-    assert "target 0.95: gold does not show" in made.stderr
-    assert "at least 40 sure gold tasks" in made.stderr
+    assert "little gold, so no confidence is validated" in made.stderr
+    assert "target 0.95: the gold tasks cannot confirm" in made.stderr
+    assert "at least 40 high-confidence gold tasks" in made.stderr
 
 
 @pytest.mark.parametrize(("n_gold", "is_shown"), [(39, False), (45, True)])
@@ -102,7 +102,7 @@ def test_no_task_is_sure_where_gold_is_too_little_to_show_it(folder, n_gold, is_
     verdicts = [one["verdict"] for one in json.loads(run("stop", "c.db", "--json").stdout)]
     assert ("sure" in verdicts) == is_shown
     shown = run("status", "c.db").stdout
-    assert ("no task is called sure" in shown) == (not is_shown)
+    assert ("no task is considered finished" in shown) == (not is_shown)
 
 
 def test_gold_of_one_class_is_taken(folder):
@@ -120,7 +120,7 @@ def test_without_gold_no_confidence_is_measured(folder):
     Path("quality.csv").write_text("worker,quality\nann,0.8\nbob,0.7\n")
     made = run("init", "q.db", "--quality", "quality.csv", "--tasks", "tasks.csv")
     assert made.exit_code == 0, made.stderr
-    assert "no gold, so no confidence is measured" in made.stderr
+    assert "no gold, so no confidence is validated" in made.stderr
     assert json.loads(run("status", "q.db", "--json").stdout)["gold"] is None
 
 
@@ -136,7 +136,7 @@ def test_gold_answers_that_come_in_say_what_they_change(folder):
     assert "little gold" in run("add", "c.db", "--gold", "gold2.csv").stderr
     done = run("import", "c.db", "more.csv")
     assert done.exit_code == 0, done.stderr
-    assert "of 60 gold tasks, each judged by the others" in done.stderr
+    assert "on 60 held-out gold tasks mean confidence is" in done.stderr
 
 
 def test_stop_asks_gold_for_another_target(folder):

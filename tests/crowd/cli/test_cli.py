@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
-from crowd_tvcs.skills.dependence import Claimed, Dependence
+from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
 from tvcs_core.command import shell
 
 WIDE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n"
@@ -237,7 +237,7 @@ def test_skills_bring_the_common_error_that_was_fitted_beside_them(table, tmp_pa
     skills = tmp_path / "skills.csv"
     skills.write_text("worker,deviation,shared_1,shared_2\nann,0.1,0,0\nbob,0.1,0,0\n")
     beside = tmp_path / "dependence.json"
-    measured = (Claimed(2, 40, 0.912, 0.875, 0.739, 0.945),)
+    measured = (CalibrationBin(2, 40, 0.912, 0.875, 0.739, 0.945),)
     beside.write_text(json.dumps(Dependence(plan_error=0.25, measured=measured).as_json()))
     for name, more, error in (
         ("taken", ("--skills", skills), 0.25),

@@ -13,13 +13,13 @@ from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import tables
 from crowd_tvcs.methods import Method
 from crowd_tvcs.plan.assigned import Assigned
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.foresight import Foresight
 from crowd_tvcs.verification.verify import verify
 from crowd_tvcs.what_if import what_if as what_if_budget
 
 TABLE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\ncy,0.6,0.6,0.8\n"
-TOLD = Foresight(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
+TOLD = ForecastModel(50, (1, 2, 3), (0.85, 0.8, 0.75), 0.6, (0.01, 0.02, 0.06))
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_plan_says_what_gold_foresees_and_verify_agrees(folder, words):
     assert foreseen["gold_tasks"] == 50
     assert foreseen["low"] < foreseen["accuracy"] < foreseen["high"]
     assert told["expected_accuracy"] < foreseen["accuracy"] <= told["expected_accuracy"] + 0.06
-    assert f"by 50 gold tasks {foreseen['accuracy']:.3f} of the labels" in done.stderr
+    assert f"predicted accuracy {foreseen['accuracy']:.3f} (95 % interval" in done.stderr
     page = (folder / "plan" / "report.html").read_text()
     assert f"{100 * foreseen['low']:.2f} % to {100 * foreseen['high']:.2f} %" in page
     assert verify(folder / "plan").violations == [

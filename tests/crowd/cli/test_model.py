@@ -57,7 +57,7 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     words = [crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out"]
     done = crowd_tvcs("quality", *words, tmp_path / "skills")
     assert done.exit_code == 0, done.stderr
-    assert "of 40 gold tasks, each judged by the others, " in done.stderr
+    assert "on 40 held-out gold tasks mean confidence is " in done.stderr
     given = json.loads((tmp_path / "skills" / "dependence.json").read_text(encoding="utf-8"))
     assert Dependence.from_json(given) == expected
     assert record_of(tmp_path / "skills")["parameters"]["dependence"] == given
@@ -81,7 +81,7 @@ def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tm
         parameters = record_of(tmp_path / model)["parameters"]
         assert parameters["model"] == model
         assert (parameters["dependence"] is None) == (model == "independent")
-        assert ("ten labels here are worth" in done.stderr) == (model == "dependent")
+        assert ("ten answers carry the information of" in done.stderr) == (model == "dependent")
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
     bayes = vote(answers, skill=estimate_quality(answers, gold, model="independent"))
     rows, honest = (rows_of(tmp_path / m / "labels.csv")[40:] for m in ("independent", "dependent"))
@@ -99,14 +99,14 @@ def test_thin_gold_and_no_gold_take_the_usual_numbers_and_say_so(crowd, tmp_path
         "vote", crowd / "answers.csv", "--gold", crowd / "thin.csv", "--out", tmp_path / "thin"
     )
     assert thin.exit_code == 0, thin.stderr
-    assert "as in most crowds: little gold, so no confidence is measured" in thin.stderr
+    assert "as in most crowds (little gold, so no confidence is validated)" in thin.stderr
     assert record_of(tmp_path / "thin")["parameters"]["dependence"]["source"] == "little gold"
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,1\nt,b,1\nu,a,0\n")
     (tmp_path / "q.csv").write_text("worker,t,u\na,0.8,0.8\nb,0.8,0.8\n")
     words = ["vote", tmp_path / "a.csv", "--quality", tmp_path / "q.csv"]
     none = crowd_tvcs(*words, "--out", tmp_path / "none")
     assert none.exit_code == 0, none.stderr
-    assert "as in most crowds: no gold, so no confidence is measured" in none.stderr
+    assert "as in most crowds (no gold, so no confidence is validated)" in none.stderr
     bayes = crowd_tvcs(*words, "--model", "independent", "--out", tmp_path / "bayes")
     assert bayes.exit_code == 0, bayes.stderr
     sure, surer = (

@@ -44,7 +44,7 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     assert "cheapest for 0.95:" in done.stdout
     short = command(crowd, tmp_path / "short", "--target", 0.999, "--most", 1)
     assert "nothing reaches 0.999, nearest:" in short.stdout
-    assert "1 people do not bring it" not in short.stdout
+    assert "1 people do not raise it" not in short.stdout
     assert "models state one with 300 answers" in done.stderr
     assert "task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
     summary = json.loads((tmp_path / "m" / "summary.json").read_text())
@@ -256,8 +256,8 @@ def test_simulate_refuses(tmp_path, options, message):
 
 
 @pytest.mark.parametrize(("kept", "doubt"), [
-    (lambda rows: [row for row in rows if row.endswith(",1")], "all gold is of one class"),
-    (lambda rows: rows[:6], "no more than 6 gold tasks measure that"),
+    (lambda rows: [row for row in rows if row.endswith(",1")], "all gold has one class"),
+    (lambda rows: rows[:6], "only 6 gold tasks validate it"),
 ])  # fmt: skip
 def test_gold_that_measures_nothing_lets_nobody_go_without_people(crowd, tmp_path, kept, doubt):
     """With 39 gold tasks of one class tasks were "sure and need nobody" by its share alone."""
@@ -268,7 +268,7 @@ def test_gold_that_measures_nothing_lets_nobody_go_without_people(crowd, tmp_pat
         crowd / "workers.csv", "--out", tmp_path / "out", "--target", ".7",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    assert "needs nobody" not in done.stdout
+    assert "needs no people" not in done.stdout
     sentences = [line for line in done.stdout.splitlines() if "a task is" in line]
     assert sentences
     assert all(f", but {doubt}" in line for line in done.stdout.splitlines())

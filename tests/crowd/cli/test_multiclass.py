@@ -73,7 +73,7 @@ def test_a_plan_of_many_classes_is_proved_and_what_was_touched_is_noticed(tables
     names = ["0", "1", "2", "3"] if "--classes" in classes else sorted(NAMES)
     assert summary["classes"] == names
     assert summary["standard_error"] == 0.0
-    assert "Who labels what" in (out / "report.html").read_text(encoding="utf-8")
+    assert "Assignment of tasks" in (out / "report.html").read_text(encoding="utf-8")
     proved = crowd_tvcs("verify", out)
     assert proved.exit_code == 0, proved.stderr
     assert "proved             yes" in proved.stdout

@@ -6,9 +6,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from crowd_tvcs.answers.times import as_text
-from crowd_tvcs.behaviour.overview import COLUMNS, FLAG_COLUMNS
+from crowd_tvcs.answers.times import to_iso
 from crowd_tvcs.behaviour.simulated import simulate_workers
+from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.verification.verify import verify
 
@@ -30,7 +30,7 @@ def crowd(tmp_path_factory):
     )
     a = made.answers
     lines = [
-        f"{task},{worker},{label},{as_text(when)},{seconds}\n"
+        f"{task},{worker},{label},{to_iso(when)},{seconds}\n"
         for (task, worker, label), when, seconds in zip(
             a.rows(), a.when.tolist(), a.seconds.tolist(), strict=True
         )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_tvcs.answers.values import judge_name
+from crowd_tvcs.answers.values import find_name_fault
 from crowd_tvcs.exchange import (
     FORMATS,
     export,
@@ -62,7 +62,7 @@ def test_answers_come_back_as_they_were_given(tool, with_table, task_table, tmp_
 
 # Names as tables can hold them: no control characters, nothing at the ends that is taken off.
 LETTERS = st.characters(exclude_categories=("C", "Z"))
-NAMES = st.text(LETTERS, min_size=1, max_size=6).filter(lambda name: judge_name(name) is None)
+NAMES = st.text(LETTERS, min_size=1, max_size=6).filter(lambda name: find_name_fault(name) is None)
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS)
@@ -413,7 +413,7 @@ def test_a_damaged_assignment_is_refused(text, what, tmp_path):
     ("text", "what"),
     [
         ("text\nx\n", "one column 'task'"),
-        ("task,assigned\n1,x\n", "ours to fill"),
+        ("task,assigned\n1,x\n", "a reserved name"),
         ("task,a,a\n1,x,y\n", "twice"),
         ("task,a\n1,x\n1,y\n", ":3, column 'task': '1' is there already, in line 2"),
         ("task,a\n1\n", "must have 2 cells"),

@@ -168,7 +168,7 @@ def test_a_file_per_user_of_doccano_is_read(tmp_path):
         (
             "all.jsonl",
             DOCCANO,
-            "holds answers of all users and says of none whose; export one file",
+            "has answers of all users without their names; export one file",
         ),
         ("doccano_all.jsonl", DOCCANO, "turn 'Share annotations across all users' off"),
         ("ann.jsonl", {**DOCCANO, "label": ["a", "b"]}, r":1: field 'label' must hold one choice"),
@@ -211,7 +211,7 @@ def test_an_assignment_of_two_workers_and_those_not_approved_are_pointed_out(tmp
     done = run("import", tmp_path / "m.csv", "--format", "mturk", "--out", tmp_path / "o")
     assert done.exit_code == 0
     assert "the AssignmentId 'AX' is that of 2 workers ('W1', 'W2')" in done.stderr
-    assert "taken though Submitted and not approved yet: 1; where they are rejected" in done.stderr
+    assert "1 answers are Submitted but not approved yet, and are included" in done.stderr
     assert "left out: 1 rejected" in done.stderr
     mended = rows.replace("AX,W2", "AY,W2").replace("Submitted", "Approved")
     (tmp_path / "m.csv").write_text(HEAD + mended)

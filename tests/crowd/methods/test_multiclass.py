@@ -144,7 +144,7 @@ def test_large_teams_of_equals_are_counted_and_others_are_sampled(monkeypatch):
     everybody = np.ones((9, 1), dtype=bool)
     exact = [accuracy_of_classes(q, everybody, 3)[0][0] for q in (equal, other)]
     assert exact[0] == pytest.approx(by_enumeration(even_matrices(equal[:, 0], 3), [1 / 3] * 3))
-    monkeypatch.setattr(accuracies, "MOST_OUTCOMES", 3**5)
+    monkeypatch.setattr(accuracies, "MAX_OUTCOMES", 3**5)
     counted, none = accuracy_of_classes(equal, everybody, 3)
     assert counted[0] == pytest.approx(exact[0], abs=1e-12)
     assert none[0] == 0.0
@@ -383,7 +383,7 @@ def test_no_sampled_worker_draws_what_the_truth_draws(monkeypatch):
     quality = np.random.default_rng(4).uniform(0.3, 0.7, (9, 1))
     teams = [np.arange(9)[:, None] >= first for first in range(5)]
     exact = [accuracy_of_classes(quality, team, 3)[0][0] for team in teams]
-    monkeypatch.setattr(accuracies, "MOST_OUTCOMES", 1)
+    monkeypatch.setattr(accuracies, "MAX_OUTCOMES", 1)
     for team, truth in zip(teams, exact, strict=True):
         sampled, error = accuracy_of_classes(quality, team, 3)
         assert 0.0 < error[0] < 0.002

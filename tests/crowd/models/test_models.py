@@ -9,27 +9,27 @@ from crowd_tvcs import Plan, Quality
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.cli.recorded.models import contradictions
 from crowd_tvcs.models.calibration import (
-    PRECISION,
-    PRIOR,
-    _without_own,
+    PRIOR_MEAN,
+    PRIOR_PRECISION,
+    _leave_one_out,
     calibrate,
-    likeliest,
+    fit_shift_and_slope,
     logit,
 )
+from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
-from crowd_tvcs.models.handed_on import HandedOn, open_tasks
-from crowd_tvcs.models.on_gold import OnGold
+from crowd_tvcs.models.held_out_gold import HeldOutGold
 from crowd_tvcs.models.people import (
-    MOST_MODELS,
+    MAX_SUBSET_MODELS,
+    annotator_mixes,
     cheapest,
     expected_with_people,
     fit_people,
-    offers,
     people_needed,
 )
 from crowd_tvcs.models.simulation import simulate_models
-from crowd_tvcs.skills.dependence import Dependence, told, weights_of
-from crowd_tvcs.skills.dependence_fit import WITHIN
+from crowd_tvcs.skills.dependence import Dependence, answer_likelihoods, family_weights
+from crowd_tvcs.skills.dependence_fit import FAMILY_OVERLAP
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior as vote_posterior
 
@@ -49,7 +49,7 @@ def test_models_alone_in_their_families_are_judged_as_the_weighted_vote_judges_w
     gold = Gold({f"t{j:04d}": str(truth[j]) for j in range(150)})
     found = fit_models(answers, gold, {f"m{i}": f"f{i}" for i in range(4)})
     skill = estimate_quality(answers, gold, like=answers)
-    assert found.dependence.within == WITHIN
+    assert found.dependence.within == FAMILY_OVERLAP
     weighted = vote_posterior(answers, skill)
     assert found.posterior[150:] == pytest.approx(weighted[150:], abs=1e-9)
 
@@ -71,16 +71,18 @@ def test_answers_of_one_family_count_less_than_those_of_several(rng):
 
 def test_what_an_answer_counts_is_the_design_effect_of_its_family():
     group, family = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 0])
-    assert weights_of(0.5, group, family) == pytest.approx([2 / 3, 2 / 3, 1.0, 0.5, 0.5, 0.5])
-    assert weights_of(1.0, group, family) == pytest.approx([1 / 2, 1 / 2, 1.0, *[1 / 3] * 3])
-    assert (weights_of(0.0, group, family) == 1.0).all()
+    assert family_weights(0.5, group, family) == pytest.approx([2 / 3, 2 / 3, 1.0, 0.5, 0.5, 0.5])
+    assert family_weights(1.0, group, family) == pytest.approx([1 / 2, 1 / 2, 1.0, *[1 / 3] * 3])
+    assert (family_weights(0.0, group, family) == 1.0).all()
 
 
 def test_a_shift_moves_the_odds_to_be_right_and_leaves_the_shares_of_mistakes(rng):
     own = rng.dirichlet(np.ones(3), (2, 3))
-    rows = told(np.array([0, 2, 1]), np.array([0.6, 0.8]), own, 3, np.array([0, 1, 0]))
+    rows = answer_likelihoods(
+        np.array([0, 2, 1]), np.array([0.6, 0.8]), own, 3, np.array([0, 1, 0])
+    )
     shift = np.array([0.0, 1.0, -0.5])
-    moved = rows.moved(shift)
+    moved = rows.shifted(shift)
     for matrices, before in ((moved.even, rows.even), (moved.own, rows.own)):
         was = before[rows.worker_of]
         assert matrices.sum(axis=2) == pytest.approx(np.ones((3, 3)))
@@ -94,10 +96,13 @@ def test_a_gold_task_is_judged_by_the_others(rng):
     """Turned labels of one fold change what is said of its tasks by nothing but the fit."""
     crowd = simulate_models(2, 20, n_gold=40, rng=3)
     found = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
-    assert found.posterior[found.on_gold.tasks] == pytest.approx(found.on_gold.chances)
-    assert found.on_gold.truth.tolist() == found.truth[found.on_gold.tasks].tolist()
-    known = found.chances(np.ones(found.answers.size, dtype=bool))[found.on_gold.tasks]
-    own = [p[np.arange(40), found.on_gold.truth].mean() for p in (known, found.on_gold.chances)]
+    assert found.posterior[found.held_out_gold.tasks] == pytest.approx(found.held_out_gold.chances)
+    assert found.held_out_gold.truth.tolist() == found.truth[found.held_out_gold.tasks].tolist()
+    known = found.posteriors(np.ones(found.answers.size, dtype=bool))[found.held_out_gold.tasks]
+    own = [
+        p[np.arange(40), found.held_out_gold.truth].mean()
+        for p in (known, found.held_out_gold.chances)
+    ]
     assert own[0] > own[1]  # with its own answers a task looks better
 
 
@@ -105,11 +110,11 @@ def test_the_jack_knife_of_two_numbers_is_what_leaving_one_out_gives(rng):
     n = 60
     x, base = rng.normal(size=n), np.full(n, 1.0)
     is_right = rng.random(n) < 1 / (1 + np.exp(-(1.2 + 0.8 * x)))
-    both = likeliest(base, x, is_right)
-    near = _without_own(both, base, x, is_right)
+    both = fit_shift_and_slope(base, x, is_right)
+    near = _leave_one_out(both, base, x, is_right)
     for i in range(0, n, 7):
         rest = np.arange(n) != i
-        exact = likeliest(base[rest], x[rest], is_right[rest])
+        exact = fit_shift_and_slope(base[rest], x[rest], is_right[rest])
         assert near[i] == pytest.approx(exact, abs=0.01)
         assert not np.allclose(exact, both, atol=1e-4)
 
@@ -122,10 +127,10 @@ def test_the_two_numbers_are_the_likeliest(rng):
         eta = 0.5 + both[0] + both[1] * x
         return (
             np.logaddexp(0, np.where(is_right, -eta, eta)).sum()
-            + (PRECISION * (both - PRIOR) ** 2).sum() / 2
+            + (PRIOR_PRECISION * (both - PRIOR_MEAN) ** 2).sum() / 2
         )
 
-    both = likeliest(np.full(80, 0.5), x, is_right)
+    both = fit_shift_and_slope(np.full(80, 0.5), x, is_right)
     for step in ([1e-3, 0], [-1e-3, 0], [0, 1e-3], [0, -1e-3]):
         assert loss(both) < loss(both + step)
 
@@ -152,7 +157,7 @@ def test_confidence_that_boasts_is_taken_down_and_that_tells_nothing_is_not_used
         assert quality[some].mean() == pytest.approx(accuracy, abs=0.05)
     assert quality[~knows].mean() == pytest.approx(0.75, abs=0.05)
     assert quality[~knows].std() < 0.06
-    assert set(found.moved) == {0, 1}
+    assert set(found.coefficients) == {0, 1}
 
 
 def test_confidence_without_enough_gold_changes_nothing():
@@ -174,7 +179,7 @@ def test_confidence_stays_with_its_answer_where_gold_has_a_class_of_its_own(rng)
     gold = Gold(crowd.gold_labels.labels, ["0", "1", "2"])
     first = fit_models(a, gold, crowd.family_of, confidence=crowd.confidence)
     other = fit_models(turned, gold, crowd.family_of, confidence=crowd.confidence[order])
-    assert first.calibrated.moved
+    assert first.calibrated.coefficients
     assert other.posterior == pytest.approx(first.posterior)
 
 
@@ -188,7 +193,7 @@ def gaps_of(n_gold=300, **settings):
         alone = replace(found, dependence=Dependence())
         is_open = found.truth < 0
         for at, one in enumerate((found, alone)):
-            chances = one.chances(np.ones(found.answers.size, dtype=bool))[is_open]
+            chances = one.posteriors(np.ones(found.answers.size, dtype=bool))[is_open]
             right = chances.argmax(axis=1) == y[is_open]
             gaps[at, seed] = chances.max(axis=1).mean() - right.mean()
             own = chances[np.arange(right.size), y[is_open]]
@@ -274,7 +279,7 @@ def test_where_models_are_unsure_people_err_more_and_that_is_known(hardness, con
     is_open = models.truth < 0
     order = np.argsort(models.posterior.max(axis=1)[is_open])
     for part in np.array_split(order, 3):
-        claimed, reached = people.usual[is_open][part].mean(), right[is_open][part].mean()
+        claimed, reached = people.mean_quality[is_open][part].mean(), right[is_open][part].mean()
         assert claimed == pytest.approx(reached, abs=0.04)
     assert people.slope > 0.1 if hardness else people.slope < 0.05
 
@@ -285,13 +290,13 @@ def test_people_with_little_gold_are_as_good_everywhere():
     people = fit_people(models, crowd.answers, crowd.gold_labels, crowd.people)
     assert (people.shift, people.slope) == (0.0, 0.0)
     assert people.skill.workers == ("p1",)
-    assert people.usual == pytest.approx(people.skill.mean[0], abs=1e-4)
+    assert people.mean_quality == pytest.approx(people.skill.mean[0], abs=1e-4)
 
 
 def test_subsets_of_models_are_priced_with_the_people_they_leave_work_for():
     crowd = simulate_models(3, 200, n_gold=200, families=(2, 1), rng=2)
     found = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
-    priced = offers(found, [0.01, 0.02, 0.05], 0.1, 0.8, target=0.95, most=5)
+    priced = annotator_mixes(found, [0.01, 0.02, 0.05], 0.1, 0.8, target=0.95, most=5)
     assert len(priced) == 8
     assert [one.cost for one in priced] == sorted(one.cost for one in priced)
     of = {one.models: one for one in priced}
@@ -311,8 +316,8 @@ def test_subsets_of_models_are_priced_with_the_people_they_leave_work_for():
 def test_of_many_models_not_all_subsets_are_priced():
     crowd = simulate_models(1, 20, n_gold=20, families=(11,), rng=2)
     found = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
-    assert len(found.answers.workers) > MOST_MODELS
-    assert len(offers(found, [0.1] * 11, 1.0, 0.8, target=0.9, most=2)) == 1 + 11 + 11 + 1
+    assert len(found.answers.workers) > MAX_SUBSET_MODELS
+    assert len(annotator_mixes(found, [0.1] * 11, 1.0, 0.8, target=0.9, most=2)) == 1 + 11 + 11 + 1
 
 
 def test_models_that_nobody_answered_for_are_refused():
@@ -354,11 +359,11 @@ def handed_with(claim, hits, *, agreed="11", target=0.9):
     gold = Gold({f"t{j:04d}": str(truth[j]) for j in range(40)}, ["0", "1"])
     found = fit_models(answers, gold, {"m0": "f", "m1": "g"})
     chances = np.tile([1 - claim, claim], (40, 1))
-    on_gold = OnGold(np.arange(40), truth, chances, chances)
+    held_out_gold = HeldOutGold(np.arange(40), truth, chances, chances)
     found.__dict__["posterior"] = np.tile([1 - claim, claim], (60, 1))
-    found = replace(found, on_gold=on_gold)
+    found = replace(found, held_out_gold=held_out_gold)
     found.__dict__["posterior"] = np.tile([1 - claim, claim], (60, 1))
-    return HandedOn(found, open_tasks(found), np.full(60, 0.8), target, 5)
+    return DeferredTasks(found, open_tasks(found), np.full(60, 0.8), target, 5)
 
 
 def test_where_gold_is_against_a_claim_it_is_said_and_nobody_is_not_enough():
@@ -367,27 +372,31 @@ def test_where_gold_is_against_a_claim_it_is_said_and_nobody_is_not_enough():
     assert good.doubt == ""
     [sentence] = good.sentences()
     assert sentence == (
-        "after 2 models agree on 1 (20 tasks) a task is .95 sure and needs nobody to reach .9"
+        "after 2 models agree on 1 (20 tasks) the confidence of a task is .95, and it needs no "
+        "people to reach .9"
     )
     assert {row[5] for row in good.rows()} == {""}
     bad = handed_with(0.95, 30)
     [sentence] = bad.sentences()
-    assert "needs nobody" not in sentence
-    assert "of 40 such tasks 0.950 is claimed and 0.750 reached (0.598 to 0.858)" in sentence
-    assert sentence.endswith("how many people it needs to reach .9 is not known")
-    assert all("0.750 reached" in row[5] for row in bad.rows())
+    assert "needs no people" not in sentence
+    assert (
+        "on 40 such tasks mean confidence is 0.950 but accuracy is 0.750 (0.598 to 0.858)"
+        in sentence
+    )
+    assert sentence.endswith("the number of people needed to reach .9 is unknown")
+    assert all("accuracy is 0.750" in row[5] for row in bad.rows())
 
 
 def test_what_no_gold_task_is_like_needs_people_whatever_is_claimed():
     """Gold of one class says nothing of tasks on which the models agree on another."""
     found = handed_with(0.95, 38)
-    elsewhere = replace(found.models.on_gold, tasks=np.array([], dtype=int),
+    elsewhere = replace(found.models.held_out_gold, tasks=np.array([], dtype=int),
                         truth=np.array([], dtype=int), chances=np.empty((0, 2)))  # fmt: skip
-    models = replace(found.models, on_gold=elsewhere)
+    models = replace(found.models, held_out_gold=elsewhere)
     models.__dict__["posterior"] = np.tile([0.05, 0.95], (60, 1))
     [sentence] = replace(found, models=models).sentences()
-    assert "but no gold task is like it" in sentence
-    assert "needs nobody" not in sentence
+    assert "but there is no such gold task" in sentence
+    assert "needs no people" not in sentence
 
 
 def test_tasks_that_no_model_has_answered_have_no_label():
@@ -396,7 +405,7 @@ def test_tasks_that_no_model_has_answered_have_no_label():
     said[0, :20] = 0
     gold = Gold({f"t{j:04d}": str(j % 2) for j in range(30)}, ["0", "1"])
     found = fit_models(answers_of(said), gold, {"m0": "f", "m1": "g"})
-    *_, last = HandedOn(found, open_tasks(found), None, 0.9, 5).rows()
+    *_, last = DeferredTasks(found, open_tasks(found), None, 0.9, 5).rows()
     assert last[:4] == ["t0059", 0, "", ""]
 
 

@@ -321,7 +321,7 @@ def test_best_proves_a_plan_with_money_and_groups_and_verify_checks_it(assigned,
     assert summary["money_price"] > 0.0
     report = (tmp_path / "plan" / "report.html").read_text()
     worth = f"{100 * summary['money_price']:.4f}"
-    assert f"One more unit of money is worth at most <b>{worth} points</b>" in report
+    assert f"One more unit of money adds at most <b>{worth} points</b>" in report
     pairs = tmp_path / "plan" / "assignment.csv"
     pairs.write_text("worker,task\nann,t1\nann,t2\nbob,t1\n")
     done = crowd_tvcs("verify", tmp_path / "plan")

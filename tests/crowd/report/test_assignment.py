@@ -63,9 +63,9 @@ def test_the_report_says_what_the_operator_needs():
     for text in (
         f"{100 * found.expected_accuracy:.2f} %",
         "crowd-tvcs assign q.csv --seed 3",
-        "Which caps bind",
+        "Limiting caps",
         "used up",
-        "Tasks least sure",
+        "Tasks with the lowest expected accuracy",
         "Load per worker",
         "Answers per task",
         "One more answer in the budget",
@@ -91,7 +91,7 @@ def test_an_empty_assignment_has_a_report():
 def test_without_a_curve_there_is_none():
     found, _ = report(2, 3)
     page = Page(render(found, source="q.csv", command="x", caps=CAPS))
-    assert "What another budget would buy" not in page.text
+    assert "Accuracy at other budgets" not in page.text
     assert page.tags.count("polyline") == 0
 
 
@@ -113,7 +113,7 @@ def test_a_plan_is_a_dot_on_the_line_of_its_own_method_or_no_dot(method):
     is_own = METHODS[method].is_quick
     assert curve[0] == (method if is_own else "fast")
     assert page.attributes.count(("class", "found")) == 2 * is_own
-    assert ("it has no dot" in page.text) == (not is_own)
+    assert ("It has no dot" in page.text) == (not is_own)
     at = [offer.expected_accuracy for offer in curve[1] if offer.budget == found.size]
     if is_own:
         assert at == [max(o.expected_accuracy for o in curve[1] if o.budget <= found.size)]
@@ -152,7 +152,7 @@ def test_a_certified_plan_shows_its_bound_and_what_one_more_is_worth():
     found, page = report(5, 20, "best")
     assert found.certified
     assert f"{100 * found.bound:.2f} %" in page.text
-    assert "One more answer in the budget is worth at most" in page.text
+    assert "One more answer in the budget adds at most" in page.text
     assert f"{100 * found.budget_price:.4f} points" in page.text
     assert "not certified" not in page.text
     assert "not certified" in report(5, 20, "qlp")[1].text
@@ -166,5 +166,5 @@ def test_demands_and_their_tables_are_shown():
     curve = around(found)
     assert curve[0] == "qlp"
     page = Page(render(found, source="q.csv", command="x", caps=CAPS | tables, curve=curve))
-    for text in ("no cap, and <b>.csv", "least answers per task", "3 pairs, all assigned"):
+    for text in ("no cap, and <b>.csv", "minimum answers per task", "3 pairs, all assigned"):
         assert text in page.text

@@ -34,30 +34,30 @@ SECOND = FIRST | {"bob": "abaababaabab" * 4 + "aa"}
 
 def test_a_flat_curve_is_no_reason_to_stop_where_the_table_says_that_labels_are_worth_it(tmp_path):
     text = page(tmp_path, SECOND)
-    assert "50 of 50 tasks are worth a further label" in text
-    assert "That the curve is flat is no reason to stop" in text
+    assert "50 of 50 tasks are worth another label" in text
+    assert "A flat curve is no reason to stop" in text
     assert "worth a label 50" in text
     assert "not worth their price" not in text
 
 
 def test_a_curve_that_rises_is_not_called_flat(tmp_path):
     text = page(tmp_path, FIRST)
-    assert "50 of 50 tasks are worth a further label" in text
+    assert "50 of 50 tasks are worth another label" in text
     assert "curve is flat" not in text
     assert "The last 12 labels changed the expected accuracy by +4.80 points." in text
 
 
 def test_where_no_task_can_have_a_label_the_words_say_so(tmp_path):
     text = page(tmp_path, FIRST, max_workers_per_task=1)
-    assert "No task is worth a further label, or none can have one" in text
+    assert "No task is worth another label, or can get one" in text
     assert "full 50" in text
     assert "tasks are worth" not in text
 
 
 def test_a_budget_that_is_used_up_is_said(tmp_path):
     text = page(tmp_path, FIRST, budget=50)
-    assert "worth a further label" in text
-    assert "But the budget is used up." in text
+    assert "worth another label" in text
+    assert "However, the budget is used up." in text
 
 
 @pytest.mark.parametrize("n", [1, 2])

@@ -8,14 +8,17 @@ import pytest
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.report.campaign import accuracy_by_answers, render
 from crowd_tvcs.report.reliability import diagram
-from crowd_tvcs.skills.dependence import Claimed
+from crowd_tvcs.skills.dependence import CalibrationBin
 
 WORKERS = ["ann", "bob", "cy"]
 
 
 def test_what_is_honest_lies_on_the_diagonal_and_what_claims_too_much_below():
     found = diagram(
-        [Claimed(None, 40, 0.8, 0.8, 0.65, 0.9), Claimed(None, 200, 0.9, 0.7, 0.63, 0.76)]
+        [
+            CalibrationBin(None, 40, 0.8, 0.8, 0.65, 0.9),
+            CalibrationBin(None, 200, 0.9, 0.7, 0.63, 0.76),
+        ]
     )
     (x0, y0), (x1, y1) = found["from"], found["to"]
     honest, bold = found["dots"]
@@ -23,7 +26,7 @@ def test_what_is_honest_lies_on_the_diagonal_and_what_claims_too_much_below():
     assert honest["y"] == pytest.approx(on_line, abs=0.2)
     assert bold["y"] > y0 + (y1 - y0) * (bold["x"] - x0) / (x1 - x0)  # y counts from above
     assert honest["top"] < honest["y"] < honest["bottom"]
-    assert (honest["parts"], bold["parts"]) == (False, True)
+    assert (honest["is_miscalibrated"], bold["is_miscalibrated"]) == (False, True)
 
 
 def make(path, rng, n_gold=60, **options):
@@ -55,8 +58,8 @@ def test_the_page_shows_what_is_claimed_and_reached_on_gold(tmp_path, rng):
         html = render(state, name="c")
     text = " ".join(re.sub(r"<[^>]*>", " ", html).split())
     assert html.count("<circle") >= 2
-    assert "What is claimed and what is reached" in text
-    assert "ten labels here are worth" in text
+    assert "Calibration on gold tasks" in text
+    assert "ten answers carry the information of" in text
     for one in state.model.measured:
         assert f"{one.claimed:.3f} {one.reached:.3f} {one.low:.3f}" in text
 
@@ -73,7 +76,7 @@ def test_a_claim_that_gold_contradicts_is_a_warning_on_the_page(tmp_path, rng):
             tmp_path / f"{model}.db", classes=["a", "b"], model=model, **given
         ) as campaign:
             pages[model] = render(campaign.state(), name="c")
-    assert "warning: with 3 labels a task a confidence of" in pages["independent"]
+    assert "warning: with 3 labels per task, mean confidence" in pages["independent"]
     assert "warning: with 3 labels" not in pages["dependent"]
 
 
@@ -83,7 +86,7 @@ def test_without_gold_the_page_says_that_nothing_is_measured(tmp_path):
         tmp_path / "c.db", workers=WORKERS, tasks=["t"], qualities=qualities
     ) as campaign:
         page = render(campaign.state(), name="c")
-    assert "nothing is measured" in page
+    assert "There are no gold answers to validate this" in page
     assert "<circle" not in page
 
 

@@ -19,7 +19,7 @@ from crowd_tvcs.routing.routing import (
     separation,
     uncertainty,
 )
-from crowd_tvcs.skills.dependence import Dependence, chances, told
+from crowd_tvcs.skills.dependence import Dependence, answer_likelihoods, dependent_posterior
 
 
 def random_posterior(rng, n_tasks, n_classes):
@@ -110,7 +110,7 @@ def test_looking_ahead_agrees_with_the_exact_expected_accuracy():
 def test_looking_ahead_with_three_classes_agrees_with_enumeration(rng):
     posterior = random_posterior(rng, 3, 3)
     q = rng.uniform(0.4, 0.9, 3)
-    found = gain_per_label(posterior, q, most=3)
+    found = gain_per_label(posterior, q, max_labels=3)
     for j in range(3):
         matrix = even_matrices(q[j : j + 1], 3)[0]
         best = 0.0
@@ -148,9 +148,9 @@ MODEL = Dependence(0.9, 0.2, 1.0, 0.0, 0.06, 0.3, (0.1, 0.0, -0.1, 0.05, 0.2))
 
 def voted(labels, q):
     """What the vote says of one task with these labels: chance of class 1."""
-    rows = told(np.array(labels, dtype=np.int64), np.full(len(labels), q), None, 2)
+    rows = answer_likelihoods(np.array(labels, dtype=np.int64), np.full(len(labels), q), None, 2)
     task_of = np.zeros(len(labels), dtype=np.int64)
-    return chances(MODEL, rows, task_of, 1, np.full((1, 2), 0.5), 1.0)[0, 1]
+    return dependent_posterior(MODEL, rows, task_of, 1, np.full((1, 2), 0.5), 1.0)[0, 1]
 
 
 def worth_of(labels, q, most, price, votes, is_first=True):
@@ -177,7 +177,7 @@ def test_where_workers_err_together_a_label_moves_a_task_as_the_vote_does(labels
         price = (low + high) / 2.0
         pays = worth_of(labels, 0.75, most, price, votes) > max(p, 1.0 - p)
         low, high = (price, high) if pays else (low, price)
-    options = {"dependence": MODEL, "answers": len(labels), "most": most}
+    options = {"dependence": MODEL, "answers": len(labels), "max_labels": most}
     found = gain_per_label(np.array([[1.0 - p, p]]), 0.75, **options)[0]
     assert found == approx(low, abs=1e-11)
 
@@ -200,8 +200,8 @@ def test_a_label_of_one_who_tells_nothing_adds_nothing_where_workers_err_togethe
 
 def test_one_label_may_be_worth_nothing_where_three_are():
     posterior = np.array([[0.2, 0.8]])
-    assert gain_per_label(posterior, 0.75, most=1)[0] == approx(0.0, abs=1e-12)
-    assert gain_per_label(posterior, 0.75, most=3)[0] > 0.005
+    assert gain_per_label(posterior, 0.75, max_labels=1)[0] == approx(0.0, abs=1e-12)
+    assert gain_per_label(posterior, 0.75, max_labels=3)[0] > 0.005
 
 
 def test_no_label_is_worth_buying_for_a_certain_task_or_from_a_guesser():

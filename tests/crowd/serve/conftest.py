@@ -9,14 +9,14 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.serve import entrance
+from crowd_tvcs.serve import operator_auth
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.start import Place, config_of
+from crowd_tvcs.serve.start import ListenAddress, config_of
 
 PASSWORD = "correct horse"
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
-COST = dict(entrance.COST)
+COST = dict(operator_auth.ARGON2_COST)
 BASE = "http://127.0.0.1:8000"
 
 
@@ -36,7 +36,7 @@ def begun(place):
 def cheap_passwords(monkeypatch):
     """A quarter of a second of processor for every desk that a test makes would be half of it."""
     for name, cost in {"time_cost": 1, "memory_cost": 64, "parallelism": 1}.items():
-        monkeypatch.setitem(entrance.COST, name, cost)
+        monkeypatch.setitem(operator_auth.ARGON2_COST, name, cost)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def operator(browse):
 @contextmanager
 def listening(served, place=None, most=None):
     """The desk on a free port of this machine; its address."""
-    server = uvicorn.Server(config_of(served, place or Place(port=0), most=most))
+    server = uvicorn.Server(config_of(served, place or ListenAddress(port=0), most=most))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

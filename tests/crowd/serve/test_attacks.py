@@ -17,8 +17,8 @@ import pytest
 
 pytest.importorskip("fastapi")
 from crowd_tvcs.serve import app as desk_app
-from crowd_tvcs.serve import connections, entrance
-from crowd_tvcs.serve.start import Place
+from crowd_tvcs.serve import connections, operator_auth
+from crowd_tvcs.serve.start import ListenAddress
 from tests.crowd.serve.conftest import PASSWORD, listening
 
 IDLE = 1020
@@ -90,14 +90,14 @@ def test_who_asked_before_is_closed_last(served):
     ],
 )
 def test_a_request_that_does_not_come_whole_in_time_ends(served, monkeypatch, sent):
-    monkeypatch.setattr(connections, "WHOLE", 0.5)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.5)
     with listening(served) as address, connected(address) as one:
         one.sendall(sent)
         assert is_closed(one)
 
 
 def test_a_byte_now_and_then_does_not_keep_a_connection(served, monkeypatch):
-    monkeypatch.setattr(connections, "WHOLE", 0.5)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.5)
     with listening(served) as address, connected(address) as one:
         one.sendall(b"GET / HTTP/1.1\r\nX: ")
         begun = time.monotonic()
@@ -123,7 +123,7 @@ def test_a_large_head_is_refused(served, piece, end):
 
 
 def test_who_does_not_read_the_answer_is_given_up(served, monkeypatch):
-    monkeypatch.setattr(connections, "UNREAD", 0.5)
+    monkeypatch.setattr(connections, "READ_SECONDS", 0.5)
     large = {"desk.css": "x" * 50_000_000}
     monkeypatch.setattr(desk_app, "static_bodies", lambda: large)
     with listening(served) as address, connected(address) as one:
@@ -138,7 +138,7 @@ def test_who_does_not_read_the_answer_is_given_up(served, monkeypatch):
 
 def test_what_is_short_is_said_once_a_minute_and_not_as_a_traceback(capsys):
     loop = asyncio.new_event_loop()
-    connections.say_what_is_short(loop)
+    connections.log_shortage(loop)
     error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
     for _ in range(100):
         loop.call_exception_handler({"message": "socket.accept()", "exception": error})
@@ -173,7 +173,7 @@ def guess(address, k, answers):
 
 
 def test_wrong_passwords_from_many_addresses_hold_no_other_page_up(served, monkeypatch):
-    slow = entrance._hashed
+    slow = operator_auth._hashed
     begun = threading.Event()
 
     def slower(password, salt):
@@ -181,9 +181,9 @@ def test_wrong_passwords_from_many_addresses_hold_no_other_page_up(served, monke
         time.sleep(1.0)
         return slow(password, salt)
 
-    monkeypatch.setattr(entrance, "_hashed", slower)
+    monkeypatch.setattr(operator_auth, "_hashed", slower)
     answers = []
-    with listening(served, Place(port=0, **PROXY)) as address:
+    with listening(served, ListenAddress(port=0, **PROXY)) as address:
         threads = [threading.Thread(target=guess, args=(address, k, answers)) for k in range(1, 61)]
         for thread in threads:
             thread.start()
@@ -195,7 +195,7 @@ def test_wrong_passwords_from_many_addresses_hold_no_other_page_up(served, monke
         assert time.monotonic() - start < 3.0  # of the five that are looked at each takes one
         for thread in threads:
             thread.join()
-    looked_at = entrance.QUEUE + 1
+    looked_at = operator_auth.MAX_QUEUED + 1
     assert sum(status == 401 for status, _ in answers) <= 2 * looked_at
     assert answers.count((503, "2")) >= 60 - 2 * looked_at
 
@@ -203,7 +203,7 @@ def test_wrong_passwords_from_many_addresses_hold_no_other_page_up(served, monke
 def test_an_operator_who_was_let_in_is_not_held_up_by_a_full_queue(served, browse):
     client = browse()
     assert client.post("/operator/login", data={"password": PASSWORD}).status_code == 200
-    served.entrance._waiting = entrance.QUEUE + 1
+    served.auth._waiting = operator_auth.MAX_QUEUED + 1
     assert client.post("/operator/login", data={"password": PASSWORD}).status_code == 200
     assert client.get("/api/v1/status", auth=("x", PASSWORD)).status_code == 200
     refused = client.post("/operator/login", data={"password": "x"})

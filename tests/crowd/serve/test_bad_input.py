@@ -125,7 +125,7 @@ def test_a_full_disk_is_503_and_nothing_is_lost(operator, worker, campaign):
             break
     assert full.status_code == 503
     assert int(full.headers["retry-after"]) > 0
-    assert "nothing is lost" in full.text
+    assert "Nothing is lost" in full.text
     assert campaign.store.place not in full.text
     there = {w.name for w in campaign.state().workers}
     assert there.isdisjoint(names.split(","))
@@ -161,7 +161,7 @@ def test_a_database_that_is_away_is_said_and_comes_back(browse, tokens, campaign
         for _ in range(3):
             gone = ann.post("/answer", data=fields)
             assert (gone.status_code, gone.headers["retry-after"]) == (503, "5")
-            assert "nothing is lost" in gone.text
+            assert "Nothing is lost" in gone.text
             part = ann.post("/answer", data=fields, headers={"X-Part": "main"})
             assert part.status_code == 503
             assert "try again" in part.json()["detail"]

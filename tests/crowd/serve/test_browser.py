@@ -11,7 +11,7 @@ from crowd_tvcs.campaign import Campaign, Worker
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.turn.shown import LEAST
+from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
 from tests.browser import FLAGS, find_browser
 from tests.crowd.serve.conftest import PASSWORD, listening
 
@@ -36,8 +36,8 @@ def browser():
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A served campaign of four tasks: its address, tokens and campaign."""
-    monkeypatch.setattr(operator, "REFRESH", 0.2)
-    monkeypatch.setattr(worker, "ASK_AGAIN", 0.2)
+    monkeypatch.setattr(operator, "REFRESH_SECONDS", 0.2)
+    monkeypatch.setattr(worker, "POLL_SECONDS", 0.2)
     tasks = [f"t{j}" for j in range(4)]
     workers = [Worker("ann"), Worker("bob", max_tasks=4)]
     options = {"workers": workers, "qualities": QUALITIES, "classes": ["bad", "good"]}
@@ -83,7 +83,7 @@ def require_usable(page, *schemes):
 
 def answered(page, number):
     page.get_by_text(f"You have answered {number}").wait_for()
-    page.wait_for_timeout(1000 * LEAST + 50)  # what comes sooner is not taken
+    page.wait_for_timeout(1000 * MIN_SECONDS + 50)  # what comes sooner is not taken
 
 
 def by_keyboard(page):
@@ -113,7 +113,7 @@ def offline_and_back(page, campaign):
     before = campaign.state().settings.answers
     page.context.set_offline(True)
     page.keyboard.press("2")
-    page.get_by_text("kept here and not sent yet").wait_for()
+    page.get_by_text("kept here and will be sent again").wait_for()
     assert campaign.state().settings.answers == before
     page.context.set_offline(False)
     answered(page, 3)
@@ -122,13 +122,13 @@ def offline_and_back(page, campaign):
 
 def pause_and_resume(operators, page):
     """What the operator holds up is said by the worker's page, and goes on there by itself."""
-    operators.get_by_role("button", name="Pause: hand out nothing").click()
-    operators.get_by_text("Paused: nobody gets a task.").wait_for()
+    operators.get_by_role("button", name="Pause assigning tasks").click()
+    operators.get_by_text("Paused: no tasks are assigned.").wait_for()
     page.reload()
     page.get_by_role("heading", name="Paused").wait_for()
     require_usable(page, "light")
-    operators.get_by_role("button", name="Hand out tasks again").click()
-    page.get_by_role("heading", name="Nothing for you now").wait_for()
+    operators.get_by_role("button", name="Resume assigning tasks").click()
+    page.get_by_role("heading", name="No task at the moment").wait_for()
 
 
 def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
@@ -144,7 +144,7 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     by_keyboard(ann)
     offline_and_back(ann, campaign)
     assert ann.evaluate("window.sameDocument")  # no page was loaded anew
-    ann.get_by_role("heading", name="Nothing for you now").wait_for()
+    ann.get_by_role("heading", name="No task at the moment").wait_for()
     require_usable(ann, "dark")
     operators.locator(".facts li b", has_text="3").first.wait_for()  # by itself
     pause_and_resume(operators, ann)
@@ -156,7 +156,7 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     bob.get_by_role("heading", name="All done").wait_for()
 
     operators.locator(".facts li b", has_text="7").first.wait_for()
-    operators.get_by_role("link", name="Ask now").click()
+    operators.get_by_role("link", name="Assess all tasks").click()
     operators.locator("#advised table").wait_for()
     require_usable(operators, "light", "dark")
     state = campaign.state()

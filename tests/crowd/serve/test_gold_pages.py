@@ -55,7 +55,7 @@ def shape(page):
     """A page without what must differ: text, names, times and tokens."""
     page = re.sub(r'value="[\w-]+\.[\w-]+\.[\w-]+"', 'value="FORM"', page)
     page = re.sub(r"[\w-]{12}(?=/image\.png|\")", "ALIAS", page)
-    return re.sub(r"Text \d+|answered \d+|kept for you for \d+", "X", page)
+    return re.sub(r"Text \d+|answered \d+|reserved for you for \d+", "X", page)
 
 
 def test_pages_of_gold_and_of_others_are_alike(browse, tokens, campaign):
@@ -163,19 +163,19 @@ def test_the_operator_sees_which_is_gold_and_what_it_says(operator, campaign):
     while (offer := campaign.next("ann")).task is not None:
         campaign.submit("ann", offer.task, "good" if offer.task in GOLD else "bad")
     page = operator.get("/operator").text
-    assert re.search(r"<b>100.0 %</b> of \d+ answers to gold among the tasks are right", page)
-    assert "skills say 90.0 %" in page
+    assert re.search(r"<b>100.0 %</b> of \d+ answers to mixed-in gold are right", page)
+    assert "90.0 % expected from skills" in page
     assert re.search(r"100.0 % by (\d+) of \1 on gold", page)
-    assert "of 12 tasks may be handed out" in page
+    assert "of 12 tasks can be assigned" in page
     on_gold = operator.get("/operator/gold-answers.csv").text.splitlines()
-    assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to gold among", page)[1])
+    assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to mixed-in gold", page)[1])
     assert set(on_gold[1:]) <= {f"{name},ann,good" for name in GOLD}
     assert "known-" not in operator.get("/operator/labels.csv").text
     assert "known-" not in operator.get("/operator/answers.csv").text
 
 
 def test_a_desk_fits_the_model_to_whoever_labels_while_nobody_waits(tmp_path, monkeypatch):
-    monkeypatch.setattr("crowd_tvcs.serve.app.HISTORY", 0.05)
+    monkeypatch.setattr("crowd_tvcs.serve.app.HISTORY_SECONDS", 0.05)
     gold = {f"g{j:02d}": "01"[j % 2] for j in range(30)}
     answers = [
         (task, name, label if j % every else str(1 - int(label)))
@@ -212,21 +212,21 @@ def brought(tmp_path, *answered):
         ((), None),
         (
             ("ann", "bob"),
-            "no gold is handed out to 2 of 3 workers (ann, bob), who have answered all 3 gold "
-            "tasks before; give gold that they have not seen in --gold FILE",
+            "2 of 3 workers (ann, bob) have already answered all 3 gold tasks and get no gold; add "
+            "gold that they have not seen with --gold FILE",
         ),
         (
             ("ann", "bob", "cy"),
-            "no gold is handed out to anybody: all 3 workers have answered all 3 gold tasks "
-            "before; give gold that they have not seen in --gold FILE",
+            "all 3 workers have already answered all 3 gold tasks and get no gold; add gold that "
+            "they have not seen with --gold FILE",
         ),
     ],
 )
 def test_a_desk_says_to_whom_it_hands_out_no_gold(tmp_path, monkeypatch, capsys, answered, message):
     place = brought(tmp_path, *answered)
     monkeypatch.setattr(start, "_run", lambda *_: None)
-    start.serve(place, start.Place(), gold_share=0.5)
-    told = [line for line in capsys.readouterr().err.splitlines() if "handed out" in line]
+    start.serve(place, start.ListenAddress(), gold_share=0.5)
+    told = [line for line in capsys.readouterr().err.splitlines() if "get no gold" in line]
     assert told == ([] if message is None else [message])
     with Campaign(place) as campaign:
         assert without_gold(campaign.store) == (sorted(answered), 3)
@@ -234,8 +234,8 @@ def test_a_desk_says_to_whom_it_hands_out_no_gold(tmp_path, monkeypatch, capsys,
         binding = [one for one in figures(campaign.store).binding if line in one]
         assert binding == ([f"{len(answered)} {line}"] if answered else [])
     (tmp_path / "new.csv").write_text("task,label\nn1,1\n")
-    start.serve(place, start.Place(), gold=tmp_path / "new.csv")
-    assert "handed out to" not in capsys.readouterr().err
+    start.serve(place, start.ListenAddress(), gold=tmp_path / "new.csv")
+    assert "get no gold" not in capsys.readouterr().err
 
 
 def test_who_answers_all_gold_at_the_desk_is_counted_too(campaign):

@@ -26,13 +26,13 @@ PATIENCE = 60.0
 def _serve(store, port, password):
     """The server, in a process that was forked where all is imported: it starts in no time."""
     from crowd_tvcs.serve.limits import TokenBucket
-    from crowd_tvcs.serve.start import Place, serve
+    from crowd_tvcs.serve.start import ListenAddress, serve
 
     TokenBucket.wait = lambda self, name, now=None: 0.0  # haste is not what is looked at
     os.dup2(os.open(password.with_name("said"), os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
     while True:
         try:
-            serve(store, Place(port=port), password_file=password)
+            serve(store, ListenAddress(port=port), password_file=password)
         except StoreError:  # the database begins anew; what keeps servers up starts it once more
             time.sleep(0.05)
 

@@ -17,11 +17,11 @@ from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.seats import seats_of
 from crowd_tvcs.campaign.store.schema import audit
-from crowd_tvcs.serve import entrance
 from crowd_tvcs.serve import operator as operator_pages
+from crowd_tvcs.serve import operator_auth
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.limits import TooFast
+from crowd_tvcs.serve.limits import RateLimitError
 from tests.crowd.serve import conftest
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 
@@ -45,7 +45,7 @@ def test_without_the_password_there_is_nothing(browse, served):
 
 
 def set_clock(monkeypatch, now):
-    monkeypatch.setattr(entrance, "time", SimpleNamespace(time=lambda: now))
+    monkeypatch.setattr(operator_auth, "time", SimpleNamespace(time=lambda: now))
 
 
 def test_five_wrong_passwords_are_looked_at_whatever_way_they_come(browse, served, monkeypatch):
@@ -71,47 +71,47 @@ def audited(campaign):
 
 
 def test_a_network_of_ipv6_is_one_address(served, campaign):
-    tries = [served.entrance.lets_in("x", f"2001:db8:0:1::{k:x}") for k in range(5)]
+    tries = [served.auth.check_password("x", f"2001:db8:0:1::{k:x}") for k in range(5)]
     assert tries == [False] * 5
-    with pytest.raises(TooFast):
-        served.entrance.lets_in(PASSWORD, "2001:db8:0:1:ffff::")
+    with pytest.raises(RateLimitError):
+        served.auth.check_password(PASSWORD, "2001:db8:0:1:ffff::")
     for other in ("2001:db8:0:2::", "::ffff:192.0.2.1", "192.0.2.2", "nowhere"):
-        assert served.entrance.lets_in(PASSWORD, other)
+        assert served.auth.check_password(PASSWORD, other)
     for _ in range(5):
-        served.entrance.lets_in("x", "::ffff:192.0.2.1")
-    with pytest.raises(TooFast):
-        served.entrance.lets_in(PASSWORD, "192.0.2.1")
+        served.auth.check_password("x", "::ffff:192.0.2.1")
+    with pytest.raises(RateLimitError):
+        served.auth.check_password(PASSWORD, "192.0.2.1")
     assert audited(campaign) == 10
 
 
 def test_strangers_cannot_fill_the_audit_nor_guess_more_for_it(served, campaign, monkeypatch):
-    monkeypatch.setattr(entrance, "MOST_WRITTEN", 6)
+    monkeypatch.setattr(operator_auth, "MAX_RECORDED", 6)
     set_clock(monkeypatch, 1000.0)
     for k in range(6):
-        assert not served.entrance.lets_in("x", f"192.0.2.{k}")
+        assert not served.auth.check_password("x", f"192.0.2.{k}")
     for _ in range(5):
-        with pytest.raises(TooFast) as refused:
-            served.entrance.lets_in("x", "192.0.2.9")
+        with pytest.raises(RateLimitError) as refused:
+            served.auth.check_password("x", "192.0.2.9")
         assert refused.value.wait == 60.0
     assert audited(campaign) == 6
-    with pytest.raises(TooFast):
-        served.entrance.lets_in(PASSWORD, "192.0.2.9")
-    assert served.entrance.lets_in(PASSWORD, "192.0.2.10")
-    with pytest.raises(TooFast):
-        served.entrance.lets_in(PASSWORD, "192.0.2.9")  # by its quick hash
+    with pytest.raises(RateLimitError):
+        served.auth.check_password(PASSWORD, "192.0.2.9")
+    assert served.auth.check_password(PASSWORD, "192.0.2.10")
+    with pytest.raises(RateLimitError):
+        served.auth.check_password(PASSWORD, "192.0.2.9")  # by its quick hash
     set_clock(monkeypatch, 1060.5)
-    assert not served.entrance.lets_in("x", "192.0.2.9")
+    assert not served.auth.check_password("x", "192.0.2.9")
     assert audited(campaign) == 7
 
 
 def test_entries_that_come_late_hide_no_wrong_password(served, campaign):
     for _ in range(5):
-        served.entrance.lets_in("x", "192.0.2.1")
+        served.auth.check_password("x", "192.0.2.1")
     with campaign.store.write() as (connection, _, _):
-        late = entrance.time.time() - 500.0  # as of a long round of `sync`
+        late = operator_auth.time.time() - 500.0  # as of a long round of `sync`
         connection.execute(audit.insert(), [{"at": late, "who": "ann", "what": "answer"}])
-    with pytest.raises(TooFast):
-        served.entrance.lets_in(PASSWORD, "192.0.2.1")
+    with pytest.raises(RateLimitError):
+        served.auth.check_password(PASSWORD, "192.0.2.1")
 
 
 def test_a_password_is_looked_at_without_a_walk_of_the_audit(served, campaign, monkeypatch):
@@ -125,7 +125,7 @@ def test_a_password_is_looked_at_without_a_walk_of_the_audit(served, campaign, m
             driver = connection.connection.driver_connection
             count = []
             driver.set_progress_handler(lambda count=count: count.append(1) and None, 1)
-            entrance._WRONG(connection, since=1000.0, old=940.0)
+            operator_auth._WRONG(connection, since=1000.0, old=940.0)
             driver.set_progress_handler(None, 1)
         steps.append(len(count))
     assert steps[1] < steps[0] + 50
@@ -134,7 +134,7 @@ def test_a_password_is_looked_at_without_a_walk_of_the_audit(served, campaign, m
 def test_a_try_costs_what_is_recommended():
     """Tests of pages make it cheap, see conftest."""
     recommended = argon2.profiles.RFC_9106_LOW_MEMORY
-    assert {name: getattr(recommended, name) for name in entrance.COST} == conftest.COST
+    assert {name: getattr(recommended, name) for name in operator_auth.ARGON2_COST} == conftest.COST
 
 
 def test_a_worker_is_no_operator(browse, tokens):
@@ -142,7 +142,7 @@ def test_a_worker_is_no_operator(browse, tokens):
 
 
 def test_buttons(operator, campaign):
-    assert "Paused: nobody gets a task." in do(operator, "pause").text
+    assert "Paused: no tasks are assigned." in do(operator, "pause").text
     assert campaign.next("ann").task is None
     assert "Paused" not in do(operator, "resume").text
     do(operator, "block", "ann")
@@ -153,7 +153,7 @@ def test_buttons(operator, campaign):
     assert [t.closed for t in campaign.state().tasks] == [0, 1, 0]
     do(operator, "reopen", "t2")
     assert [t.closed for t in campaign.state().tasks] == [0, 0, 0]
-    assert "0 tasks are open again" in do(operator, "reopen all").text
+    assert "0 tasks were reopened" in do(operator, "reopen all").text
     assert "are closed" in do(operator, "close unworthy").text
     assert do(operator, "block", "eve").status_code == 409
     assert do(operator, "close", "t9").status_code == 409
@@ -172,8 +172,8 @@ def post(client, path, **fields):
 def test_workers_are_added_with_their_limits_and_links(operator, campaign, browse):
     limits = {"max_tasks": "2", "cost": "0.5", "group": "night"}
     said = post(operator, "/operator/workers", names="dee, eli", **limits).text
-    assert "2 workers are added" in said
-    assert "no task until crowd-tvcs campaign add --quality says how good they are" in said
+    assert "2 workers were added" in said
+    assert "tasks once crowd-tvcs campaign add --quality adds their quality" in said
     rows = {w.name: w for w in campaign.state().workers}
     dee = rows["dee"]
     assert (dee.max_tasks, dee.cost, dee.team) == (2, 500_000, "night")
@@ -186,7 +186,7 @@ def test_workers_are_added_with_their_limits_and_links(operator, campaign, brows
     eli = browse()
     page = eli.get(table[-1][1].removeprefix("http://127.0.0.1:8000"))
     assert page.status_code == 200
-    assert "of you nothing is known yet" in page.text  # qualities come from a table
+    assert "Your account is not set up yet" in page.text  # qualities come from a table
     token = {"Authorization": f"Bearer {table[-1][1].rpartition('/')[2]}"}
     assert eli.post("/api/v1/next", headers=token).json()["state"] == "unknown"
     campaign.add(qualities={"eli": 0.9})
@@ -202,7 +202,7 @@ def test_in_a_campaign_of_kinds_who_is_added_is_told_of_by_kinds(tmp_path):
         with TestClient(app, base_url=BASE) as client:
             client.post("/operator/login", data={"password": PASSWORD})
             said = post(client, "/operator/workers", names="dee").text
-    assert "no task until crowd-tvcs campaign add --kinds says how good they are" in said
+    assert "tasks once crowd-tvcs campaign add --kinds adds their quality" in said
 
 
 def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, campaign):
@@ -229,8 +229,8 @@ def test_what_a_round_would_bring_is_told_and_nothing_issued(tmp_path, browse):
         with client:
             client.post("/operator/login", data={"password": PASSWORD})
             told = post(client, "/operator/preview", labels=2).text
-            assert "2 labels are worth it" in told
-            assert "is 90.00%, now it is 50.00%. Nothing was issued." in told
+            assert "2 labels are worth their price" in told
+            assert "rises from 50.00% to 90.00%. No task was issued." in told
             assert campaign.state().settings.rounds == 0
             page = post(client, "/operator/plan", labels=2)
             assert len(page.text.splitlines()) == 3
@@ -249,7 +249,7 @@ def test_a_round_that_others_overtake_is_said(operator, campaign, monkeypatch):
     form = hidden(operator.get("/operator"))["form"]
     page = operator.post("/operator/plan", data={"labels": 2, "form": form})
     assert page.status_code == 409
-    assert "nothing was issued" in page.text
+    assert "no task was issued" in page.text
     assert campaign.state().settings.rounds == 0
 
 
@@ -306,7 +306,7 @@ def test_a_link_is_made_and_revoked(operator, browse):
     link = re.search(r"http://127.0.0.1:8000(/w/[^<]+)", page.text)[1]
     bob = browse()
     assert bob.get(link).status_code == 200
-    assert "1 links are revoked" in do(operator, "revoke", "bob").text
+    assert "1 links were revoked" in do(operator, "revoke", "bob").text
     assert bob.get("/").status_code == 401
 
 

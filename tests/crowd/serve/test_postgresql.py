@@ -46,7 +46,7 @@ def test_turns_and_buttons(browse, operator, tokens, campaign):
     assert bob.post("/api/v1/submit", json=answer).json()["reason"] == "known already"
     assert bob.post("/api/v1/submit", json=answer | {"label": "bad"}).status_code == 409
 
-    assert "Paused: nobody gets a task." in do("pause").text
+    assert "Paused: no tasks are assigned." in do("pause").text
     cy = browse(tokens["cy"])
     assert "task" not in hidden(cy.get("/"))
     assert "Paused" not in do("resume").text
@@ -97,7 +97,7 @@ def test_a_database_that_recovers_is_away_and_comes_back(browse, tokens, campaig
             await_words(database, "is starting, ending or recovering; try again in a moment (")
             away = ann.post("/answer", data=fields)
             assert (away.status_code, away.headers["retry-after"]) == (503, "5")
-            assert "nothing is lost" in away.text
+            assert "Nothing is lost" in away.text
         finally:
             with suppress(ProcessLookupError):
                 os.kill(held.info.backend_pid, signal.SIGCONT)

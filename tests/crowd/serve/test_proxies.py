@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.start import Place
+from crowd_tvcs.serve.start import ListenAddress
 from tests.crowd.serve.conftest import PASSWORD, hidden, listening
 
 DOCS = Path(__file__).parents[3] / "docs" / "serve.md"
@@ -131,7 +131,7 @@ def proxied(request, campaign, tmp_path):
         pytest.skip(f"{request.param} is not installed")
     url = f"https://{HOST}"
     served = Served(campaign, PASSWORD, is_secure=True, public_url=url)
-    place, port = Place(port=0, behind_proxy=True, public_url=url), free_port()
+    place, port = ListenAddress(port=0, behind_proxy=True, public_url=url), free_port()
     with listening(served, place) as address:
         folder = tmp_path / "proxy"
         folder.mkdir()

@@ -109,13 +109,13 @@ def test_nor_on_postgresql(database):
 def test_a_session_that_was_logged_out_is_good_nowhere(operator, served, campaign):
     session = operator.cookies[served.cookies.operator]
     other = Served(campaign, PASSWORD)  # as of a second desk
-    assert served.entrance.is_session(session)
-    assert other.entrance.is_session(session)
+    assert served.auth.is_session(session)
+    assert other.auth.is_session(session)
     form = hidden(operator.get("/operator"))["form"]
     assert operator.post("/operator/logout", data={"form": form}).status_code == 200
     operator.cookies.set(served.cookies.operator, session)  # whoever has copied it
     assert operator.get("/operator", follow_redirects=False).status_code == 303
-    assert not other.entrance.is_session(session)
+    assert not other.auth.is_session(session)
 
 
 def test_addresses_in_the_audit_cannot_be_found_by_trying_all(browse, operator, campaign, tmp_path):
@@ -132,7 +132,7 @@ def test_addresses_in_the_audit_cannot_be_found_by_trying_all(browse, operator, 
     assert len(found) == 1  # the same address is the same
     assert not found & plain
     with begun(tmp_path / "other.db") as other:
-        assert found.isdisjoint({Served(other, PASSWORD).entrance.keyed("testclient")})
+        assert found.isdisjoint({Served(other, PASSWORD).auth.keyed("testclient")})
 
 
 SEEN = []
@@ -152,7 +152,7 @@ class _SendsOn(BaseHTTPRequestHandler):
 
 
 def test_a_client_sends_its_token_to_the_desk_alone():
-    with pytest.raises(ValueError, match="everybody on the way could read the token"):
+    with pytest.raises(ValueError, match="others on the network could read the token"):
         DeskClient("http://label.example.org", "T")
     DeskClient("http://label.example.org", "T", trust_network=True)
     server = HTTPServer(("127.0.0.1", 0), _SendsOn)
@@ -197,19 +197,19 @@ def test_the_thread_that_learns_goes_on_after_any_error(served, monkeypatch, cap
             raise error
         again.set()
 
-    monkeypatch.setattr(app, "HISTORY", 0.01)
+    monkeypatch.setattr(app, "HISTORY_SECONDS", 0.01)
     monkeypatch.setattr(app, "note_history", note)
     with listening(served):
         assert again.wait(20.0)
     said = capsys.readouterr().err.splitlines()
-    assert said == [f"the curve and gold wait for the store: {type(error).__name__}: {error}"]
+    assert said == [f"the curve and gold are not updated now: {type(error).__name__}: {error}"]
 
 
 def test_what_goes_by_https_says_so_for_a_year(served):
-    from crowd_tvcs.serve.start import Place
+    from crowd_tvcs.serve.start import ListenAddress
 
     served.public_url = "https://label.example.org"
-    place = Place(port=0, behind_proxy=True, public_url=served.public_url)
+    place = ListenAddress(port=0, behind_proxy=True, public_url=served.public_url)
     with listening(served, place) as address:
         connection = http.client.HTTPConnection(address.removeprefix("http://"))
         seen = {}

@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.store.presence import present
 from crowd_tvcs.serve import desk
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.start import Place, _run
+from crowd_tvcs.serve.start import ListenAddress, _run
 from tests.crowd.serve.conftest import BASE, PASSWORD, begun, hidden
 from tvcs_core.files.errors import RunError
 
@@ -63,7 +63,7 @@ def test_a_worker_and_the_operator_may_be_at_either(two, browse_two):
     assert "<b>1</b> labels" in here.get("/operator").text
     assert "<b>1</b> labels" in there.get("/operator").text
     page = here.post("/operator/do", data={"what": "pause", "form": hidden(page)["form"]})
-    assert "Paused: nobody gets a task." in there.get("/operator").text
+    assert "Paused: no tasks are assigned." in there.get("/operator").text
     assert here.post("/operator/logout", data={"form": hidden(page)["form"]}).status_code == 200
 
 
@@ -74,9 +74,9 @@ def test_wrong_passwords_count_at_all_desks(browse_two):
 
 def test_a_session_is_good_where_the_password_is_the_same(campaign):
     one, other = Served(campaign, PASSWORD), Served(campaign, "another password")
-    session = one.entrance.new_session()
-    assert Served(campaign, PASSWORD).entrance.is_session(session)  # also after it began anew
-    assert not other.entrance.is_session(session)
+    session = one.auth.new_session()
+    assert Served(campaign, PASSWORD).auth.is_session(session)  # also after it began anew
+    assert not other.auth.is_session(session)
 
 
 def test_content_that_another_gave_anew_is_shown_after_a_while(campaign, monkeypatch):
@@ -85,13 +85,13 @@ def test_content_that_another_gave_anew_is_shown_after_a_while(campaign, monkeyp
     assert served.content_of("t1").text == "before"
     set_content(campaign.store, {"t1": Content("after")}, None)
     assert served.content_of("t1").text == "before"
-    monkeypatch.setattr(desk, "FRESH", 0.0)
+    monkeypatch.setattr(desk, "CONTENT_CACHE_SECONDS", 0.0)
     assert served.content_of("t1").text == "after"
 
 
 def test_desks_of_one_database_are_set_up_alike(two):
     def hang_out(served, share=0.0):
-        return present(served.campaign.store, served.setup(share), desk.WAYS)
+        return present(served.campaign.store, served.setup(share), desk.SETUP_DIFFERENCES)
 
     one, other = two
     strange = replace(other, password="another password")
@@ -112,24 +112,24 @@ def test_desks_of_one_database_are_set_up_alike(two):
 
 def test_a_desk_that_ends_takes_its_sign_down_before_its_connection_ends(two, monkeypatch):
     one, other = two
-    with present(one.campaign.store, b"one", desk.WAYS) as sign:
+    with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         monkeypatch.setattr(sign._connection, "invalidate", lambda: None)  # it takes its time
-    with present(other.campaign.store, b"other", desk.WAYS) as newer:
+    with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES) as newer:
         assert newer.is_alone()
 
 
 def test_a_desk_ends_though_the_database_does_not_answer(two, monkeypatch):
     monkeypatch.setattr(presence, "AWAY", 0.1)
     one, other = two
-    with present(one.campaign.store, b"one", desk.WAYS) as sign:
+    with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         os.kill(number, signal.SIGSTOP)
     with pytest.raises(RunError):
-        present(other.campaign.store, b"other", desk.WAYS).__enter__()
+        present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES).__enter__()
     os.kill(number, signal.SIGCONT)
     with other.campaign.store.outside() as connection:
         await_none(connection, f"pg_locks WHERE pid = {number}")
-    with present(other.campaign.store, b"other", desk.WAYS):
+    with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES):
         pass
 
 
@@ -146,9 +146,9 @@ def test_a_desk_with_many_connections_takes_its_sign_down(two):
         many.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         for _ in range(1024):
             many.callback(os.close, os.dup(0))
-        with present(one.campaign.store, b"one", desk.WAYS):
+        with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES):
             pass
-        with present(other.campaign.store, b"other", desk.WAYS):
+        with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES):
             pass
 
 
@@ -170,21 +170,21 @@ def await_none(connection, rows):
 
 def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(two):
     one, other = two
-    with present(one.campaign.store, b"one", desk.WAYS) as sign:
+    with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         cut_off(sign, other)
-        with present(other.campaign.store, b"other", desk.WAYS) as newer:
+        with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES) as newer:
             sign.renew()
             sign.renew()
             assert sign.is_ousted
             newer.renew()
             assert not newer.is_ousted
             with pytest.raises(RunError, match=r"another password, .* the database was away"):
-                _run(one, Place(port=0), sign)
+                _run(one, ListenAddress(port=0), sign)
 
 
 def test_one_process_serves_a_file(campaign):
     def serve():
-        return present(campaign.store, b"", desk.WAYS)
+        return present(campaign.store, b"", desk.SETUP_DIFFERENCES)
 
     refused = pytest.raises(RunError, match="another process already; several need PostgreSQL")
     with serve(), refused:
@@ -196,17 +196,20 @@ def test_one_process_serves_a_file(campaign):
 def test_one_process_serves_a_file_by_whatever_name(campaign, tmp_path):
     (tmp_path / "other").symlink_to(campaign.store.place)
     with (
-        present(campaign.store, b"", desk.WAYS),
+        present(campaign.store, b"", desk.SETUP_DIFFERENCES),
         Campaign(tmp_path / "other") as other,
         pytest.raises(RunError, match="another process already"),
     ):
-        present(other.store, b"", desk.WAYS).__enter__()
+        present(other.store, b"", desk.SETUP_DIFFERENCES).__enter__()
 
 
 def test_who_waited_at_the_lock_of_a_file_has_the_one_that_others_find(campaign):
     with closing(sqlite3.connect(f"{campaign.store.place}-desk", timeout=0.0)) as waiting:
-        with present(campaign.store, b"", desk.WAYS), pytest.raises(sqlite3.OperationalError):
+        with (
+            present(campaign.store, b"", desk.SETUP_DIFFERENCES),
+            pytest.raises(sqlite3.OperationalError),
+        ):
             waiting.execute("BEGIN EXCLUSIVE")
         waiting.execute("BEGIN EXCLUSIVE")
         with pytest.raises(RunError, match="another process already"):
-            present(campaign.store, b"", desk.WAYS).__enter__()
+            present(campaign.store, b"", desk.SETUP_DIFFERENCES).__enter__()

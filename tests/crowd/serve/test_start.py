@@ -91,7 +91,7 @@ def test_an_address_in_use_is_failed_work(campaign):
         other.listen()
         done = run(campaign.store.place, "--port", other.getsockname()[1])
     assert done.exit_code == 1
-    assert "cannot be listened to" in done.stderr
+    assert "is not available; is it in use?" in done.stderr
 
 
 def test_a_file_that_is_served_already_is_failed_work(campaign):
@@ -111,9 +111,9 @@ def test_gold_is_put_among_the_tasks_with_its_content(campaign, tmp_path):
         port, gold = other.getsockname()[1], tmp_path / "gold.csv"
         words = ("--port", port, "--gold", gold, "--content", tmp_path / "tasks.csv")
         told = run(campaign.store.place, *words).stderr.splitlines()
-    assert told[0] == "1 gold tasks are among the others; workers cannot tell which"
-    assert told[1] == "1 gold tasks have no content, so could be told, and are left out"
-    assert "cannot be listened to" in told[-1]
+    assert told[0] == "1 gold tasks are mixed in; workers cannot recognise them"
+    assert told[1] == "1 gold tasks without content are skipped; workers could recognise them"
+    assert "is not available; is it in use?" in told[-1]
     state = campaign.state()
     assert [t.name for t in state.tasks] == ["t1", "t2", "t3"]
     assert state.gold == {"g1": 1, "g2": 0, "t1": 1}
@@ -125,7 +125,7 @@ def test_a_share_of_nothing_is_none(campaign, tmp_path, monkeypatch):
     (tmp_path / "gold.csv").write_text("task,label\ng1,good\n")
     for share in (0.0, None, 0.3):
         place = campaign.store.place
-        start.serve(place, start.Place(), gold=tmp_path / "gold.csv", gold_share=share)
+        start.serve(place, start.ListenAddress(), gold=tmp_path / "gold.csv", gold_share=share)
     assert shares == [0.0, start.GOLD_SHARE, 0.3]
 
 
@@ -160,7 +160,7 @@ def test_the_demo_serves_and_ends_on_ctrl_c(tmp_path):
         told = [server.stderr.readline() for _ in range(6)]
         assert told[0] == f"operator: http://127.0.0.1:{port}/operator\n"
         links = [line.split(": ")[1].strip() for line in told[2:5]]
-        assert told[5] == "ready; Ctrl-C ends it\n"
+        assert told[5] == "ready; stop with Ctrl-C\n"
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
         with browser.open(links[0]) as page:
             assert b"Your task" in page.read()

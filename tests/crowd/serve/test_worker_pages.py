@@ -24,7 +24,7 @@ def test_a_worker_labels_all_their_tasks(browse, tokens, campaign):
         assert f"You have answered {number}." in page.text
         page = answer(ann, page)
         assert page.status_code == 200
-    assert "Nothing for you now" in page.text
+    assert "No task at the moment" in page.text
     assert campaign.state().settings.answers == 3
 
 
@@ -57,7 +57,7 @@ def test_a_guessed_token_is_nobodys(browse, token):
     client = browse()
     page = client.get(f"/w/{token}")
     assert page.status_code == 401
-    assert "Open the link that you were sent" in page.text
+    assert "Please open the link that you received" in page.text
 
 
 def test_a_token_of_another_campaign_is_nobodys(browse, tokens, tmp_path):
@@ -118,7 +118,7 @@ def test_skip_and_undo(browse, tokens, campaign):
     page = ann.post("/skip", data=hidden(page) | {"reason": "<b>dark</b>"})
     second = hidden(page)["task"]
     assert second != first
-    assert "Take my last answer back" not in page.text
+    assert "Undo my last answer" not in page.text
     page = answer(ann, page)
     page = ann.post("/undo", data=hidden(page))
     assert hidden(page)["task"] == second
@@ -210,7 +210,7 @@ def test_a_store_that_is_away_is_said_and_comes_back(browse, tokens, campaign, m
     monkeypatch.setattr(campaign, "submit_and_next", away)
     gone = answer(ann, page)
     assert (gone.status_code, gone.headers["retry-after"]) == (503, "5")
-    assert "nothing is lost" in gone.text
+    assert "Nothing is lost" in gone.text
     assert "the server is gone" not in gone.text
     monkeypatch.undo()
     assert answer(ann, page).status_code == 200

@@ -11,12 +11,12 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.dependence import (
     KNOTS,
-    Claimed,
+    CalibrationBin,
     Dependence,
-    chances,
-    said,
-    told,
-    warnings,
+    answer_likelihoods,
+    calibration_warnings,
+    dependent_posterior,
+    describe_dependence,
 )
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
@@ -76,10 +76,10 @@ def test_the_chances_are_those_of_the_formula(rng, n_classes, with_matrices):
     accuracy = np.concatenate([[0.0, 1.0, 1 / n_classes], rng.uniform(0.1, 0.99, n - 3)])
     matrices = rng.dirichlet(np.full(n_classes, 0.5), (n, n_classes)) if with_matrices else None
     prior = rng.dirichlet(np.ones(n_classes), len(sizes))
-    rows = told(labels, accuracy, matrices, n_classes)
+    rows = answer_likelihoods(labels, accuracy, matrices, n_classes)
     for shares in (1.0, 0.4):
         model = some_model(rng)
-        found = chances(model, rows, task_of, len(sizes), prior, shares)
+        found = dependent_posterior(model, rows, task_of, len(sizes), prior, shares)
         assert found.sum(axis=1) == approx(1.0)
         for j in range(len(sizes)):
             own = [
@@ -95,10 +95,10 @@ def test_workers_said_once_give_the_same_bits_as_said_with_every_answer(rng, wit
     accuracy = rng.uniform(0.1, 0.99, 8)
     matrices = rng.dirichlet(np.full(3, 0.5), (8, 3)) if with_matrices else None
     of_answers = None if matrices is None else matrices[worker_of]
-    once = told(labels, accuracy, matrices, 3, worker_of)
-    often = told(labels, accuracy[worker_of], of_answers, 3)
+    once = answer_likelihoods(labels, accuracy, matrices, 3, worker_of)
+    often = answer_likelihoods(labels, accuracy[worker_of], of_answers, 3)
     model, prior = some_model(rng), np.full((11, 3), 1 / 3)
-    found = [chances(model, rows, task_of, 11, prior, 0.7) for rows in (once, often)]
+    found = [dependent_posterior(model, rows, task_of, 11, prior, 0.7) for rows in (once, often)]
     assert (found[0] == found[1]).all()
     some = rng.integers(0, 60, 20)
     assert (once.take(some).weight == often.take(some).weight).all()
@@ -140,7 +140,7 @@ def test_a_vote_on_a_skill_is_the_formula_with_the_shares_of_gold_or_a_given_pri
     model = some_model(rng)
     given = rng.dirichlet(np.ones(n_classes))
     for prior, before, shares in (
-        (None, skill.class_shares, model.shares),
+        (None, skill.class_prevalence, model.shares),
         (given, given, 1.0),  # one that is known counts in full
     ):
         found = posterior(answers, skill, prior, model)
@@ -165,7 +165,10 @@ def test_a_model_that_is_handed_over_goes_before_that_of_the_skill(rng):
 
 
 def test_further_answers_are_worth_less_the_more_they_overlap():
-    worth = [[Dependence(overlap=r).worth(n) for n in (1, 2, 5, 10)] for r in (0, 0.1, 0.2, 1, 9)]
+    worth = [
+        [Dependence(overlap=r).effective_answers(n) for n in (1, 2, 5, 10)]
+        for r in (0, 0.1, 0.2, 1, 9)
+    ]
     assert worth[0] == [1, 2, 5, 10]
     assert worth[2][3] == approx(10 / 2.8)  # 3.6, as the design effect has it
     for more, less in pairwise(worth):
@@ -190,12 +193,15 @@ def test_agreeing_answers_make_sure_but_never_surer_than_the_common_error_lets()
 
 def test_even_matrices_are_those_of_an_accuracy(rng):
     accuracy = rng.uniform(0.2, 0.9, 8)
-    rows = told(rng.integers(0, 3, 8), accuracy, None, 3)
+    rows = answer_likelihoods(rng.integers(0, 3, 8), accuracy, None, 3)
     assert (rows.even == even_matrices(accuracy, 3)).all()
     assert (rows.blended(0.0) == rows.blended(0.7)).all()  # without matrices nothing is blended
 
 
-MEASURED = (Claimed(1, 40, 0.8, 0.7, 0.54, 0.82), Claimed(None, 40, 0.95, 0.8, 0.65, 0.9))
+MEASURED = (
+    CalibrationBin(1, 40, 0.8, 0.7, 0.54, 0.82),
+    CalibrationBin(None, 40, 0.95, 0.8, 0.65, 0.9),
+)
 
 
 def test_what_is_written_is_read_back(rng):
@@ -227,15 +233,19 @@ def test_a_point_stays_inside_the_ranges_of_the_numbers(rng):
 
 def test_one_sentence_says_what_answers_are_worth_and_a_warning_where_claims_part():
     model = Dependence(overlap=0.2, source="gold", gold=40, measured=MEASURED)
-    assert said(model) == (
-        "ten labels here are worth 3.6 independent ones; of 40 gold tasks, each judged by the "
-        "others, 0.950 is claimed and 0.800 reached with all answers"
+    assert describe_dependence(model) == (
+        "ten answers carry the information of 3.6 independent ones; on 40 held-out gold tasks "
+        "mean confidence is 0.950 and accuracy 0.800"
     )
-    (line,) = warnings(model)  # .8 lies between .54 and .82, .95 not between .65 and .9
-    assert line.startswith("warning: with all labels a task a confidence of 0.950 is claimed")
-    assert "0.800 is reached (0.650 to 0.900, 40 tasks)" in line
+    (line,) = calibration_warnings(model)  # .8 lies between .54 and .82, .95 not between .65 and .9
+    assert line == (
+        "warning: with all labels per task, mean confidence on gold is 0.950 but accuracy is 0.800 "
+        "(0.650 to 0.900, 40 tasks)"
+    )
     for tasks, said_too in ((49, False), (50, True)):  # of few tasks only by all their answers
-        off = Claimed(1, tasks, 0.9, 0.5, 0.4, 0.6)
-        assert bool(warnings(Dependence(measured=(off,)))) == said_too
-    assert "as in most crowds: no gold, so no confidence is measured" in said(Dependence())
-    assert warnings(Dependence()) == []
+        off = CalibrationBin(1, tasks, 0.9, 0.5, 0.4, 0.6)
+        assert bool(calibration_warnings(Dependence(measured=(off,)))) == said_too
+    assert "as in most crowds (no gold, so no confidence is validated)" in describe_dependence(
+        Dependence()
+    )
+    assert calibration_warnings(Dependence()) == []

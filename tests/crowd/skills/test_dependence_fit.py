@@ -10,8 +10,8 @@ from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import (
     NO_GOLD,
     PREFIXES,
-    SPREAD,
-    USUAL,
+    PRIOR_DEVIATION,
+    PRIOR_MEAN,
     Loss,
     _prefixes,
     fit_dependence,
@@ -50,7 +50,7 @@ def prefixes(answers, gold, *, best=True):
     skill = independent(answers, gold)
     seen = held_out(answers, gold, skill)
     choice = BEST_FIRST if best else 0.0
-    return _prefixes(seen, orders(seen.task_of, seen.cautious, choice))
+    return _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 25])
@@ -59,9 +59,9 @@ def test_the_gradient_of_the_loss_is_that_of_differences(rng, n_classes, best):
     answers, gold, _ = simulated(rng, n_gold=40, n_classes=n_classes, common=0.2)
     loss = Loss(prefixes(answers, gold, best=best))
     for _ in range(3):
-        point = USUAL + SPREAD * rng.normal(size=USUAL.size)
+        point = PRIOR_MEAN + PRIOR_DEVIATION * rng.normal(size=PRIOR_MEAN.size)
         _, gradient = loss(point)
-        steps = 1e-5 * np.eye(USUAL.size)
+        steps = 1e-5 * np.eye(PRIOR_MEAN.size)
         slow = np.array([(loss(point + s)[0] - loss(point - s)[0]) / 2e-5 for s in steps])
         assert gradient == approx(slow, rel=1e-5, abs=1e-5 * abs(slow).max())
 
@@ -70,9 +70,9 @@ def test_the_loss_without_the_claims_is_the_likelihood_of_the_labels(rng):
     answers, gold, _ = simulated(rng, n_gold=60, common=0.2)
     given = prefixes(answers, gold)
     loss = Loss(given)
-    loss.honest = 0.0
-    per_task = -given.score(Dependence.at(USUAL))
-    assert loss(USUAL)[0] == approx(60 * per_task)  # the density is 1 at the usual numbers
+    loss.calibration_weight = 0.0
+    per_task = -given.score(Dependence.at(PRIOR_MEAN))
+    assert loss(PRIOR_MEAN)[0] == approx(60 * per_task)  # the density is 1 at the usual numbers
 
 
 @pytest.mark.parametrize(("per_task", "last"), [(4, 10), (20, 20)])
@@ -102,17 +102,17 @@ def test_prefixes_hold_the_first_answers_of_each_task(rng):
     rank = ranks(given.group_of, np.arange(given.entry.size))
     seen = held_out(answers, gold, independent(answers, gold))
     first = given.entry[(given.group_of < 30) & (rank == 0)]
-    best = [max(seen.cautious[seen.task_of == j]) for j in range(30)]
-    assert seen.cautious[first].tolist() == best
+    best = [max(seen.lower_bound[seen.task_of == j]) for j in range(30)]
+    assert seen.lower_bound[first].tolist() == best
 
 
 def test_the_likeliest_numbers_beat_their_neighbours(rng):
     answers, gold, _ = simulated(rng, common=0.25)
     loss = Loss(prefixes(answers, gold))
-    found = loss.likeliest()
+    found = loss.minimizer()
     least = loss(found)[0]
-    assert least < loss(USUAL)[0]
-    for step in 0.5 * np.diag(SPREAD):
+    assert least < loss(PRIOR_MEAN)[0]
+    for step in 0.5 * np.diag(PRIOR_DEVIATION):
         assert least < loss(found + step)[0]
         assert least < loss(found - step)[0]
 
@@ -176,7 +176,7 @@ def test_too_little_gold_falls_back_to_the_usual_numbers_and_says_so(rng):
         assert model.gold == (n_gold if enough else 0)
         assert len(model.measured) == (5 if enough else 0)
         if not enough:
-            usual = Dependence.at(USUAL)
+            usual = Dependence.at(PRIOR_MEAN)
             assert model.blend == 0.0
             assert (model.overlap, model.common) == (usual.overlap, usual.common)
 
@@ -225,7 +225,7 @@ def test_which_answers_are_fitted_follows_from_those_that_are_voted_on(rng):
     answers, gold, _ = simulated(rng, n_gold=80)
     skill = independent(answers, gold)
     is_open = answers.task_of >= 80
-    by_skill = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
+    by_skill = ranks(answers.task_of, -skill.lower_confidence_bound()[answers.worker_of])
     drawn = ranks(answers.task_of, rng.random(answers.size))
     for k in (1, 3):
         best = fit_dependence(answers, gold, skill, like=answers.select(is_open & (by_skill < k)))
@@ -253,7 +253,7 @@ def of_several_crowds(rng, times, **what):
         answers, gold, truth = simulated(rng, n_tasks=2400, n_gold=400, **what)
         skill = estimate_quality(answers, gold)
         bayes = independent(answers, gold)
-        order = -bayes.cautious()[answers.worker_of]
+        order = -bayes.lower_confidence_bound()[answers.worker_of]
         found.append([claims(answers, truth, s, 400, order) for s in (skill, bayes)])
     return np.mean(found, axis=0)
 

@@ -5,11 +5,19 @@ import pytest
 from pytest import approx
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.skills.confusion import CROWD_STRENGTH, shrunk, strength_around, usual_matrices
+from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices, fit_strength, shrink
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.dependence_fit import Loss, _likeliest, fit_dependence, judged
+from crowd_tvcs.skills.dependence_fit import Loss, _most_likely, fit_dependence, held_out_prefixes
 from crowd_tvcs.skills.estimate import estimate_quality
-from crowd_tvcs.skills.held_out import BEST_FIRST, FOLDS, choice_of, folds, held_out, orders, ranks
+from crowd_tvcs.skills.held_out import (
+    BEST_FIRST,
+    FOLDS,
+    estimate_choice,
+    folds,
+    held_out,
+    orders,
+    ranks,
+)
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import posterior
 
@@ -41,10 +49,10 @@ def test_every_gold_task_is_looked_at_as_if_its_fold_had_never_been_seen(rng):
     answers, gold, truth = crowd(rng, accuracy, 40, per_task=6, n_classes=3, n_gold=27)
     skill = independent(answers, gold)
     seen = held_out(answers, gold, skill)
-    usual = usual_matrices(
+    usual = expected_matrices(
         skill.mean, skill.all_counts.sum(axis=0), skill.prior.mean, CROWD_STRENGTH
     )
-    strength = strength_around(skill.all_counts, usual)
+    strength = fit_strength(skill.all_counts, usual)
     for fold in range(FOLDS):
         inside = np.flatnonzero(seen.fold == fold)
         assert 0 < inside.size < 27
@@ -55,10 +63,10 @@ def test_every_gold_task_is_looked_at_as_if_its_fold_had_never_been_seen(rng):
         per_class = np.bincount(np.delete(truth[:27], inside), minlength=3)
         left = Skill(skill.workers, skill.classes, counts, skill.prior, gold_per_class=per_class)
         pooled = counts.sum(axis=0).astype(float)
-        expected = usual_matrices(left.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
-        habits = shrunk(counts.astype(float), expected, strength)
+        expected = expected_matrices(left.mean, pooled, skill.prior.mean, CROWD_STRENGTH)
+        habits = shrink(counts.astype(float), expected, strength)
         for j in inside:
-            assert seen.prior[j] == approx(left.class_shares)
+            assert seen.prior[j] == approx(left.class_prevalence)
             assert seen.truth[j] == truth[j]
             mine = np.flatnonzero(seen.task_of == j)
             workers = answers.worker_of[answers.task_of == j]
@@ -66,7 +74,7 @@ def test_every_gold_task_is_looked_at_as_if_its_fold_had_never_been_seen(rng):
             assert seen.rows.label_of[mine].tolist() == labels.tolist()
             who = seen.rows.worker_of[mine]
             assert seen.rows.even[who, 0, 0] == approx(left.mean[workers])
-            assert seen.cautious[mine] == approx(left.cautious()[workers])
+            assert seen.lower_bound[mine] == approx(left.lower_confidence_bound()[workers])
             assert seen.rows.own[who] == approx(habits[workers])
 
 
@@ -110,7 +118,7 @@ def test_what_gold_says_of_equally_good_workers_scatters_as_its_interval_says():
     found = []
     for seed in range(40):
         answers, gold, _ = crowd(np.random.default_rng(seed), [0.8] * 8, 100)
-        given = judged(answers, gold, independent(answers, gold))
+        given = held_out_prefixes(answers, gold, independent(answers, gold))
         found.append(
             [(c.reached, (c.high - c.low) / 2.0 / 1.96) for c in given.measured(Dependence())]
         )
@@ -128,23 +136,23 @@ def test_all_answers_there_are_were_not_chosen_whatever_their_number(rng):
         kept = rng.random(answers.size) < 0.97
         answers = answers.select(kept)
         skill = independent(answers, gold)
-        assert choice_of(answers, answers, gold, skill) == 0.0
-        rank = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
+        assert estimate_choice(answers, answers, gold, skill) == 0.0
+        rank = ranks(answers.task_of, -skill.lower_confidence_bound()[answers.worker_of])
         best = answers.select((rank < 3) | (answers.task_of < 60))
-        assert choice_of(best, answers, gold, skill) >= 2.0
+        assert estimate_choice(best, answers, gold, skill) >= 2.0
 
 
 def test_a_choice_is_found_again(rng):
     """Labels drawn by a choice show it, whoever drew them; gold as large as they are."""
     answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 800, per_task=8, n_gold=400)
     skill = independent(answers, gold)
-    cautious, is_open = skill.cautious()[answers.worker_of], answers.task_of >= 400
+    cautious, is_open = skill.lower_confidence_bound()[answers.worker_of], answers.task_of >= 400
     for choice in (-BEST_FIRST, -1.0, 0.0, 1.0, 3.0, BEST_FIRST):
         for k in (1, 3):
             first = orders(answers.task_of, cautious, choice)[0] < k
-            found = choice_of(answers.select(is_open & first), answers, gold, skill)
+            found = estimate_choice(answers.select(is_open & first), answers, gold, skill)
             assert abs(np.clip(found, -4.0, 4.0) - np.clip(choice, -4.0, 4.0)) <= 1.0
-    assert choice_of(answers.select(~is_open), answers, gold, skill) == BEST_FIRST
+    assert estimate_choice(answers.select(~is_open), answers, gold, skill) == BEST_FIRST
 
 
 @pytest.mark.parametrize("choice", [0.0, 1.0, BEST_FIRST])
@@ -152,20 +160,20 @@ def test_where_few_tasks_have_many_labels_and_many_few_the_choice_is_found_again
     """As by routing: of a task with many labels weaker workers were asked, however they came."""
     answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 800, per_task=8, n_gold=400)
     skill = independent(answers, gold)
-    rank = orders(answers.task_of, skill.cautious()[answers.worker_of], choice)[0]
+    rank = orders(answers.task_of, skill.lower_confidence_bound()[answers.worker_of], choice)[0]
     wanted = rng.choice([1, 2, 7], 800, p=[0.4, 0.3, 0.3])
     bought = answers.select((answers.task_of >= 400) & (rank < wanted[answers.task_of]))
-    found = choice_of(bought, answers, gold, skill)
+    found = estimate_choice(bought, answers, gold, skill)
     assert abs(min(found, 4.0) - min(choice, 4.0)) <= 0.5
 
 
 def test_few_labels_may_be_of_the_best(rng):
     answers, gold, _ = crowd(rng, rng.uniform(0.5, 0.95, 30), 400, per_task=8, n_gold=100)
     skill = independent(answers, gold)
-    second = ranks(answers.task_of, -skill.cautious()[answers.worker_of]) == 1
+    second = ranks(answers.task_of, -skill.lower_confidence_bound()[answers.worker_of]) == 1
     few, many = (answers.select(second & (answers.task_of >= first)) for first in (398, 100))
-    assert choice_of(few, answers, gold, skill) == BEST_FIRST
-    assert 0.0 < choice_of(many, answers, gold, skill) < BEST_FIRST
+    assert estimate_choice(few, answers, gold, skill) == BEST_FIRST
+    assert 0.0 < estimate_choice(many, answers, gold, skill) < BEST_FIRST
 
 
 def test_matrices_are_for_crowds_whose_gold_is_likelier_by_them(rng):
@@ -188,7 +196,7 @@ def test_of_two_workers_who_contradict_each_other_no_matrix_overrules_the_better
         accuracy = rng.uniform(0.6, 0.95, 60)
         answers, gold, truth = crowd(rng, accuracy, 3000, per_task=8, n_gold=150)
         skill = independent(answers, gold)
-        rank = ranks(answers.task_of, -skill.cautious()[answers.worker_of])
+        rank = ranks(answers.task_of, -skill.lower_confidence_bound()[answers.worker_of])
         two = answers.select(rank < 2)
         hits = [
             (posterior(two, s).argmax(axis=1) == truth)[150:].mean()
@@ -200,5 +208,5 @@ def test_of_two_workers_who_contradict_each_other_no_matrix_overrules_the_better
 
 def test_with_little_gold_matrices_are_not_asked_about(rng):
     answers, gold, _ = crowd(rng, rng.uniform(0.6, 0.95, 8), 20)
-    given = judged(answers, gold, independent(answers, gold))
-    assert _likeliest(given) == Dependence.at(Loss(given).likeliest())
+    given = held_out_prefixes(answers, gold, independent(answers, gold))
+    assert _most_likely(given) == Dependence.at(Loss(given).minimizer())

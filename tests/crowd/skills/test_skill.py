@@ -13,13 +13,13 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.beta_prior import (
     FEW_STRENGTH,
+    PRIOR_STRENGTH,
     STRENGTHS,
-    USUAL_STRENGTH,
     beta_prior,
     two_answers,
 )
 from crowd_tvcs.skills.confusion import confusion_matrices
-from crowd_tvcs.skills.em import helps, refresh
+from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.plan_deviation import plan_deviation, read_deviations
 from crowd_tvcs.skills.skill import Skill
@@ -29,7 +29,7 @@ from tvcs_core import DataError
 
 def log_likelihood(n_gold, n_right, mean, strength):
     """The beta-binomial model as a product of chances, answer after answer."""
-    out = -((math.log(strength) - math.log(USUAL_STRENGTH)) ** 2) / 2
+    out = -((math.log(strength) - math.log(PRIOR_STRENGTH)) ** 2) / 2
     for n, x in zip(n_gold, n_right, strict=True):
         a, b = mean * strength, (1 - mean) * strength
         for k in range(x):
@@ -91,7 +91,7 @@ def test_mean_and_interval_are_those_of_the_beta_posterior(rng):
         assert skill.deviation[i] == approx(exact.std())
         assert (skill.low[i], skill.high[i]) == approx(exact.interval(0.8))
     assert skill.to_quality(["a", "b"]).values.tolist() == [[q, q] for q in skill.mean.tolist()]
-    assert (skill.cautious() < skill.mean).all()
+    assert (skill.lower_confidence_bound() < skill.mean).all()
 
 
 def test_the_interval_holds_as_often_as_it_says(rng):
@@ -174,11 +174,11 @@ def test_per_class_skills_predict_a_biased_worker_better(rng):
 def test_a_refresh_brings_skills_nearer_to_the_truth_where_the_model_holds(rng):
     answers, gold, _, accuracy = crowd(rng, 15, 6, n_other=120)
     before = estimate_quality(answers, gold)
-    after = refresh(answers, gold, before)
+    after = refit_semi_supervised(answers, gold, before)
     assert np.abs(after.mean - accuracy).mean() < 0.7 * np.abs(before.mean - accuracy).mean()
     assert (after.counts == before.counts).all()
     assert (after.deviation < before.deviation).all()
-    found = helps(answers, gold)
+    found = compare_on_held_out_gold(answers, gold)
     assert found.gold == 6
     assert 0 <= found.refreshed <= 6
 
@@ -186,7 +186,7 @@ def test_a_refresh_brings_skills_nearer_to_the_truth_where_the_model_holds(rng):
 def test_a_refresh_counts_every_answer_once_with_its_chance_to_be_right(rng):
     answers, gold, _, _ = crowd(rng, 5, 4, n_classes=3, n_other=7)
     skill = estimate_quality(answers, gold)
-    found = refresh(answers, gold, skill, rounds=1)
+    found = refit_semi_supervised(answers, gold, skill, rounds=1)
     chances = posterior(answers, skill)
     expected = np.zeros((5, 3, 3))
     for j, i, k in zip(answers.task_of, answers.worker_of, answers.label_of, strict=True):
@@ -200,18 +200,20 @@ def test_an_automatic_refresh_is_one_round_or_none_as_held_out_gold_says(rng):
     for n_gold, n_other in ((6, 120), (30, 1), (20, 20)):
         answers, gold, _, _ = crowd(rng, 15, n_gold, n_other=n_other)
         skill = estimate_quality(answers, gold)
-        found = refresh(answers, gold, skill, method="auto")
-        comparison = helps(answers, gold, rounds=1)
+        found = refit_semi_supervised(answers, gold, skill, method="auto")
+        comparison = compare_on_held_out_gold(answers, gold, rounds=1)
         assert (found.learnt is not None) == comparison.is_worth_it
         if found.learnt is not None:
-            assert found.learnt == approx(refresh(answers, gold, skill, rounds=1).learnt)
+            assert found.learnt == approx(
+                refit_semi_supervised(answers, gold, skill, rounds=1).learnt
+            )
         learnt.add(found.learnt is not None)
     assert learnt == {False, True}
 
 
 def test_one_gold_task_is_too_little_to_hold_out(rng):
     answers, _, truth, _ = crowd(rng, 4, 1, n_other=5)
-    found = helps(answers, Gold({"t000": str(truth[0])}, ["0", "1"]))
+    found = compare_on_held_out_gold(answers, Gold({"t000": str(truth[0])}, ["0", "1"]))
     assert (found.gold, found.without, found.refreshed) == (0, 0, 0)
 
 
@@ -219,10 +221,10 @@ def test_a_refresh_by_crowd_kit_takes_gold_as_given(rng):
     pytest.importorskip("crowdkit")
     answers, gold, _, accuracy = crowd(rng, 15, 6, n_other=120)
     before = estimate_quality(answers, gold)
-    after = refresh(answers, gold, before, method="DawidSkene")
+    after = refit_semi_supervised(answers, gold, before, method="DawidSkene")
     assert np.abs(after.mean - accuracy).mean() < 0.7 * np.abs(before.mean - accuracy).mean()
     with pytest.raises(ValueError, match="refresh must be one of auto, em, DawidSkene"):
-        refresh(answers, gold, before, method="magic")
+        refit_semi_supervised(answers, gold, before, method="magic")
 
 
 def test_the_deviation_of_a_plan_is_that_of_drawn_skills(rng):

@@ -144,7 +144,7 @@ def test_names_like_formulas_are_shielded_in_the_rows():
         (np.full((2, 2, 2), 0.4), None, "rows of every confusion matrix must add up to 1"),
         ([0.5, 0.6], [0.5, 0.6], "prior must hold probabilities that add up to 1"),
         ([0.5, 0.6], [1.0], "prior must have shape"),
-        (Quality([[0.6]], ["a"], ["t"]), None, "nothing is known of the skill of worker 'b'"),
+        (Quality([[0.6]], ["a"], ["t"]), None, "the skill of worker 'b' is missing"),
     ],
 )
 def test_a_bad_skill_or_prior_is_refused(skill, prior, message):

@@ -72,7 +72,7 @@ def keep(studio, address):
 def answers(campaign):
     """(worker, task, label) of every answer in the store."""
     from crowd_tvcs.campaign.store.schema import ANSWERED
-    from crowd_tvcs.sync.deal import pair_states
+    from crowd_tvcs.sync.leasing import pair_states
 
     return sorted(
         (*pair, label)

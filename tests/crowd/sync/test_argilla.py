@@ -3,7 +3,7 @@
 import pytest
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.sync import deal
+from crowd_tvcs.sync import leasing
 from crowd_tvcs.sync.argilla import Argilla
 from crowd_tvcs.sync.connection import ToolError
 from crowd_tvcs.sync.loop import Settings, Sync
@@ -56,7 +56,7 @@ def test_people_label_a_campaign_by_the_metadata_that_names_them(desk, campaign,
     assert desk.tab("ann") == desk.tab("bob") == []
     assert desk.datasets[0]["distribution"]["min_submitted"] == 2
     told = desk.called("t0")["metadata"]
-    assert (told["tvcs_label"], told["tvcs_confidence"]) == deal.labels_now(campaign.store)["t0"]
+    assert (told["tvcs_label"], told["tvcs_confidence"]) == leasing.labels_now(campaign.store)["t0"]
     hidden = {one["name"]: one["visible_for_annotators"] for one in desk.properties}
     assert hidden == {"assigned": True, "tvcs_label": False, "tvcs_confidence": False}
     before = answers(campaign), audit(campaign), len(desk.records)
@@ -77,16 +77,16 @@ def test_a_discarded_record_is_a_skip_and_a_draft_is_nothing(desk, campaign, kee
     assert [(who, what, task) for who, what, task, _ in audit(campaign)] == [
         ("ann", "skip", skipped)
     ]
-    assert drafted in deal.open_tasks(campaign.store)
+    assert drafted in leasing.open_tasks(campaign.store)
 
 
 def test_calls_are_made_and_taken_back_by_what_they_are_for(desk, keep):
     sync = keep()
-    sync.front.ring("http://127.0.0.1:9/killed")
+    sync.tool.set_webhook("http://127.0.0.1:9/killed")
     desk.hooks["other"] = {"id": "other", "description": "somebody's", "url": "http://x"}
-    sync.front.ring("http://127.0.0.1:9/now")
+    sync.tool.set_webhook("http://127.0.0.1:9/now")
     assert {hook["url"] for hook in desk.hooks.values()} == {"http://x", "http://127.0.0.1:9/now"}
-    sync.front.ring(None)
+    sync.tool.set_webhook(None)
     assert list(desk.hooks) == ["other"]
 
 
@@ -118,7 +118,7 @@ def test_a_record_shows_the_columns_that_are_fields(desk, campaign, keep):
 
 
 def test_a_wrong_key_is_said(keep):
-    with pytest.raises(ToolError, match="the API key is not good"):
+    with pytest.raises(ToolError, match="the API key is not valid"):
         keep(key="other")
 
 

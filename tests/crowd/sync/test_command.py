@@ -67,7 +67,7 @@ def test_the_token_comes_from_a_file_too_and_is_never_said(run, tmp_path, monkey
     token.write_text("0123456789wrong\n")
     code, said = run("--token-file", token)
     assert code == 2
-    assert "the token is not good" in said
+    assert "the token is not valid" in said
     assert "0123456789wrong" not in said
     token.write_text("two words\n")
     code, said = run("--token-file", token)
@@ -80,7 +80,7 @@ def test_the_token_comes_from_a_file_too_and_is_never_said(run, tmp_path, monkey
     [
         (lambda s: setattr(s, "release", "1.7.3"), "is Label Studio 1.7.3; versions from 1.20"),
         (lambda s: setattr(s, "release", "2.0.0"), "is Label Studio 2.0.0; versions from 1.20"),
-        (lambda s: s.tokens.clear(), "the token is not good: "),
+        (lambda s: s.tokens.clear(), "the token is not valid: "),
         (lambda s: s.project.update(parsed_label_config={}), "must have one tag Choices, found no"),
         (lambda s: s.project.update(label_config=OTHER_CONFIG), "must take one choice, not s"),
         (lambda s: s.project["parsed_label_config"]["label"].update(labels=["cat", "dog"]),
@@ -176,7 +176,7 @@ class _Page(_Elsewhere):
 @pytest.mark.parametrize(
     ("handler", "what"),
     [
-        (_Elsewhere, "sends on to http://elsewhere.example/: give that address"),
+        (_Elsewhere, "redirects to http://elsewhere.example/: give that address"),
         (_Page, "is no Label Studio: "),
     ],
 )
@@ -212,7 +212,7 @@ def test_a_certificate_must_be_trusted(studio, run, tmp_path):
 def test_no_token_goes_unencrypted_to_another_machine(url, run):
     code, said = run(url=url)
     assert code == 2
-    assert "so everybody on the way could read the token: give an https:// address, or " in said
+    assert "so others on the network could read the token: give an https:// address, or " in said
     assert run("--trust-network", url="http://127.0.0.1:9")[0] == 1  # and nobody is there
 
 
@@ -220,4 +220,4 @@ def test_nor_does_that_of_argilla(campaign, monkeypatch, capsys):
     monkeypatch.setenv("ARGILLA_API_KEY", "k")
     words = ["crowd-tvcs", "sync", "argilla", campaign.store.place, "http://label.example.org"]
     code, _, said = call([*words, "--dataset", "d", "--once"], capsys)
-    assert (code, "--trust-network if nobody else is on that network" in said) == (2, True)
+    assert (code, "--trust-network if the network is private" in said) == (2, True)

@@ -6,8 +6,8 @@ import pytest
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.gold import mix_in
-from crowd_tvcs.sync import deal, loop
-from crowd_tvcs.sync.connection import Away, ToolError
+from crowd_tvcs.sync import leasing, loop
+from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
 from tests.crowd.sync import studio as fake
 from tests.crowd.sync.conftest import ANN, BOB, CY, TASKS, answers, audit
 
@@ -35,7 +35,7 @@ def test_everybody_sees_what_next_gives_and_the_answers_come_in(campaign, studio
     tabs = {who: set(studio.tab(who)) for who in (ANN, BOB)}
     assert [len(tab) for tab in tabs.values()] == [2, 2]
     given = {
-        (who, task) for task, names in deal.open_tasks(campaign.store).items() for who in names
+        (who, task) for task, names in leasing.open_tasks(campaign.store).items() for who in names
     }
     assert given == {(who, task) for who, tab in tabs.items() for task in tab}
     work(studio, sync, (ANN, BOB))
@@ -54,14 +54,14 @@ def test_who_has_a_task_is_sorted_as_python_sorts(tmp_path):
     ) as campaign:
         for name in names:
             campaign.next(name)
-        assert deal.open_tasks(campaign.store) == {"t": ["B", "C", "a", "b"]}
+        assert leasing.open_tasks(campaign.store) == {"t": ["B", "C", "a", "b"]}
 
 
 def test_no_cap_is_broken_and_who_has_no_account_holds_nothing(make, studio, keep):
     campaign = make(budget=7, max_tasks_per_worker=4)
     sync = keep(campaign, batch=3)
     sync.step(studio.clock)
-    assert CY not in {who for names in deal.open_tasks(campaign.store).values() for who in names}
+    assert CY not in {who for names in leasing.open_tasks(campaign.store).values() for who in names}
     work(studio, sync, (ANN, BOB))
     found = answers(campaign)
     assert len(found) == 7
@@ -75,11 +75,11 @@ def test_an_annotation_that_is_seen_again_changes_nothing(campaign, studio, keep
     sync.step(studio.clock)
     studio.annotate(ANN, studio.tab(ANN)[0], "yes")
     sync.step(studio.clock)
-    before = answers(campaign), audit(campaign), deal.open_tasks(campaign.store)
+    before = answers(campaign), audit(campaign), leasing.open_tasks(campaign.store)
     calls = len(studio.calls)
     sync.step(studio.clock)
     keep(campaign).step(studio.clock)  # another process, which reads everything
-    assert (answers(campaign), audit(campaign), deal.open_tasks(campaign.store)) == before
+    assert (answers(campaign), audit(campaign), leasing.open_tasks(campaign.store)) == before
     assert {verb for verb, _ in studio.calls[calls:]} == {"GET"}
     assert len(before[0]) == 1
 
@@ -102,7 +102,7 @@ def test_a_step_may_be_cut_short_at_any_request(how, make, studio, keep):
         try:
             sync = keep(campaign)
             sync.step(studio.clock)
-        except Away:
+        except ToolUnavailableError:
             continue
         shown = [(who, tab[0]) for who in (ANN, BOB) if (tab := studio.tab(who))]
         if not shown:
@@ -127,7 +127,7 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     (lost,) = studio.tab(BOB)
     studio.clock += 120.0
     campaign.next(CY, now=studio.clock)  # lets the leases lapse, and takes one of the tasks
-    (taken,) = deal.open_tasks(campaign.store)
+    (taken,) = leasing.open_tasks(campaign.store)
     first, second = (ANN, late), (BOB, lost)
     room, full = (second, first) if taken == late else (first, second)
     assert taken == full[1]
@@ -136,7 +136,7 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     said = []
     sync.say = said.append
     sync.step(studio.clock)
-    assert sync.told["accepted late"] == 1
+    assert sync.counts["accepted late"] == 1
     assert answers(campaign) == [(*room, "yes")]
     refused = [(who, task) for who, what, task, _ in audit(campaign) if what == "refused"]
     assert refused == [full]
@@ -194,14 +194,14 @@ def test_people_who_are_no_workers_are_left_out_and_accounts_name_those_who_are(
     stranger = studio.sign_up("x@example.com")
     sync = keep(campaign, accounts={str(stranger["id"]): CY})
     sync.step(studio.clock)
-    held = deal.open_tasks(campaign.store)
+    held = leasing.open_tasks(campaign.store)
     assert {who for names in held.values() for who in names} == {CY}
     (task, *_) = held
     studio.annotate("x@example.com", task, "yes")
     studio.annotate(ANN, task, "no")
     sync.step(studio.clock)
     assert answers(campaign) == [(CY, task, "yes")]
-    assert sync.told[loop.LEFT_OUT] == 1
+    assert sync.counts[loop.UNKNOWN_ACCOUNTS] == 1
 
 
 def test_who_is_away_gets_back_less_and_after_the_others(make, studio, keep):
@@ -209,12 +209,14 @@ def test_who_is_away_gets_back_less_and_after_the_others(make, studio, keep):
     sync = keep(campaign, batch=4)
     sync.step(studio.clock)
     studio.clock += 30.0
-    held = deal.open_tasks(campaign.store)
+    held = leasing.open_tasks(campaign.store)
     (first,) = {who for names in held.values() for who in names}  # all of the budget
     other = BOB if first == ANN else ANN
     studio.clock += 31.0
     sync.step(studio.clock)
-    assert {who for names in deal.open_tasks(campaign.store).values() for who in names} == {other}
+    assert {who for names in leasing.open_tasks(campaign.store).values() for who in names} == {
+        other
+    }
 
 
 def test_whoever_answers_keeps_the_rest_of_their_tasks(make, studio, keep):
@@ -256,7 +258,7 @@ def test_predictions_follow_the_answers_and_are_kept_from_annotators(campaign, s
     studio.annotate(ANN, task, "yes")
     sync.step(studio.clock)
     (told,) = studio.called(task)["predictions"]
-    confidence = deal.labels_now(campaign.store)[task][1]
+    confidence = leasing.labels_now(campaign.store)[task][1]
     assert told["result"] == [fake.choice("yes")]
     assert told["score"] == pytest.approx(confidence)
     assert told["model_version"] == "tvcs"
@@ -296,10 +298,10 @@ def test_only_what_changed_is_read_again(campaign, studio, keep):
     sync.step(studio.clock)
     studio.clock += 100.0
     studio.annotate(BOB, studio.tab(BOB)[0], "yes")
-    changed = {one.task for one in sync.front.read(sync._since)[0]}
+    changed = {one.task for one in sync.tool.read(sync._since)[0]}
     assert task in changed
     assert len(changed) <= 3 < len(TASKS)  # Ann's two, which were touched last, and Bob's
-    assert len(sync.front.read(None)[0]) == len(TASKS)
+    assert len(sync.tool.read(None)[0]) == len(TASKS)
 
 
 def test_what_was_stamped_before_and_seen_later_is_read_too(campaign, studio, keep):
@@ -324,7 +326,7 @@ def test_what_people_who_left_held_is_free_again(make, studio, keep):
     studio.users.clear()
     studio.clock += 61.0
     sync.step(studio.clock)
-    assert deal.open_tasks(campaign.store) == {}
+    assert leasing.open_tasks(campaign.store) == {}
     assert {task["data"]["assigned"] for task in studio.tasks.values()} == {"|"}
 
 
@@ -335,7 +337,7 @@ def test_a_personal_token_is_changed_for_one_that_ends_and_again(campaign, studi
     studio.tokens = set()  # as after some minutes
     sync.step(studio.clock)
     assert studio.refreshed == 2
-    with pytest.raises(ToolError, match="the token is not good"):
+    with pytest.raises(ToolError, match="the token is not valid"):
         keep(campaign, token="no.such.token")
 
 
@@ -347,7 +349,7 @@ def test_gold_of_a_desk_is_not_shown_elsewhere(campaign, studio, keep):
     sync = keep(campaign, predictions=True)
     sync.step(studio.clock)
     assert len(studio.tasks) == len(TASKS)
-    assert set(deal.labels_now(campaign.store)) == set(TASKS)
+    assert set(leasing.labels_now(campaign.store)) == set(TASKS)
 
 
 def test_a_look_that_changes_nothing_stands_in_no_plan_s_way(campaign, studio, keep):
@@ -366,7 +368,7 @@ def test_workers_who_come_later_are_looked_at_too(campaign, studio, keep):
     campaign.add(workers=["a|b"])
     calls = studio.fails
     studio.fails = lambda number: "undone"
-    with pytest.raises(Away):
+    with pytest.raises(ToolUnavailableError):
         sync.step(studio.clock)
     studio.fails = calls
     with pytest.raises(ValueError, match=r"a\|b"):
@@ -375,12 +377,12 @@ def test_workers_who_come_later_are_looked_at_too(campaign, studio, keep):
 
 def test_who_could_not_begin_has_nothing_to_take_back(campaign, studio, keep, monkeypatch):
     sync = keep(campaign)
-    sync.call = "http://127.0.0.1:1/"
+    sync.webhook_url = "http://127.0.0.1:1/"
 
     def check(*_):
         raise ValueError("no project")
 
-    monkeypatch.setattr(sync.front, "check", check)
-    monkeypatch.setattr(sync.front, "ring", None)  # not asked for
+    monkeypatch.setattr(sync.tool, "check", check)
+    monkeypatch.setattr(sync.tool, "set_webhook", None)  # not asked for
     with pytest.raises(ValueError, match="no project"):
         loop.run(sync, every=0.0, once=True, patience=0.0)

@@ -104,14 +104,14 @@ def test_two_people_label_a_campaign_in_argilla(address, tmp_path):
         settings = Settings(2, None, {}, predictions=True)
         sync = Sync(campaign, Argilla(address, KEY, NAME, predictions=True), settings, print)
         sync.begin()
-        sync.front.ring("http://127.0.0.1:9/x")
+        sync.tool.set_webhook("http://127.0.0.1:9/x")
         said = _label(sync, address, dataset, keys)
         found = answers(campaign)
         assert found == sorted((*pair, label) for pair, label in said.items())
         assert len(found) == 5  # the budget; the sixth pair was skipped
         assert sum(what == "skip" for _, what, _, _ in audit(campaign)) == 1
         (hook,) = call(address, "GET", "/webhooks")["items"]
-        sync.front.ring(None)
+        sync.tool.set_webhook(None)
         assert call(address, "GET", "/webhooks")["items"] == []
         records = _records(address, dataset)
         assert all(one["metadata"]["assigned"] == [] for one in records)

@@ -21,7 +21,7 @@ from tests.crowd.sync.conftest import ANN, BOB, TASKS, answers, audit
 from tests.crowd.sync.studio import RECORDED
 
 pytestmark = MARKS
-PATIENCE = 240.0
+TIMEOUT_SECONDS = 240.0
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def annotate(server, token, given, label, **more):
 
 def until(what):
     """Wait until it is so."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while not what():
         assert time.monotonic() < end
         time.sleep(0.2)
@@ -89,7 +89,7 @@ def test_two_people_label_a_campaign_through_their_tabs(
     with syncing(campaign, real_studio, project, tmp_path / "log", *more):
         until(lambda: all(next_task(real_studio, project, w, t) for w, t in people.items()))
         until(lambda: real_studio.call("GET", hooks, TOKEN))
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while len(answers(campaign)) < 8 and time.monotonic() < end:
             for who, token in people.items():
                 given = next_task(real_studio, project, who, token)
@@ -121,7 +121,7 @@ def test_a_look_now_and_then_skips_and_comes_to_the_same(
 
     def look():
         with syncing(campaign, real_studio, project, tmp_path / "log", "--once") as process:
-            assert process.wait(timeout=PATIENCE) == 0, (tmp_path / "log").read_text()
+            assert process.wait(timeout=TIMEOUT_SECONDS) == 0, (tmp_path / "log").read_text()
 
     look()
     token = people[ANN]
@@ -156,7 +156,7 @@ def test_what_was_recorded_is_what_it_answers(real_studio, people, project):
     front.check(["yes", "no"], [ANN])
     front.add({"t0": {"text": "t0"}})
     front.open_tabs([ANN])
-    front.ring("http://127.0.0.1:9/x")
+    front.set_webhook("http://127.0.0.1:9/x")
     front.read(None)
     front.predict({"t0": ("yes", 0.9)})
     page = real_studio.call("GET", f"/api/tasks?project={project}&fields=all", TOKEN)
@@ -165,7 +165,7 @@ def test_what_was_recorded_is_what_it_answers(real_studio, people, project):
     (task,) = page["tasks"]
     (hook,) = real_studio.call("GET", f"/api/webhooks/?project={project}", TOKEN)
     (view,) = real_studio.call("GET", f"/api/dm/views/?project={project}", TOKEN)
-    front.ring(None)
+    front.set_webhook(None)
     now = {
         "annotation": task["annotations"][0],
         "prediction": task["predictions"][0],

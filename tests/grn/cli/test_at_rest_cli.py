@@ -68,7 +68,7 @@ def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
     for words, message in (
         (
             ["--max-edges", "auto", "--method", "clr"],
-            "there must be time series, but all samples are at rest",
+            "can only be chosen with time series, but all samples are at rest",
         ),
         (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
         (["--perturbed-until", 4], "ends within a series, but all samples are at rest"),

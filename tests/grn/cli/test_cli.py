@@ -232,7 +232,7 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
     assert [file["file"] for file in record["inputs"]][1:] == ["caps.tsv", "ko.tsv", "wt.tsv"]
     report = (tmp_path / "out" / "report.html").read_text()
     assert "--option parts=omp" in report
-    assert f"beside the series: {n_genes} of knock-outs and 1 of the wild type." in report
+    assert f"in addition to the series: {n_genes} of knock-outs and 1 of the wild type." in report
     header = (tmp_path / "out" / "edges.tsv").read_text().splitlines()[0].split("\t")
     assert header[-1] == "evidence"
     assert 'key="evidence"' in (tmp_path / "out" / "network.graphml").read_text()

@@ -117,9 +117,7 @@ def test_the_top_is_the_head_of_all_edges_and_the_report_says_so(folder, tmp_pat
     assert selected[0] == selected[1]
     page = (tmp_path / "top" / "report.html").read_text()
     assert "The 20 top edges and all selected ones are in edges.tsv." in page
-    assert (
-        "Every edge with a score is in edges.tsv." in (tmp_path / "all" / "report.html").read_text()
-    )
+    assert "All scored edges are in edges.tsv." in (tmp_path / "all" / "report.html").read_text()
 
 
 def test_compressed_edges_are_scored_and_converted_as_they_are(folder, tmp_path):

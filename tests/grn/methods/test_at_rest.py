@@ -118,7 +118,7 @@ def test_methods_over_time_refuse_samples_at_rest_alone(steady, method):
 def test_too_few_samples_and_no_series_to_hold_out_are_refused(steady):
     with pytest.raises(ValueError, match=r"at least 3 samples at rest .*, found 2 at rest"):
         infer(replace(steady, at_rest=steady.at_rest[:2]))
-    with pytest.raises(ValueError, match="there must be time series, but all samples are at rest"):
+    with pytest.raises(ValueError, match="chosen with time series, but all samples are at rest"):
         choose_edges(steady, "clr")
     with pytest.warns(UserWarning, match="^4 samples at rest are too few to tell regulators apart"):
         infer(replace(steady, at_rest=steady.at_rest[:4]), "clr", scale="levels")

@@ -38,7 +38,7 @@ def network(expression):
 def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
     assert network.confidence is None
     assert SENTENCE in network.verdict.said()
-    assert "cannot tell which gene causes it" in network.verdict.said()
+    assert "cannot show which gene causes it" in network.verdict.said()
     assert network.verdict.said().endswith(combined.SUM_RANKING.format("lagged regression, "))
     assert network.verdict.facts() == {"why_not": network.verdict.said()}
     assert (network.scores > 0).sum() > 200

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign
-from tests.crowd.campaign.store.test_functions import tables
+from tests.crowd.campaign.store.test_both_stores import tables
 
 WRONG = [
     *(None, True, False, -1, 0, 2.5, float("nan"), float("inf"), 10**30, 10**400, b"x", object()),

@@ -5,10 +5,10 @@ from contextlib import ExitStack
 from sqlite3 import OperationalError
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from crowd_tvcs.campaign import Refused
-from crowd_tvcs.campaign.store import gold, kept, queries
+from crowd_tvcs.campaign.store import gold, kept, queries, rows, schema
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import THREADS
@@ -128,3 +128,17 @@ def test_no_parameter_decides_whether_an_index_of_some_rows_may_be_used(begin, n
         words = STATEMENTS[name].compiled(connection)[0]
     conditions = re.split(r"\b(?:WHERE|ON|JOIN)\b", words)[1:]
     assert not [one for one in conditions if re.search(r"(state|wanted|closed) = [:?]", one)]
+
+
+def test_a_statement_whose_columns_are_not_those_of_its_rows_is_refused():
+    columns = schema.worker.c
+    with pytest.raises(TypeError, match=r"columns must be \('id', 'name', .*found \('name', 'id'"):
+        Statement(select(columns.name, columns.id), rows.WorkerRow)
+    assert rows.Settings._fields == (*schema.campaign.c.keys(), "n_workers")
+
+
+def test_fields_that_are_not_asked_for_have_their_defaults(begin):
+    with begin().store.read() as (connection, _):
+        (ann, *_), (task, *_) = queries.WORKERS(connection), queries.TASKS(connection)
+    assert isinstance(ann, rows.WorkerRow)
+    assert (ann.name, ann.lease, task.name, task.before) == ("ann", None, "t1", None)

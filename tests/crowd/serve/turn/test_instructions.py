@@ -35,7 +35,7 @@ def test_pictures_are_those_of_the_folder_of_media():
     "source", ["https://example.org/x.png", "//example.org/x.png", "data:image/png;base64,AAAA"]
 )
 def test_a_picture_of_elsewhere_is_refused(source):
-    with pytest.raises(ValueError, match=r"and pages load nothing from elsewhere: put it into the"):
+    with pytest.raises(ValueError, match=r"which pages do not load: put it into the"):
         pictures(f"See ![x]({source})")
 
 
@@ -119,9 +119,9 @@ def test_pictures_of_instructions_are_judged_before_the_desk_starts(mixed, tmp_p
     (tmp_path / "media" / "example.svg").write_bytes(SVG)
     given = {"media": tmp_path / "media", "instructions": tmp_path / "how.md"}
     with pytest.raises(ValueError, match=r"how.md: .*'example.svg', which is an SVG drawing"):
-        start.serve(mixed.store.place, start.Place(), **given)
+        start.serve(mixed.store.place, start.ListenAddress(), **given)
     (tmp_path / "how.md").write_text("![x](https://example.org/x.png)")
-    with pytest.raises(ValueError, match=r"how.md: the instructions show the picture 'https"):
-        start.serve(mixed.store.place, start.Place(), **given)
+    with pytest.raises(ValueError, match=r"how.md: .* show the external picture 'https"):
+        start.serve(mixed.store.place, start.ListenAddress(), **given)
     (tmp_path / "how.md").write_text("![x](example.png)")
-    start.serve(mixed.store.place, start.Place(), **given)
+    start.serve(mixed.store.place, start.ListenAddress(), **given)

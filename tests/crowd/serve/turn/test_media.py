@@ -160,12 +160,12 @@ def test_a_desk_does_not_start_with_content_of_before_that_it_cannot_show(
     monkeypatch.setattr(start, "_run", lambda *_: None)
     set_content(campaign.store, {"t1": Content(image="x.png")}, tmp_path)
     with pytest.raises(ValueError, match=r"'x.png', which needs --media"):
-        start.serve(campaign.store.place, start.Place())
+        start.serve(campaign.store.place, start.ListenAddress())
     put(media, {"x.png": SVG})
     with pytest.raises(ValueError, match="an SVG drawing"):
-        start.serve(campaign.store.place, start.Place(), media=media)
+        start.serve(campaign.store.place, start.ListenAddress(), media=media)
     put(media, {"x.png": png()})
-    start.serve(campaign.store.place, start.Place(), media=media)
+    start.serve(campaign.store.place, start.ListenAddress(), media=media)
 
 
 @pytest.mark.parametrize(

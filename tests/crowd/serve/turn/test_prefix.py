@@ -113,8 +113,8 @@ def test_an_operator_below_a_prefix(client, served, tokens):
     assert all(one.startswith(f"{ROOT}/") for one in places(page))
     form = hidden(page)["form"]
     done = client.post(f"{ROOT}/operator/do", data={"what": "pause", "form": form})
-    assert "nobody gets a task until you resume" in done.text
-    assert "nobody gets a task until" not in client.get(f"{ROOT}/operator").text
+    assert "no tasks are assigned until you resume" in done.text
+    assert "no tasks are assigned until" not in client.get(f"{ROOT}/operator").text
     made = client.post(f"{ROOT}/operator/link", data={"name": "ann", "form": form}).text
     link = re.search(r"http://[^<]+", made)[0]
     assert f"{ROOT}/w/" in link
@@ -145,7 +145,7 @@ def test_what_is_no_prefix(text):
 
 @pytest.mark.parametrize("first", OWN)
 def test_a_path_of_the_desk_is_no_prefix(first):
-    with pytest.raises(ValueError, match=f"must not begin with /{first}, which is a path of the"):
+    with pytest.raises(ValueError, match=f"must not begin with /{first}, a path of the server"):
         prefix_of(f"/{first}/label")
 
 
@@ -192,7 +192,7 @@ def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign
         page.goto(f"{url}{ROOT}/operator")
         page.get_by_label("Password").fill(PASSWORD)
         page.keyboard.press("Enter")
-        page.get_by_role("link", name="Ask now").click()
+        page.get_by_role("link", name="Assess all tasks").click()
         page.locator("#advised table").wait_for()
         page.wait_for_timeout(2500)  # it asks for figures by itself
         assert all(one.startswith(f"{url}{ROOT}/") for one in asked)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.turn.shown import LEAST
+from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
 from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
 from tests.crowd.serve.turn.files import png
@@ -80,7 +80,7 @@ def opened(browser):
 
 def seen(page):
     """Look at the task for as long as it takes to see it."""
-    page.wait_for_timeout(1000 * LEAST + 100)
+    page.wait_for_timeout(1000 * MIN_SECONDS + 100)
 
 
 def labels(campaign):
@@ -148,7 +148,7 @@ def test_a_second_press_within_a_moment_is_not_sent(desk, opened):
             press("2");
         }"""
     )
-    page.get_by_text("That was too quick, so nothing was sent").wait_for()
+    page.get_by_text("That was too fast, so nothing was sent").wait_for()
     assert labels(campaign) == ["bad"]
     seen(page)
     page.keyboard.press("2")
@@ -177,7 +177,7 @@ def test_a_picture_that_is_on_its_way_is_not_answered(desk, opened, browser):
     page.locator("#content img").wait_for(state="attached")
     seen(page)
     page.keyboard.press("1")
-    page.get_by_text("The picture is still on its way").wait_for()
+    page.get_by_text("The picture is still loading").wait_for()
     for route in waiting:
         route.continue_()
     page.wait_for_function("document.querySelector('#content img').complete")
@@ -188,7 +188,7 @@ def test_a_picture_that_is_on_its_way_is_not_answered(desk, opened, browser):
     page.get_by_text("You have answered 1").wait_for()
     (served.media / "x.png").unlink()
     page.reload()
-    page.get_by_text("The picture cannot be shown: skip the task, and say why.").wait_for()
+    page.get_by_text("The picture cannot be shown. Please skip the task").wait_for()
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_keys_of_other_keyboards_and_keys_that_are_none(desk, opened):
     ]
     for press in ignored:
         page.evaluate(PRESS, press)
-    page.get_by_label("Cannot be answered? Say why").focus()
+    page.get_by_label("Cannot answer? Give a reason").focus()
     page.keyboard.type("101")
     seen(page)
     assert labels(campaign) == []

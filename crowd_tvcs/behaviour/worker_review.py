@@ -1,4 +1,4 @@
-"""All that is known of every worker, and whom to keep, train, stop, or ask more gold of."""
+"""Review of every worker, with a verdict: keep, train, stop, or ask more gold."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.behaviour import copying as copies
 from crowd_tvcs.behaviour.confusing import confusing
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import LEVEL, Flag, Floats
-from crowd_tvcs.behaviour.pace import Haste, haste, seconds_of, too_fast
+from crowd_tvcs.behaviour.evidence import DEFAULT_FDR, Flag, Floats
+from crowd_tvcs.behaviour.pace import SpeedTest, answer_durations, fast_answer_test, too_fast
 from crowd_tvcs.behaviour.spam import guessing, pattern, same_label
 from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -20,35 +20,35 @@ from crowd_tvcs.skills.skill import INTERVAL, Skill
 from tvcs_core.files.shown import plain
 from tvcs_core.files.spreadsheet import shield
 
-SPAM = ("same label", "pattern", "guessing")  # the plainest reason first
-HABITS = ("drift", "fatigue", "too fast", "confuses")  # what a word with the worker may mend
+SPAM = ("same label", "pattern", "guessing")  # the clearest reason first
+HABITS = ("drift", "fatigue", "too fast", "confuses")  # which training may improve
 KINDS = (*SPAM, "copying", *HABITS)
 STOP, TRAIN, MORE_GOLD, KEEP = "stop", "train", "more gold", "keep"
-ABOVE_CHANCE = 0.1  # what a label must be worth beyond one of equal chances
-WIDE = 0.25  # interval of the accuracy, beyond which more gold is asked for
+MIN_ABOVE_CHANCE = 0.1  # accuracy above a guess, below which a worker is stopped by default
+MAX_INTERVAL_WIDTH = 0.25  # of the accuracy; beyond, more gold is recommended
 COLUMNS = ("worker", "verdict", "answers", "gold", "right", "quality", "low", "high", "seconds",
            "pay_per_hour", "flags", "why")  # fmt: skip
 FLAG_COLUMNS = ("worker", "flag", "other", "answers", "p_value", "adjusted", "evidence")
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where one worker stands.
+class WorkerSummary:
+    """Summary of one worker.
 
     Attributes
     ----------
     worker, answers
-        Who, and how many answers they gave.
+        Name, and number of answers.
     gold, right
-        Gold tasks answered, and rightly.
+        Numbers of gold tasks answered, and answered correctly.
     quality, low, high
-        Accuracy and its interval, as `Skill` has them.
+        Accuracy and its interval, as in `Skill`.
     seconds
-        Median of an answer; NaN if no duration is known.
+        Median duration of an answer; NaN if no duration is known.
     pay_per_hour
-        What an hour of answering pays, at the mean duration; NaN without a cost or a duration.
+        Pay per hour of answering, at the mean duration; NaN without a cost or a duration.
     flags
-        What was found.
+        Flags of the worker.
     verdict, why
         `STOP`, `TRAIN`, `MORE_GOLD` or `KEEP`, and the reason.
     """
@@ -68,24 +68,24 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Overview:
-    """All workers.
+class WorkerReview:
+    """Review of all workers.
 
     Attributes
     ----------
-    standings
-        Of every worker, in the order of the answers.
-    haste
-        What is too fast, and whether such answers are right less often.
+    workers
+        Summary of every worker, in the order of the answers.
+    speed_test
+        Threshold of fast answers, and whether they are less often right.
     skill
-        The skills that the accuracies are from.
+        Skills behind the accuracies.
     has_times, inferred
-        Whether times of day are known, and whether durations are only the time since the worker's
-        last answer.
+        Whether times are known, and whether durations are only the time since the worker's last
+        answer.
     """
 
-    standings: tuple[Standing, ...]
-    haste: Haste
+    workers: tuple[WorkerSummary, ...]
+    speed_test: SpeedTest
     skill: Skill
     has_times: bool
     inferred: bool
@@ -93,10 +93,10 @@ class Overview:
     @property
     def flags(self) -> list[Flag]:
         """All flags, by worker."""
-        return [flag for one in self.standings for flag in one.flags]
+        return [flag for one in self.workers for flag in one.flags]
 
     def rows(self) -> list[list[object]]:
-        """Rows of `COLUMNS`, for a file."""
+        """Return the rows of `COLUMNS`, for a file."""
         return [
             [
                 shield(s.worker), s.verdict, s.answers, s.gold, s.right, s.quality, s.low, s.high,
@@ -104,23 +104,23 @@ class Overview:
                 "" if np.isnan(s.pay_per_hour) else s.pay_per_hour,
                 "; ".join(dict.fromkeys(flag.kind for flag in s.flags)), s.why,
             ]
-            for s in self.standings
+            for s in self.workers
         ]  # fmt: skip
 
     def minutes(self) -> list[list[object]]:
-        """Worker and minutes of a label, for `assign --minutes`; empty if none are known.
+        """Return worker and minutes per label, for `assign --minutes`; empty if none are known.
 
-        The median; of a worker whose durations are not known that of all workers.
+        Minutes are the median; a worker without durations has that of all workers.
         """
-        known = [s.seconds for s in self.standings if not np.isnan(s.seconds)]
+        known = [s.seconds for s in self.workers if not np.isnan(s.seconds)]
         usual = float(np.median(known)) if known else 0.0
         return [
             [shield(s.worker), round((usual if np.isnan(s.seconds) else s.seconds) / 60.0, 6)]
-            for s in (self.standings if known else ())
+            for s in (self.workers if known else ())
         ]
 
     def flag_rows(self) -> list[list[object]]:
-        """Rows of `FLAG_COLUMNS`, for a file."""
+        """Return the rows of `FLAG_COLUMNS`, for a file."""
         return [
             [
                 shield(f.worker),
@@ -135,31 +135,31 @@ class Overview:
         ]
 
 
-def look_over(
+def review_workers(
     answers: Answers,
     gold: Gold,
     *,
     cost: Mapping[str, float] | None = None,
     worth: float | None = None,
-    level: float = LEVEL,
+    level: float = DEFAULT_FDR,
     interval: float = INTERVAL,
-) -> Overview:
-    """Look over all workers of a crowd.
+) -> WorkerReview:
+    """Review all workers of a crowd.
 
     Parameters
     ----------
     answers, gold
-        Times of the answers are optional; without them nothing is said of drift, fatigue, patterns,
-        haste or pay.
+        Times of the answers are optional; without them drift, fatigue, patterns, speed and pay are
+        not assessed.
     cost
-        What a label of each worker costs, for the pay per hour.
+        Cost of a label of each worker, for the pay per hour.
     worth
-        Accuracy below which a label is worth nothing to you: who surely is below is to be stopped.
-        None for `ABOVE_CHANCE` more than a guess among equally frequent classes.
+        Accuracy below which a label is worthless to you; workers surely below it are to be stopped.
+        None for `MIN_ABOVE_CHANCE` above a guess among equally frequent classes.
     level
-        Expected share of false ones among the flags of each kind; of copying a fifth of it.
+        False discovery rate of the flags of each kind; for copying a fifth of it.
     interval
-        Chance that an accuracy lies from low to high.
+        Credible level of the interval of an accuracy.
 
     Raises
     ------
@@ -169,11 +169,11 @@ def look_over(
     _require_shares(worth=worth, level=level)
     skill = estimate_quality(answers, gold, interval=interval, model="independent")
     crowd = Crowd.of(answers, gold)
-    least = 1.0 / len(crowd.answers.classes) + ABOVE_CHANCE if worth is None else worth
+    least = 1.0 / len(crowd.answers.classes) + MIN_ABOVE_CHANCE if worth is None else worth
     found = find_flags(crowd, level)
     doubles = _doubles(crowd, [flag for flag in found if flag.kind == "copying"], skill)
-    seconds, inferred = seconds_of(crowd)
-    standings = []
+    seconds, inferred = answer_durations(crowd)
+    workers = []
     for i, name in enumerate(crowd.answers.workers):
         own = tuple(flag for flag in found if flag.worker == name)
         low, high = float(skill.low[i]), float(skill.high[i])
@@ -182,12 +182,12 @@ def look_over(
         price = None if cost is None else cost.get(name)
         pay = float("nan") if price is None else 3600.0 * price / mean
         verdict, why = _verdict(own, low, high, least, doubles.get(name))
-        standings.append(
-            Standing(name, mine.size, int(skill.n_gold[i]), int(skill.n_right[i]),
+        workers.append(
+            WorkerSummary(name, mine.size, int(skill.n_gold[i]), int(skill.n_right[i]),
                      float(skill.mean[i]), low, high, median, pay, own, verdict, why)
         )  # fmt: skip
     has_times = crowd.answers.when is not None
-    return Overview(tuple(standings), haste(crowd)[0], skill, has_times, inferred)
+    return WorkerReview(tuple(workers), fast_answer_test(crowd)[0], skill, has_times, inferred)
 
 
 def _require_shares(**given: float | None) -> None:
@@ -196,11 +196,11 @@ def _require_shares(**given: float | None) -> None:
             raise ValueError(f"{name} must be above 0 and below 1, found {value}")
 
 
-def find_flags(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
-    """Everything that is found, in the order of `KINDS`.
+def find_flags(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+    """Return all flags, in the order of `KINDS`.
 
-    Workers whose answers do not depend on the task are left out of the comparison of pairs: their
-    answers would make shared mistakes of good workers look strange.
+    Workers whose answers do not depend on the task are left out of the comparison of pairs: they
+    would make shared mistakes of good workers look suspicious.
     """
     spam = [*same_label(crowd, level), *pattern(crowd, level), *guessing(crowd, level)]
     idle = {flag.worker for flag in spam}
@@ -209,7 +209,7 @@ def find_flags(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
     others = crowd if kept.all() else Crowd(crowd.answers.select(kept), crowd.truth[kept])
     return [
         *spam,
-        *copies.copying(others, copies.LEVEL * level / LEVEL),
+        *copies.copying(others, copies.PAIR_FDR * level / DEFAULT_FDR),
         *drift(crowd, level),
         *fatigue(crowd, level),
         *too_fast(crowd, level),
@@ -220,7 +220,7 @@ def find_flags(crowd: Crowd, level: float = LEVEL) -> list[Flag]:
 def _verdict(
     flags: tuple[Flag, ...], low: float, high: float, least: float, double: str | None
 ) -> tuple[str, str]:
-    """What to do about a worker, and why; the first rule that holds."""
+    """Return the verdict on a worker with the reason, by the first rule that applies."""
     spam = [flag for flag in flags if flag.kind in SPAM]
     habits = [flag for flag in flags if flag.kind in HABITS]
     if spam:
@@ -228,23 +228,23 @@ def _verdict(
     if high < least:
         return STOP, f"accuracy at most {high:.2f}, a label must have {least:.2f}"
     if double is not None:
-        return STOP, f"copying: the labels of {plain(double)} are there already"
+        return STOP, f"copying: repeats the labels of {plain(double)}"
     if habits:
         return TRAIN, f"{habits[0].kind}: {habits[0].evidence}"
-    if high - low > WIDE:
-        return MORE_GOLD, f"accuracy {low:.2f} to {high:.2f}: too wide to say"
+    if high - low > MAX_INTERVAL_WIDTH:
+        return MORE_GOLD, f"accuracy interval {low:.2f} to {high:.2f} is too wide to decide"
     return KEEP, ""
 
 
 def _doubles(crowd: Crowd, flags: list[Flag], skill: Skill) -> dict[str, str]:
-    """Of every two who copy the one whose labels add least, and the other.
+    """Return the worker of every copying pair whose labels add least, with the other one.
 
-    Who answered later on most tasks; without times who has the lower end of the accuracy.
+    It is the one who answered later on most tasks; without times, the one with the lower `low`.
     """
     low = dict(zip(skill.workers, skill.low.tolist(), strict=True))
     out: dict[str, str] = {}
     for a, b in ((flag.worker, flag.other) for flag in flags if flag.worker < flag.other):
-        order = copies.later(crowd, a, b)
+        order = copies.count_later_answers(crowd, a, b)
         after = {name: order[name][0] if order else -low[name] for name in (a, b)}
         double, source = (a, b) if after[a] > after[b] else (b, a)
         out.setdefault(double, source)
@@ -252,9 +252,9 @@ def _doubles(crowd: Crowd, flags: list[Flag], skill: Skill) -> dict[str, str]:
 
 
 def _pace(seconds: Floats | None) -> tuple[float, float]:
-    """Median and mean of the seconds that are known, NaN of none.
+    """Return median and mean of the known seconds, NaN without any.
 
-    For the mean nothing counts for longer than a pause.
+    In the mean, no answer counts for longer than a pause.
     """
     known = np.empty(0) if seconds is None else seconds[~np.isnan(seconds)]
     if not known.size:

@@ -1,4 +1,4 @@
-"""What is handed on to plans and campaigns of people, and said of what models leave to them."""
+"""Tasks deferred from models to people: their priors, the people they need, and the summary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.answers import UNKNOWN
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.people import expected_with_people, people_needed
-from crowd_tvcs.skills.dependence import Claimed
+from crowd_tvcs.skills.dependence import CalibrationBin
 from tvcs_core.files.shown import plain
 from tvcs_core.files.spreadsheet import shield
 
@@ -20,52 +20,52 @@ MODEL_COLUMNS = (
     "confidence_slope",
 )  # fmt: skip
 FAMILY_COLUMNS = ("family", "models", "worth")
-MOST_SENTENCES = 5
-UNLIKE = "where they do not all agree"
+MAX_SENTENCES = 5  # of a summary
+DISAGREEING = "where they do not all agree"
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
-    """Tasks that are alike in what the models say.
+class TaskGroup:
+    """Tasks on which the models answered alike.
 
     Attributes
     ----------
     where
-        Which tasks, in words.
+        Description of the tasks.
     chosen
-        Whether each of the tasks that are handed on is one.
+        Mask of them among the deferred tasks.
     on_gold
-        Claimed and reached of the gold tasks that are alike; None without any.
+        Mean confidence and accuracy of such gold tasks; None without any.
     """
 
     where: str
     chosen: NDArray[np.bool_]
-    on_gold: Claimed | None
+    held_out_gold: CalibrationBin | None
 
     @property
     def doubt(self) -> str:
-        """Say what is against the claim; empty if nothing is."""
-        return doubt_of(self.on_gold)
+        """The evidence against the confidence; empty without any."""
+        return describe_miscalibration(self.held_out_gold)
 
 
 @dataclass(frozen=True, eq=False)
-class HandedOn:
-    """What tasks whose label is not known still need from people.
+class DeferredTasks:
+    """Tasks without a known label that models leave to people.
 
     Attributes
     ----------
     models
-        What the models said.
+        The fitted models.
     tasks
-        Numbers of these tasks.
+        Indices of these tasks.
     accuracy
-        Of each of the people, on each of all tasks; None if nothing is known of them.
+        Accuracy of a person on each of all tasks; None if unknown.
     target
-        How sure a task shall be.
+        Required confidence of a task.
     most
-        Most people on a task.
+        Largest number of people on a task.
     """
 
     models: Models
@@ -76,12 +76,12 @@ class HandedOn:
 
     @property
     def chances(self) -> Floats:
-        """Chance of every class of each of the tasks."""
+        """Probability of every class of each of the tasks."""
         return self.models.posterior[self.tasks]
 
     @property
     def needed(self) -> NDArray[np.int64] | None:
-        """People that each of the tasks needs, -1 for more than the most; None if unknown."""
+        """Number of people that each task needs, -1 for more than the most; None if unknown."""
         if self.accuracy is None:
             return None
         expected = expected_with_people(self.chances, self.accuracy[self.tasks], self.most)
@@ -89,12 +89,12 @@ class HandedOn:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Header of the table of the tasks: a chance for every class comes last."""
+        """Header of the table of the tasks; a probability for every class comes last."""
         classes = (f"chance of {name}" for name in self.models.answers.classes)
         return ("task", "models", "label", "confidence", "people", "doubt", *classes)
 
     def rows(self) -> list[list[Any]]:
-        """Rows of the table of the tasks; what no model has answered has no label."""
+        """Return the rows of the table of the tasks; without answers a task has no label."""
         answers, needed = self.models.answers, self.needed
         shown = [""] * self.tasks.size if needed is None else needed.tolist()
         chances, groups = self.chances, self.groups()
@@ -116,7 +116,7 @@ class HandedOn:
         ]  # fmt: skip
 
     def priors(self) -> tuple[tuple[str, ...], list[list[Any]]]:
-        """Header and rows of what plans read as ``--tasks``: of two classes that of the second."""
+        """Return header and rows of a table for ``--tasks``; of two classes the second's prior."""
         chances, classes = self.chances.tolist(), self.models.answers.classes
         tasks = [shield(self.models.answers.tasks[j]) for j in self.tasks.tolist()]
         if len(classes) == 2:
@@ -127,60 +127,63 @@ class HandedOn:
 
     @property
     def doubt(self) -> str:
-        """Say why all claims are in doubt: gold is against them, or too thin; empty if nothing."""
-        found = self.models.on_gold
+        """The evidence against all confidences: gold contradicts them or is too thin.
+
+        Empty without any.
+        """
+        found = self.models.held_out_gold
         if not self.models.is_fitted:
-            return f"no more than {found.truth.size} gold tasks measure that"
+            return f"only {found.truth.size} gold tasks validate it"
         if np.unique(found.truth).size == 1:
-            return "all gold is of one class, which says nothing of mistakes on others"
-        return doubt_of(found.compared())
+            return "all gold has one class, so errors on other classes cannot be estimated"
+        return describe_miscalibration(found.compared())
 
     @property
-    def sure_on_gold(self) -> Claimed | None:
-        """Compare claims with what is reached of gold tasks that are as sure as the target."""
-        return self.models.on_gold.surely(self.target)
+    def confident_on_gold(self) -> CalibrationBin | None:
+        """Calibration of gold tasks whose confidence is at least the target; None without any."""
+        return self.models.held_out_gold.confident(self.target)
 
-    def groups(self) -> list[Group]:
-        """Group the tasks that all models have answered: by the label they agree on, or in none.
+    def groups(self) -> list[TaskGroup]:
+        """Group the tasks that all models answered by the label they agree on, or by disagreement.
 
-        The largest come first, and those on which they do not agree last.
+        The largest come first, and those without agreement last.
         """
         answers, n = self.models.answers, len(self.models.answers.workers)
         counts = np.zeros((len(answers.tasks), len(answers.classes)), dtype=np.int64)
         np.add.at(counts, (answers.task_of, answers.label_of), 1)
         full = counts.sum(axis=1) == n
-        of_gold = self.models.on_gold.tasks
+        of_gold = self.models.held_out_gold.tasks
         found = []
         for k, name in enumerate(answers.classes):
             where = f"after {n} models agree on {plain(name)}"
             if n == 1:
-                where = f"after the model says {plain(name)}"
+                where = f"after the model answers {plain(name)}"
             found.append((where, full & (counts[:, k] == n)))
         found.sort(key=lambda pair: -int(pair[1][self.tasks].sum()))
-        found.append((UNLIKE, full & (counts.max(axis=1) < n)))
+        found.append((DISAGREEING, full & (counts.max(axis=1) < n)))
         out = []
         for where, chosen in found:
-            claimed = self.models.on_gold.compared(chosen[of_gold])
+            claimed = self.models.held_out_gold.compared(chosen[of_gold])
             if chosen[self.tasks].any():
-                out.append(Group(where, chosen[self.tasks], claimed))
+                out.append(TaskGroup(where, chosen[self.tasks], claimed))
         return out
 
     def sentences(self) -> list[str]:
-        """How sure tasks are, and what they need: where all models agree, by label, and where not.
+        """Describe the confidence of tasks and the people they need, by agreed label.
 
-        Of the tasks that all models have answered. Where gold is against a claim it is said, and
-        nobody is told that no people are needed.
+        Only tasks that all models answered count. If gold contradicts a confidence, the sentence
+        reports it instead of stating that no people are needed.
         """
         groups = self.groups()
-        agreed = [one for one in groups if one.where != UNLIKE]
-        shown = agreed[:MOST_SENTENCES] + [one for one in groups if one.where == UNLIKE]
+        agreed = [one for one in groups if one.where != DISAGREEING]
+        shown = agreed[:MAX_SENTENCES] + [one for one in groups if one.where == DISAGREEING]
         return [self._sentence(one) for one in shown]
 
-    def _sentence(self, group: Group) -> str:
+    def _sentence(self, group: TaskGroup) -> str:
         size, of_each = int(group.chosen.sum()), self.chances[group.chosen].max(axis=1)
         sure = two_digits(float(of_each.mean()))
         tasks = f"{size} tasks" if size > 1 else "1 task"
-        out = f"{group.where} ({tasks}) a task is {sure} sure"
+        out = f"{group.where} ({tasks}) the confidence of a task is {sure}"
         if of_each.max() - of_each.min() > 0.005:
             out += " on average"
         doubt = self.doubt or group.doubt
@@ -193,37 +196,37 @@ class HandedOn:
         target = f"{self.target:g}".removeprefix("0")
         if few > self.most:
             most = "1 person does" if self.most == 1 else f"{self.most} people do"
-            return f"{out} and {most} not bring it to {target}"
+            return f"{out}, and {most} not raise it to {target}"
         if few == 0:
-            if not doubt and (sure := doubt_of(self.sure_on_gold)):
+            if not doubt and (sure := describe_miscalibration(self.confident_on_gold)):
                 out, doubt = f"{out}, but {sure}", sure
             if doubt:
-                return f"{out}: how many people it needs to reach {target} is not known"
-            return f"{out} and needs nobody to reach {target}"
-        return f"{out} and needs {few} {'person' if few == 1 else 'people'} to reach {target}"
+                return f"{out}; the number of people needed to reach {target} is unknown"
+            return f"{out}, and it needs no people to reach {target}"
+        return f"{out}, and it needs {few} {'person' if few == 1 else 'people'} to reach {target}"
 
 
-def doubt_of(found: Claimed | None) -> str:
-    """Say why a claim about such tasks is in doubt: gold is against it or has none; or nothing."""
+def describe_miscalibration(found: CalibrationBin | None) -> str:
+    """Describe the evidence of gold against the confidence of such tasks; empty without any."""
     if found is None:
-        return "no gold task is like it"
-    if not found.parts:
+        return "there is no such gold task"
+    if not found.is_miscalibrated:
         return ""
     return (
-        f"gold says otherwise: of {found.tasks} such tasks {found.claimed:.3f} is claimed and "
-        f"{found.reached:.3f} reached ({found.low:.3f} to {found.high:.3f})"
+        f"gold contradicts it: on {found.tasks} such tasks mean confidence is {found.claimed:.3f} "
+        f"but accuracy is {found.reached:.3f} ({found.low:.3f} to {found.high:.3f})"
     )
 
 
 def two_digits(chance: float) -> str:
-    """Write how sure something is as ``.93``, and never as 1."""
+    """Format a probability as ``.93``, and never as 1."""
     text = f"{chance:.2f}"
     return "more than .99" if text == "1.00" else text.removeprefix("0")
 
 
 def model_rows(models: Models) -> list[list[Any]]:
-    """Rows of `MODEL_COLUMNS` for a file."""
-    skill, moved = models.calibrated.skill, models.calibrated.moved
+    """Return the rows of `MODEL_COLUMNS` for a file."""
+    skill, moved = models.calibrated.skill, models.calibrated.coefficients
     per_model = models.answers.per_worker.tolist()
     return [
         [
@@ -236,7 +239,7 @@ def model_rows(models: Models) -> list[list[Any]]:
 
 
 def family_rows(models: Models) -> list[list[Any]]:
-    """Rows of `FAMILY_COLUMNS` for a file: of each family how many answers its own are worth."""
+    """Return the rows of `FAMILY_COLUMNS` for a file: the effective number of models per family."""
     sizes = np.bincount(models.family_of, minlength=len(models.families)).tolist()
     within = models.dependence.within
     return [
@@ -246,5 +249,5 @@ def family_rows(models: Models) -> list[list[Any]]:
 
 
 def open_tasks(models: Models) -> NDArray[np.int64]:
-    """Numbers of the tasks whose label is not known."""
+    """Return the indices of the tasks without a known label."""
     return np.flatnonzero(models.truth == UNKNOWN)

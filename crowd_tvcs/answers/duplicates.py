@@ -1,7 +1,7 @@
-"""Pairs of a worker and a task that are answered more than once: refused, or one answer kept.
+"""Duplicate answers of a worker to a task: refuse them, or keep one of each pair.
 
-Which is kept is the operator's to say: the first, the last, or the one the worker gave most often
-(of answers that tie, the first of them). First and last are those of the file.
+The operator chooses the rule: the first answer, the last, or the label the worker gave most often
+(ties go to the first). First and last are in the order of the file.
 """
 
 from __future__ import annotations
@@ -13,70 +13,71 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.coded import first_repeat
-from crowd_tvcs.answers.judged import Judged
-from crowd_tvcs.answers.values import AS_TEXT, DIGITS, cut_numbers
+from crowd_tvcs.answers.checked_rows import CheckedRows
+from crowd_tvcs.answers.coded import first_duplicate
+from crowd_tvcs.answers.values import AS_TEXT, DIGITS, truncated_numbers
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
-KEEPS = ("first", "last", "majority")
-EXAMPLES = 3
+DUPLICATE_RULES = ("first", "last", "majority")
+EXAMPLES = 3  # duplicate pairs in a message
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The answers that are kept.
+class Deduplicated:
+    """Rows of a table without duplicate answers.
 
     Attributes
     ----------
     rows
-        Their places, ascending.
-    said
-        What was found and done, for people; empty if no pair is answered twice.
+        Indices of the rows kept, ascending.
+    description
+        What was found and done, for people; empty without duplicates.
     """
 
     rows: NDArray[np.intp]
-    said: str = ""
+    description: str = ""
 
 
 def require_keep(keep: str | None) -> None:
-    """Refuse a rule that is none of `KEEPS`; None for refusing repeats."""
-    if keep is not None and keep not in KEEPS:
-        raise ValueError(f"keep must be {', '.join(KEEPS[:-1])} or {KEEPS[-1]}, found {keep!r}")
+    """Refuse a rule that is not in `DUPLICATE_RULES`; None stands for refusing duplicates."""
+    if keep is not None and keep not in DUPLICATE_RULES:
+        *others, last = DUPLICATE_RULES
+        raise ValueError(f"keep must be {', '.join(others)} or {last}, found {keep!r}")
 
 
 def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
-    """Say what to do about so many pairs that are answered more than once.
+    """Return the remedy for duplicate answers.
 
     Parameters
     ----------
     pairs
-        How many there are.
+        Number of duplicate pairs.
     names
-        All workers, and the one of the pair; and all tasks likewise. Where a spreadsheet cut its
-        digits different ones share it, and taking one answer would throw away another's.
+        All workers, and the one of the pair; and all tasks likewise. If a spreadsheet truncated
+        its digits, different ones share the name, and one answer would replace another's.
     """
     for known, name in names:
-        if name in cut_numbers(known):
+        if name in truncated_numbers(known):
             return (
                 f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
                 f"them, so different ones share it; {AS_TEXT}"
             )
-    many = f"so are {pairs} pairs in all" if pairs > 1 else "no other pair is"
-    return f"{many}; --keep first, last or majority (keep= in Python) takes one answer of each"
+    many = f"{pairs} pairs have duplicates" if pairs > 1 else "it is the only such pair"
+    return f"{many}; --keep first, last or majority (keep= in Python) keeps one answer of each"
 
 
 def keep_one(keys: NDArray[np.int64], labels: ArrayLike, keep: str) -> NDArray[np.intp]:
-    """Choose one row of every key; the places of the rows that are kept, ascending.
+    """Choose one row of every key; return the indices of the rows kept, ascending.
 
     Parameters
     ----------
     keys
-        Of every row which pair it answers.
+        Key of the pair that every row answers.
     labels
-        Of every row what it says.
+        Label of every row.
     keep
-        One of `KEEPS`.
+        One of `DUPLICATE_RULES`.
 
     Examples
     --------
@@ -99,29 +100,28 @@ def keep_one(keys: NDArray[np.int64], labels: ArrayLike, keep: str) -> NDArray[n
 
 
 def most_frequent(labels: Sequence[Hashable]) -> int:
-    """Place of the first of the labels that occur most often."""
+    """Return the index of the first of the most frequent labels."""
     times = Counter(labels)
     return max(range(len(labels)), key=lambda k: (times[labels[k]], -k))
 
 
-def one_per_pair(table: Table, judged: Judged, keep: str | None = None) -> Kept:
-    """Keep one answer of every pair of a table, by the rule `keep`; None refuses repeats.
+def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> Deduplicated:
+    """Keep one answer of every pair of a table, by the rule `keep`; None refuses duplicates.
 
-    Rows that do not count are not kept.
+    Invalid rows are not kept.
 
     Raises
     ------
     DataError
-        Naming the first pair that is answered twice, with both lines, how many more there are, and
-        the remedy.
+        Naming the first duplicate pair with both lines, the number of such pairs, and the remedy.
     """
     require_keep(keep)
-    task, worker = judged.names
+    task, worker = checked.names
     keys = task.codes.astype(np.int64) * len(worker.names) + worker.codes
-    keys = np.where(judged.counts, keys, -1 - np.arange(keys.size))  # no two that do not count
-    twice = first_repeat(keys)
+    keys = np.where(checked.counts, keys, -1 - np.arange(keys.size))  # no two that do not count
+    twice = first_duplicate(keys)
     if twice is None:
-        return Kept(np.flatnonzero(judged.counts))
+        return Deduplicated(np.flatnonzero(checked.counts))
     pairs, times = np.unique(keys, return_counts=True)
     repeated = pairs[times > 1]
     if keep is None:
@@ -134,19 +134,19 @@ def one_per_pair(table: Table, judged: Judged, keep: str | None = None) -> Kept:
             row + 1,
         )
     of_repeated = np.flatnonzero(np.isin(keys, repeated))
-    rows = keep_one(keys, judged.label.codes, keep)
-    rows = rows[judged.counts[rows]]
+    rows = keep_one(keys, checked.label.codes, keep)
+    rows = rows[checked.counts[rows]]
     first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
-    told = "; ".join(
+    examples = "; ".join(
         f"{shown(worker.names[worker.codes[at[0]]])} on {shown(task.names[task.codes[at[0]]])}, "
         f"lines {', '.join(str(table.lines[row + 1]) for row in at[:5])}"
         for at in first
     )
-    return Kept(rows, told_of(repeated.size, of_repeated.size, keep, told))
+    return Deduplicated(rows, describe_duplicates(repeated.size, of_repeated.size, keep, examples))
 
 
-def told_of(pairs: int, answers: int, keep: str, examples: str) -> str:
-    """Say how many pairs were answered more than once, and what was done."""
+def describe_duplicates(pairs: int, answers: int, keep: str, examples: str) -> str:
+    """Describe the number of duplicate pairs, and which answers were kept."""
     return (
         f"{pairs} pair{'s' if pairs > 1 else ''} answered more than once, {answers} answers: kept "
         f"the {keep} of each ({examples}{'; ...' if pairs > EXAMPLES else ''})"
@@ -154,7 +154,7 @@ def told_of(pairs: int, answers: int, keep: str, examples: str) -> str:
 
 
 def _first_keys(keys: NDArray[np.int64], repeated: NDArray[np.int64]) -> list[int]:
-    """The repeated keys whose first row comes first."""
+    """Return the repeated keys whose first row comes first."""
     found: dict[int, None] = {}
     for key in keys[np.isin(keys, repeated)].tolist():
         found[key] = None

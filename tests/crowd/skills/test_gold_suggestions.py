@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.skills.ask import ask
 from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.gold_suggestions import suggest_gold_tasks
 
 
 def crowd(rng, n_workers=12, n_tasks=60, share=0.4):
@@ -53,7 +53,7 @@ def test_the_chosen_are_those_of_a_loop(seed):
     answers, labels = crowd(rng)
     gold = Gold({task: labels[task] for task in list(labels)[:8]}, ["0", "1"])
     skill = estimate_quality(answers, gold, model="independent")
-    found = ask(answers, gold, skill, 10)
+    found = suggest_gold_tasks(answers, gold, skill, 10)
     assert [task for task, _, _ in found] == by_loops(answers, gold, skill, 10)
     tells = [value for _, _, value in found]
     assert tells == sorted(tells, reverse=True)
@@ -66,7 +66,9 @@ def test_what_was_answered_does_not_matter(rng):
     skill = estimate_quality(answers, gold, model="independent")
     rows = [(t, w, k if t in gold.labels else str(1 - int(k))) for t, w, k in answers.rows()]
     turned = Answers.of(rows, classes=["0", "1"])
-    assert ask(turned, gold, skill, 20) == ask(answers, gold, skill, 20)
+    assert suggest_gold_tasks(turned, gold, skill, 20) == suggest_gold_tasks(
+        answers, gold, skill, 20
+    )
 
 
 def test_gold_that_was_asked_for_tells_more_than_random_gold():
@@ -77,7 +79,7 @@ def test_gold_that_was_asked_for_tells_more_than_random_gold():
         names = [task for task in labels if task in set(answers.tasks)]
         first = Gold({task: labels[task] for task in names[:5]}, ["0", "1"])
         skill = estimate_quality(answers, first, model="independent")
-        asked = [task for task, _, _ in ask(answers, first, skill, 15)]
+        asked = [task for task, _, _ in suggest_gold_tasks(answers, first, skill, 15)]
         drawn = rng.permutation(names[5:])[:15].tolist()
         for place, more in enumerate((asked, drawn)):
             gold = Gold({task: labels[task] for task in names[:5] + more}, ["0", "1"])
@@ -91,6 +93,6 @@ def test_no_more_than_there_are(rng):
     answers, labels = crowd(rng, n_tasks=10)
     gold = Gold({"t00": labels["t00"]}, ["0", "1"])
     skill = estimate_quality(answers, gold, model="independent")
-    assert len(ask(answers, gold, skill, 99)) == len(set(answers.tasks) - {"t00"})
+    assert len(suggest_gold_tasks(answers, gold, skill, 99)) == len(set(answers.tasks) - {"t00"})
     with pytest.raises(ValueError, match="count must be >= 1, found 0"):
-        ask(answers, gold, skill, 0)
+        suggest_gold_tasks(answers, gold, skill, 0)

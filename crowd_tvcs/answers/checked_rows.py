@@ -1,4 +1,4 @@
-"""Rows of a table whose names and labels are judged: refused, or left out and counted."""
+"""Check names and labels of the rows of a table: refuse them, or leave them out and count them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,33 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.coded import Coded, code_columns
-from crowd_tvcs.answers.values import Fault, described, judge_label, judge_labels, judge_name
+from crowd_tvcs.answers.coded import Coded, encode_columns
+from crowd_tvcs.answers.values import (
+    Fault,
+    describe_fault,
+    find_label_fault,
+    find_label_faults,
+    find_name_fault,
+)
 from tvcs_core.files.tables import Table
 
 LABEL = "label"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Columns of a table of answers or gold, and which of its rows count.
+class CheckedRows:
+    """Columns of a table of answers or gold, and the mask of valid rows.
 
     Attributes
     ----------
     names
-        Of the columns of tasks and workers, in the order that was asked for: names that count.
+        The columns of tasks and workers, in the order of the request: valid names.
     label
-        Likewise of the labels.
+        The column of labels, likewise.
     counts
-        Which rows below the header count; the codes of the others mean nothing.
+        Mask of the valid rows below the header; codes of the others are arbitrary.
     left_out
-        How many rows do not, by the reason.
+        Number of rows left out, by reason.
     """
 
     names: tuple[Coded, ...]
@@ -37,13 +43,13 @@ class Judged:
     left_out: Mapping[str, int]
 
     @property
-    def described(self) -> str:
-        """Describe what was left out, for people; empty if nothing was."""
+    def description(self) -> str:
+        """Describe the rows left out, for people; empty if there are none."""
         out = ", ".join(f"{times} {why}" for why, times in self.left_out.items())
         return out and f"; left out: {out}"
 
 
-def judge_rows(
+def check_rows(
     table: Table,
     named: Mapping[str, int],
     label: int,
@@ -51,30 +57,30 @@ def judge_rows(
     *,
     leave_out_missing: bool = False,
     leave_out_empty: bool = False,
-) -> Judged:
-    """Read columns of names and one of labels, and judge what stands in them.
+) -> CheckedRows:
+    """Read columns of names and one of labels, and check their values.
 
     Parameters
     ----------
     table
         The table.
     named
-        Columns of tasks and workers, by what they name.
+        Columns of tasks and workers, by the kind of their names.
     label
         Column of the labels.
     classes
-        Labels there may be; each is a label, whatever it looks like. None for any.
+        Allowed labels; each is valid, whatever it looks like. None for any.
     leave_out_missing
-        Whether to leave rows without a label, task or worker out; else they are refused.
+        Whether to leave out rows without a label, task or worker; otherwise they are refused.
     leave_out_empty
-        Whether to leave rows out whose label is an empty cell.
+        Whether to leave out rows whose label is an empty cell.
 
     Raises
     ------
     DataError
-        Naming line and column of the first value that is no name or no label, and what to do.
+        Naming line and column of the first invalid name or label, and the remedy.
     """
-    *coded, labels = code_columns(table, [*named.values(), label], judged=False)
+    *coded, labels = encode_columns(table, [*named.values(), label], checked=False)
     counts = np.ones(labels.codes.size, dtype=bool)
     left_out: dict[str, int] = {}
     columns = zip([*named, LABEL], [*named.values(), label], [*coded, labels], strict=True)
@@ -92,10 +98,10 @@ def judge_rows(
         raise table.error("must have a row with a label, found none: all are left out as missing")
     used = np.bincount(labels.codes[counts], minlength=len(labels.names)) > 0
     names = tuple(
-        _only(one, [judge_name(name) is None for name in one.names]) if left_out else one
+        _only(one, [find_name_fault(name) is None for name in one.names]) if left_out else one
         for one in coded
     )
-    return Judged(names, _only(labels, used) if left_out else labels, counts, left_out)
+    return CheckedRows(names, _only(labels, used) if left_out else labels, counts, left_out)
 
 
 def _refuse(
@@ -107,7 +113,7 @@ def _refuse(
         r = int(np.argmax(is_wrong))
         k = int(coded.codes[r])
         times = int(np.count_nonzero(coded.codes == k))
-        what = described(faults[k], coded.names[k], kind, times=times, of_answers=True)
+        what = describe_fault(faults[k], coded.names[k], kind, times=times, of_answers=True)
         raise table.error(what, r + 1, column)
 
 
@@ -120,12 +126,12 @@ def _only(coded: Coded, stays: Sequence[bool] | NDArray[np.bool_]) -> Coded:
 
 
 def _faults(kind: str, names: Sequence[str], classes: Collection[str] | None) -> dict[int, Fault]:
-    """Return what is wrong with each name, by its place."""
+    """Return the fault of each invalid name, by its index."""
     if kind != LABEL:
-        found = {name: judge_name(name) for name in names}
+        found = {name: find_name_fault(name) for name in names}
     elif classes is None:
-        found = dict(judge_labels(names))
+        found = dict(find_label_faults(names))
     else:
-        found = {name: judge_label(name) for name in set(names).difference(classes)}
+        found = {name: find_label_fault(name) for name in set(names).difference(classes)}
         found = {name: fault for name, fault in found.items() if fault and fault.is_missing}
     return {k: fault for k, name in enumerate(names) if (fault := found.get(name)) is not None}

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_answers
-from crowd_tvcs.answers.repeats import keep_one
+from crowd_tvcs.answers.duplicates import keep_one
 from crowd_tvcs.campaign.tables import read_lines
 from crowd_tvcs.cli.main import app
 from tvcs_core.files.errors import DataError
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("read", [read_answers, read_lines])
 def test_a_refusal_counts_the_pairs_and_names_the_option(read):
     what = (
-        r"a.csv:5: .* worker 'ann' answered task 't1' in line 2 already; so are 2 pairs in all; "
+        r"a.csv:5: .* worker 'ann' answered task 't1' in line 2 already; 2 pairs have duplicates; "
         r"--keep first, last or majority \(keep= in Python\)"
     )
     with pytest.raises(DataError, match=what):

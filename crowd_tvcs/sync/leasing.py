@@ -1,7 +1,8 @@
-"""What the store does for a front end: small batches of tasks for everybody, and answers in.
+"""Lease batches of tasks for a labelling tool, and record its answers in the store.
 
-A worker of a desk has one task at a time. Whoever labels elsewhere gets a few, so that the next
-is there before the last has come back: leases as `Campaign.next` gives them, under the same caps.
+A worker of the annotation server has one task at a time. A worker of another tool gets a few, so
+that the next is available before the last has come back: leases as in `Campaign.next`, under the
+same caps.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ from crowd_tvcs.campaign.store.schema import (
 from crowd_tvcs.campaign.store.statements import together
 from crowd_tvcs.campaign.store.store import Store
 
-ABSENT = 2
-"""Most tasks of a worker who let tasks lapse and has not answered since."""
+MAX_ABSENT_TASKS = 2
+"""Largest number of tasks of a worker who let tasks lapse and has not answered since."""
 REFUSED = "refused"
-"""What the audit calls an answer that was not taken."""
+"""Name of a refused answer in the audit."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer from elsewhere: where it is kept there, when it was given, seconds it took."""
+    """Answer from another tool: its key there, its time, and its duration in seconds."""
 
     worker: str
     task: str
@@ -69,11 +70,10 @@ class Names:
     tasks: frozenset[str]
 
 
-def take(store: Store, answer: Answer, now: float) -> str:
-    """Take one answer, by the rules of `Campaign.submit`, and note in the audit where it is from.
+def take_answer(store: Store, answer: Answer, now: float) -> str:
+    """Record one answer, by the rules of `Campaign.submit`, with its origin in the audit.
 
-    The others of the worker's tasks are leased anew, as for one who asks again. Whoever calls it
-    flushes the store.
+    The worker's other leases are renewed, as for one who asks again. The caller flushes the store.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def take(store: Store, answer: Answer, now: float) -> str:
     Raises
     ------
     Refused
-        If the campaign does not take it.
+        If the campaign refuses it.
     """
     first = before_submit(answer.worker, answer.task)
     with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):
@@ -110,8 +110,8 @@ def take(store: Store, answer: Answer, now: float) -> str:
     return reason
 
 
-def refuse(store: Store, answer: Answer, why: str, now: float) -> None:
-    """Note in the audit, once, that an answer was not taken, and why."""
+def record_refusal(store: Store, answer: Answer, why: str, now: float) -> None:
+    """Record in the audit, once, that an answer was refused, and why."""
     note = Note(answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:DETAIL])
     with store.write() as (connection, _, _):
         is_same = (audit.c.what == REFUSED) & (audit.c.detail == note.detail)
@@ -120,17 +120,17 @@ def refuse(store: Store, answer: Answer, why: str, now: float) -> None:
 
 
 def refused_keys(store: Store) -> set[str]:
-    """Keys of the answers that were not taken."""
+    """Return the keys of the refused answers."""
     with store.read() as (connection, _):
         details = connection.scalars(select(audit.c.detail).where(audit.c.what == REFUSED))
         return {str(detail).partition(": ")[0] for detail in details}
 
 
-def deal(store: Store, workers: Collection[str], batch: int, now: float) -> None:
-    """Lease tasks to workers until each of them has `batch`, as far as caps leave room.
+def lease_batches(store: Store, workers: Collection[str], batch: int, now: float) -> None:
+    """Lease tasks to workers until each of them has `batch`, as far as caps allow.
 
-    Those who answered last come first. Whoever let their tasks lapse and has not answered since
-    comes last and gets at most `ABSENT`, so that people who are away hold little up.
+    Workers who answered last come first. Those who let tasks lapse and have not answered since come
+    last and get at most `MAX_ABSENT_TASKS`, so that absent workers hold few tasks.
     """
     with store.read() as (connection, settings):
         rows = connection.execute(_HOLDINGS, {"now": now}).all()
@@ -140,7 +140,7 @@ def deal(store: Store, workers: Collection[str], batch: int, now: float) -> None
     queue = []
     for row in (row for row in rows if row.name in workers):
         is_away = (row.last or 0.0) <= since and row.first is not None and row.first <= since
-        most = min(batch, ABSENT) if is_away else batch
+        most = min(batch, MAX_ABSENT_TASKS) if is_away else batch
         if row.open - row.lapsed < most:
             queue.append((is_away, -(row.last or 0.0), row.name, most))
     for _, _, name, most in sorted(queue):
@@ -148,7 +148,7 @@ def deal(store: Store, workers: Collection[str], batch: int, now: float) -> None
 
 
 def open_tasks(store: Store) -> dict[str, list[str]]:
-    """Of every task that is open and with somebody: who has it, sorted."""
+    """Return the workers of every open task that is assigned, sorted."""
     with store.read() as (connection, _):
         found: dict[str, list[str]] = {}
         for name, who in connection.execute(_OPEN):
@@ -157,7 +157,7 @@ def open_tasks(store: Store) -> dict[str, list[str]]:
 
 
 def pair_states(store: Store) -> dict[tuple[str, str], tuple[int, str | None]]:
-    """Of every (worker, task) that was given out: its state, and the label of an answer."""
+    """Return the state of every assigned (worker, task), and the label of an answer."""
     with store.read() as (connection, settings):
         classes = json.loads(settings.classes)
         return {
@@ -167,7 +167,7 @@ def pair_states(store: Store) -> dict[tuple[str, str], tuple[int, str | None]]:
 
 
 def labels_now(store: Store) -> dict[str, tuple[str, float]]:
-    """Label and confidence of every task that has answers."""
+    """Return label and confidence of every task with answers."""
     with store.read() as (connection, settings):
         classes = json.loads(settings.classes)
         rows = connection.execute(_LABELS)
@@ -175,7 +175,7 @@ def labels_now(store: Store) -> dict[str, tuple[str, float]]:
 
 
 def names(store: Store) -> Names:
-    """Read what there is in the campaign, without gold that a desk mixes in: it is its own."""
+    """Read the names of the campaign, without gold that the server mixes in: that is its own."""
     with store.read() as (connection, settings):
         workers = frozenset(connection.scalars(select(worker.c.name)))
         tasks = frozenset(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
@@ -183,7 +183,7 @@ def names(store: Store) -> Names:
 
 
 def contents(store: Store) -> dict[str, dict[str, str]]:
-    """What tasks show by the store: text and fields; images and sounds are files of the desk."""
+    """Return the content of tasks: text and fields; images and sounds are files of the server."""
     with store.read() as (connection, _):
         rows = connection.execute(
             select(task.c.name, content.c.body).join_from(

@@ -1,4 +1,4 @@
-"""The operator's password and sessions: the same at every desk of the campaign that has it."""
+"""Operator login: password and sessions, shared by all servers of the campaign."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.serve.limits import MOST_KNOWN, Busy, TooFast
+from crowd_tvcs.serve.limits import MAX_NAMES, BusyError, RateLimitError
 
-SESSION = 8 * 3600
-"""Seconds until an operator must give the password again."""
-TRIES, WITHIN = 5, 60.0
-"""Wrong passwords from one network, in so many seconds, after which none is looked at."""
-MOST_WRITTEN = 60
-"""Wrong passwords in that time that are written down; further ones each desk counts for itself."""
-LATE = 600.0
-"""Most seconds by which an entry of the audit may be older than one that was written before it.
+SESSION_SECONDS = 8 * 3600
+"""Seconds until an operator must log in again."""
+MAX_TRIES, TRY_WINDOW_SECONDS = 5, 60.0
+"""Wrong passwords from one network, in so many seconds, after which none is checked."""
+MAX_RECORDED = 60
+"""Wrong passwords in that time that are recorded; each server counts further ones itself."""
+CLOCK_SKEW_SECONDS = 600.0
+"""Largest number of seconds by which an audit entry may be older than an earlier entry.
 
-Clocks of machines differ, changes wait for their turn, and those of one round of `sync` have the
-time of its beginning.
+Clocks of machines differ, changes queue up, and those of one round of `sync` have the time of its
+beginning.
 """
-QUEUE = 4
-"""Passwords that wait until one is looked at."""
-NICE = 5
-"""Of the thread that looks at passwords: it has a third of the time that a label has, not none."""
-BUSY = 2.0
-"""Seconds that a full queue takes to become empty, about."""
-COST = {"time_cost": 3, "memory_cost": 65_536, "parallelism": 4}
-"""Of a try, by argon2: what RFC 9106 recommends where memory is short."""
+MAX_QUEUED = 4
+"""Passwords that wait for their check."""
+NICENESS = 5
+"""Niceness of the thread that checks passwords: a third of a label's share of the processor."""
+RETRY_SECONDS = 2.0
+"""Seconds in which a full queue empties, about."""
+ARGON2_COST = {"time_cost": 3, "memory_cost": 65_536, "parallelism": 4}
+"""Cost of a check by argon2: the recommendation of RFC 9106 for constrained memory."""
 WRONG = "wrong password"
 
 _OLD = (
@@ -53,7 +53,7 @@ _OLD = (
     .limit(1)
     .scalar_subquery()
 )
-_WRONG = Statement(  # reads the audit from its end, as far as it is of these minutes
+_WRONG = Statement(  # reads the audit from its end, back to these minutes
     select(audit.c.at, audit.c.address).where(
         audit.c.id > func.coalesce(_OLD, 0),
         audit.c.what == WRONG,
@@ -64,7 +64,7 @@ _SESSION = Statement(select(session.c.hashed).where(session.c.hashed == bindpara
 
 
 def network_of(address: str) -> str:
-    """Return what one person has of addresses: one, but of IPv6 the first 64 bits."""
+    """Return the network of one person: an address, or the first 64 bits of an IPv6 address."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -76,22 +76,22 @@ def network_of(address: str) -> str:
     return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
 
 
-class Entrance:
-    """What lets the operator in.
+class OperatorAuth:
+    """Authentication of the operator.
 
-    All that is known of the password is a slow hash of it under the campaign's secret, from which
-    the key of sessions is made: so a session is good at every desk of the campaign that has this
-    password, also after it began anew, and at none that has another. Wrong ones are written into
-    the audit, where every desk counts them; so that strangers cannot fill it, only so many.
+    Only a slow hash of the password under the campaign's secret is kept; the key of sessions
+    derives from it. So a session is valid at every server of the campaign with this password, also
+    after a restart, and at none with another. Wrong passwords are recorded in the audit, where
+    every server counts them. Only so many are, so that attackers cannot fill it.
 
     Parameters
     ----------
     store
-        The campaign's.
+        Store of the campaign.
     secret
-        The campaign's.
+        Secret of the campaign.
     password
-        Of the operator.
+        Password of the operator.
     """
 
     def __init__(self, store: Store, secret: str, password: str) -> None:
@@ -100,7 +100,7 @@ class Entrance:
         self._slowly = ThreadPoolExecutor(1, "passwords", _give_way)
         self._proof = self._slow_hash(password)
         self._key = hashlib.sha256(b"quick" + self._proof).digest()
-        self._right = b""  # a quick hash of what was right once
+        self._right = b""  # quick hash of a password that was right once
         self._sessions = URLSafeTimedSerializer(
             hashlib.sha256(b"sessions" + self._proof).hexdigest(), salt="operator"
         )
@@ -110,117 +110,120 @@ class Entrance:
         self._unwritten: list[tuple[float, str]] = []
 
     @property
-    def sign(self) -> bytes:
-        """What differs where the password does, and tells nothing of it."""
+    def fingerprint(self) -> bytes:
+        """Hash that differs with the password, and does not reveal it."""
         return hashlib.sha256(b"sign" + self._proof).digest()
 
     def keyed(self, address: str) -> str:
-        """Return what the audit keeps of an address: nobody finds it by trying all there are."""
+        """Return the keyed hash of an address for the audit, which no enumeration can invert."""
         return keyed(self._secret, address)
 
-    async def lets_in_soon(self, password: str, address: str) -> bool:
-        """Whether this is the password, as `lets_in`, in a thread that no other page needs.
+    async def check_password_async(self, password: str, address: str) -> bool:
+        """Check a password as `check_password`, in a thread that no other page needs.
 
         Raises
         ------
-        TooFast
-            As `lets_in`.
-        Busy
-            If it is not known to be right, and others wait to be looked at.
+        RateLimitError
+            As `check_password`.
+        BusyError
+            If it is not known to be right, and others wait for their check.
         """
         loop, network = asyncio.get_running_loop(), self.keyed(network_of(address))
         if (wait := self._refused.get(network, 0.0) - time.time()) > 0.0:
-            raise TooFast(max(1.0, wait))
+            raise RateLimitError(max(1.0, wait))
         if secrets.compare_digest(self._quick_hash(password), self._right):
-            return await loop.run_in_executor(None, self.lets_in, password, address)
-        if self._waiting > QUEUE:
-            raise Busy(BUSY)
+            return await loop.run_in_executor(None, self.check_password, password, address)
+        if self._waiting > MAX_QUEUED:
+            raise BusyError(RETRY_SECONDS)
         self._waiting += 1
         try:
-            return await loop.run_in_executor(self._looking, self.lets_in, password, address)
+            return await loop.run_in_executor(self._looking, self.check_password, password, address)
         finally:
             self._waiting -= 1
 
-    def lets_in(self, password: str, address: str) -> bool:
-        """Whether this is the password.
+    def check_password(self, password: str, address: str) -> bool:
+        """Return whether this is the password.
 
         Raises
         ------
-        TooFast
-            If too many wrong ones came from this network; a right one is not looked at then either.
+        RateLimitError
+            If too many wrong ones came from this network; then a right one is not checked either.
             Or if this is wrong, and too many came from anywhere.
         """
         network, quick = self.keyed(network_of(address)), self._quick_hash(password)
         if secrets.compare_digest(quick, self._right):
             self._require_few(network)
             return True
-        with self._one_at_a_time:  # who tries many at once gains nothing
+        with self._one_at_a_time:  # so that parallel attempts gain nothing
             full_for = self._require_few(network)
             if secrets.compare_digest(self._slow_hash(password), self._proof):
                 self._right = quick
                 return True
             now = time.time()
             if full_for:
-                recent = [one for one in self._unwritten if one[0] > now - WITHIN]
+                recent = [one for one in self._unwritten if one[0] > now - TRY_WINDOW_SECONDS]
                 self._unwritten = [*recent, (now, network)]
-                raise TooFast(full_for)
+                raise RateLimitError(full_for)
             with self._store.write() as (connection, _, _):
                 write_down(connection, Note(OPERATOR, WRONG, address=network), now)
             return False
 
     def new_session(self) -> str:
-        """Make a session; those that have run out are forgotten."""
+        """Make a session; expired ones are deleted."""
         made, now = str(self._sessions.dumps(secrets.token_urlsafe(18))), time.time()
         with self._store.write() as (connection, _, _):
-            connection.execute(delete(session).where(session.c.made < now - SESSION))
+            connection.execute(delete(session).where(session.c.made < now - SESSION_SECONDS))
             connection.execute(insert(session).values(hashed=hashed(made), made=now))
         return made
 
     def is_session(self, text: str | None) -> bool:
-        """Whether this is a session that has not run out or ended, at whatever desk."""
+        """Return whether this is a session that has not expired or ended, at any server."""
         try:
-            self._sessions.loads(text or "", max_age=SESSION)
+            self._sessions.loads(text or "", max_age=SESSION_SECONDS)
         except BadSignature:
             return False
         (rows,) = self._store.look(_SESSION.with_(hashed=hashed(text or "")))
         return bool(rows)
 
     def end_session(self, text: str) -> None:
-        """End a session, at all desks: a copy of its cookie is good for nothing then."""
+        """End a session at all servers; copies of its cookie become invalid."""
         with self._store.write() as (connection, _, _):
             connection.execute(delete(session).where(session.c.hashed == hashed(text)))
 
     def _require_few(self, network: str) -> float:
-        """Return for how many seconds no wrong password is written down; 0 if one may be."""
+        """Return the seconds until a wrong password may be recorded again; 0 if now."""
         now = time.time()
-        since = now - WITHIN
+        since = now - TRY_WINDOW_SECONDS
         with self._store.read() as (connection, _):
-            written = [tuple(row) for row in _WRONG(connection, since=since, old=since - LATE)]
+            written = [
+                tuple(row)
+                for row in _WRONG(connection, since=since, old=since - CLOCK_SKEW_SECONDS)
+            ]
         wrong = [*written, *self._unwritten]
         own = sorted(at for at, whose in wrong if whose == network and at > since)
-        if len(own) >= TRIES:
-            if len(self._refused) >= MOST_KNOWN:
+        if len(own) >= MAX_TRIES:
+            if len(self._refused) >= MAX_NAMES:
                 self._refused.clear()
-            self._refused[network] = own[-TRIES] + WITHIN
-            raise TooFast(max(1.0, own[-TRIES] + WITHIN - now))
-        if len(written) < MOST_WRITTEN:
+            self._refused[network] = own[-MAX_TRIES] + TRY_WINDOW_SECONDS
+            raise RateLimitError(max(1.0, own[-MAX_TRIES] + TRY_WINDOW_SECONDS - now))
+        if len(written) < MAX_RECORDED:
             return 0.0
-        return max(1.0, sorted(at for at, _ in written)[-MOST_WRITTEN] + WITHIN - now)
+        return max(1.0, sorted(at for at, _ in written)[-MAX_RECORDED] + TRY_WINDOW_SECONDS - now)
 
     def _quick_hash(self, password: str) -> bytes:
         return hashlib.blake2b(password.encode(), key=self._key).digest()
 
     def _slow_hash(self, password: str) -> bytes:
-        """Hash in the thread that gives way to others."""
+        """Hash in the thread of low priority."""
         return self._slowly.submit(_hashed, password.encode(), self._salt).result()
 
 
 def _hashed(password: bytes, salt: bytes) -> bytes:
-    return hash_secret_raw(password, salt, hash_len=32, type=Type.ID, **COST)
+    return hash_secret_raw(password, salt, hash_len=32, type=Type.ID, **ARGON2_COST)
 
 
 def _give_way() -> None:
-    """Let labels go before the work of a thread and of those that it begins."""
-    if sys.platform == "linux":  # elsewhere all of the process would give way
+    """Lower the priority of a thread and of those that it starts."""
+    if sys.platform == "linux":  # elsewhere it would change the whole process
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

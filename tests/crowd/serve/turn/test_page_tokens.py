@@ -7,27 +7,27 @@ from crowd_tvcs.campaign.desk import haste
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.seats import seats_of, warn_of_haste
 from crowd_tvcs.campaign.store.schema import pair
-from crowd_tvcs.serve.turn.shown import LASTS, LEAST, Pages
+from crowd_tvcs.serve.turn.page_tokens import MAX_AGE_SECONDS, MIN_SECONDS, PageTokens
 from tests.crowd.serve.conftest import hidden
 
 NOW = 1.8e9
 
 
 def test_a_token_is_good_for_its_owner_its_task_and_after_a_moment():
-    pages = Pages("secret")
+    pages = PageTokens("secret")
     token = pages.token("ann", "t1", 4, NOW)
-    assert pages.answers("ann", "t1", token, NOW + LEAST + 0.01) == 4
+    assert pages.answers("ann", "t1", token, NOW + MIN_SECONDS + 0.01) == 4
     for wrong in (("bob", "t1", token), ("ann", "t2", token), ("ann", "", token)):
         with pytest.raises(Refused, match="this page showed another task"):
             pages.answers(*wrong, NOW + 9.0)
-    for wrong in ("", "x.y.z", token[:-1], Pages("other").token("ann", "t1", 4, NOW)):
-        with pytest.raises(Refused, match="this page is too old"):
+    for wrong in ("", "x.y.z", token[:-1], PageTokens("other").token("ann", "t1", 4, NOW)):
+        with pytest.raises(Refused, match="this page has expired"):
             pages.answers("ann", "t1", wrong, NOW + 9.0)
-    for elapsed in (0.0, LEAST - 0.01):
-        with pytest.raises(Refused, match=r"within 0.3 s of the task, so it was not taken"):
+    for elapsed in (0.0, MIN_SECONDS - 0.01):
+        with pytest.raises(Refused, match=r"within 0.3 s of the task, so it was not accepted"):
             pages.answers("ann", "t1", token, NOW + elapsed)
     assert pages.answers("ann", "t1", token, NOW - 2.0) == 4  # the clock of another desk
-    assert LASTS > 86400
+    assert MAX_AGE_SECONDS > 86400
 
 
 def test_a_second_click_answers_no_task_that_was_not_seen(browse, tokens, served, campaign):
@@ -39,7 +39,7 @@ def test_a_second_click_answers_no_task_that_was_not_seen(browse, tokens, served
     third = ann.get("/")  # as shown a moment ago
     again = ann.post("/answer", data=hidden(third) | {"label": "good"})
     assert again.status_code == 409
-    assert "it was not taken: look at the task, then answer" in again.text
+    assert "it was not accepted; look at the task, then answer" in again.text
     assert ann.post("/skip", data=hidden(third)).status_code == 409
     assert ann.post("/undo", data=hidden(third)).status_code == 409
     assert campaign.state().settings.answers == 1
@@ -140,7 +140,7 @@ def test_the_operator_sees_who_is_too_fast(operator, campaign, tmp_path, browse,
     page = operator.get("/operator").text
     assert "<th>too fast</th>" in page
     assert '<td class="bad">6</td>' in page
-    assert "Too fast: answers came faster than their tasks can be read" in page
+    assert "Fast answers: answers came faster than their tasks can be read" in page
     assert "&#39;ann&#39; 6 of 6" in page
     table = operator.get("/operator/answers.csv").text.splitlines()
     assert table[0] == "task,worker,label,seconds,too_fast"

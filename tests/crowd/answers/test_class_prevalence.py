@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.class_shares import (
+from crowd_tvcs.answers.class_prevalence import (
     STRENGTH,
-    class_shares,
-    lone_class,
-    odd_classes,
+    class_prevalence,
+    format_prevalence,
     read_prior,
-    shown,
+    warn_single_class,
+    warn_unused_classes,
 )
 from crowd_tvcs.campaign import Campaign, Task, stand
 from crowd_tvcs.cli.main import app
@@ -60,7 +60,7 @@ def folder(tmp_path, monkeypatch):
     Path("tasks.csv").write_text("task\nt1\nt2\n")
 
 
-SAID = "class shares from gold: yes .62, no .38 (160 gold tasks)"
+SAID = "class prevalence from gold: yes .62, no .38 (160 gold tasks)"
 SHARES = {"no": 65 / 170, "yes": 105 / 170}
 
 
@@ -71,17 +71,17 @@ def read(path):
 
 def test_shares_are_smoothed_counts():
     assert STRENGTH == 5
-    assert class_shares([60, 100]) == pytest.approx(list(SHARES.values()))
-    assert class_shares([0, 0, 0]).tolist() == [1 / 3] * 3
-    assert class_shares([1, 0]).min() > 0.4  # one gold task says next to nothing
-    assert shown(["a", "b", "c"], [0.2, 0.5, 0.3]) == "b .50, c .30, a .20"
+    assert class_prevalence([60, 100]) == pytest.approx(list(SHARES.values()))
+    assert class_prevalence([0, 0, 0]).tolist() == [1 / 3] * 3
+    assert class_prevalence([1, 0]).min() > 0.4  # one gold task says next to nothing
+    assert format_prevalence(["a", "b", "c"], [0.2, 0.5, 0.3]) == "b .50, c .30, a .20"
 
 
 def test_gold_counts_whether_it_was_answered_or_not():
     answers = Answers.of([("g1", "ann", "1"), ("g2", "ann", "0")])
     gold = Gold({"g1": "1", "g2": "0", "g3": "1", "g4": "1"})
     skill = estimate_quality(answers, gold)
-    assert skill.class_shares == pytest.approx([6 / 14, 8 / 14])
+    assert skill.class_prevalence == pytest.approx([6 / 14, 8 / 14])
 
 
 def test_quality_says_writes_and_records_the_shares():
@@ -162,7 +162,7 @@ def test_replay_uses_the_shares_of_each_split_unless_a_prior_is_given():
     for name, more in (("shares", ()), ("equal", ("--prior", "equal"))):
         done = run(*words, "--out", "r", *more)
         assert done.exit_code == 0, done.stderr
-        assert ("class shares from gold" in done.stderr) == (name == "shares")
+        assert ("class prevalence from gold" in done.stderr) == (name == "shares")
         rows = {
             (r["policy"], r["vote"], r["labels"]): float(r["accuracy"])
             for r in read("r/replay.csv")
@@ -292,8 +292,8 @@ def test_a_class_that_only_gold_has_is_pointed_out(init):
     refused = run("quality", "answers.csv", *words)
     assert refused.exit_code == 2
     assert "gold.csv:9, column 'label': must be one of the classes 'no', 'yes'" in refused.stderr
-    assert odd_classes(["yes", "no"], {"t": "yes", "u": "no"}) == []
-    (line,) = odd_classes(["yes", "no"], {"t": "Yes", "u": "Yes", "v": "no"})
+    assert warn_unused_classes(["yes", "no"], {"t": "yes", "u": "no"}) == []
+    (line,) = warn_unused_classes(["yes", "no"], {"t": "Yes", "u": "Yes", "v": "no"})
     assert "2 gold tasks ('t', 'u') have the label 'Yes'" in line
 
 
@@ -309,6 +309,6 @@ def test_gold_of_one_class_alone_is_pointed_out(init):
             assert done.exit_code == 0, done.stderr
             lines = done.stderr.splitlines()
             assert sum(line.startswith("warning: all 160 gold") for line in lines) == times
-    assert lone_class({"t": "yes"}, ["yes"]) == []
-    (line,) = lone_class({"t": "yes", "u": "yes"}, ["no", "yes"])
-    assert line.startswith("warning: all 2 gold tasks have the label 'yes': of answers to tasks of")
+    assert warn_single_class({"t": "yes"}, ["yes"]) == []
+    (line,) = warn_single_class({"t": "yes", "u": "yes"}, ["no", "yes"])
+    assert line.startswith("warning: all 2 gold tasks have the label 'yes', so errors on other")

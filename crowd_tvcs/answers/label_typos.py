@@ -1,8 +1,8 @@
-"""Labels that may be slips of the pen: asked about, or pointed out, before they become classes.
+"""Likely typos of labels: ask about them, or point them out, before they become classes.
 
-A typo in gold makes a class. It is frequent enough to be asked about, and rare enough that nobody
-looks for it: all qualities, votes and confidences are of one class more from then on. So does a
-tool that writes 1.0 for 1, or yes for Yes. Naming the classes answers the question.
+A typo in gold makes a class: all qualities, votes and confidences then have one class too many. A
+tool that writes 1.0 for 1, or yes for Yes, has the same effect. Naming the classes answers the
+question.
 """
 
 from __future__ import annotations
@@ -13,44 +13,46 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from crowd_tvcs.answers.class_shares import odd_classes
+from crowd_tvcs.answers.class_prevalence import warn_unused_classes
 from crowd_tvcs.answers.gold import Gold
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.values import (
     AS_TEXT,
     DIGITS,
+    MAX_NUMERIC_CLASSES,
     MAY_BE_NAMES,
-    MOST_NUMBERS,
-    cut_numbers,
     is_date,
-    numbers_in,
+    numeric_labels,
+    truncated_numbers,
 )
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import listed, shown
 
-MOST_GROUPS = 3  # that are shown one by one
+MAX_GROUPS_SHOWN = 3  # in a message
 _WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
-SHORTEST = 3  # letters, below which one letter is no slip but another name
+MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
 
 
-def ask_about_classes(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
-    """Look for labels of the gold that nobody may have meant; what to say of the others.
+def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
+    """Refuse labels of gold that are likely typos; return warnings about the others.
 
     Parameters
     ----------
     path
-        Where the gold was read, without any classes named.
+        File of the gold, read without named classes.
     used
-        Labels that answers have.
+        Labels of the answers.
 
     Raises
     ------
     DataError
-        If a label stands once in gold, no answer has it, and it is one slip away from one that
-        answers have; or if gold and answers have no label in common, and several each.
+        If a label occurs once in gold, in no answer, and is one typo away from a label of answers;
+        or if gold and answers have several labels each and none in common.
     """
-    for name, line in sorted(gold.once.items(), key=lambda item: item[1]):
-        meant = [] if name in used else [other for other in sorted(used) if is_slip(name, other)]
+    for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1]):
+        meant = (
+            [] if name in used else [other for other in sorted(used) if is_likely_typo(name, other)]
+        )
         if meant:
             raise DataError(
                 f"class {shown(name)} occurs once in gold and in no answer; did you mean "
@@ -62,63 +64,72 @@ def ask_about_classes(path: Path, gold: Gold, used: Collection[str]) -> list[str
     if min(len(known), len(used)) > 1 and known.isdisjoint(used):
         here, there = (listed(sort_classes(names), shown) for names in (known, used))
         raise DataError(
-            f"no label of gold is one that answers have: here {here}, there {there}; write them "
-            "alike, or name all classes with --classes",
+            f"gold and answers have no label in common: gold has {here}, answers have {there}; use "
+            "the same labels, or name all classes with --classes",
             path=path,
         )
     out = [
-        f"note: class {shown(name)} occurs once in gold, in {path}:{line}; one task says next to "
-        "nothing of a class. If that is a mistake, mend it, or name the labels with --classes"
-        for name, line in sorted(gold.once.items(), key=lambda item: item[1])
+        f"note: class {shown(name)} occurs once in gold, in {path}:{line}; one task is too few to "
+        "estimate a class. If it is a mistake, correct it, or name the labels with --classes"
+        for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1])
         if name in used
     ]
-    return out + odd_classes(used, gold.labels) + alike(used) + odd_labels(used)
+    return (
+        out
+        + warn_unused_classes(used, gold.labels)
+        + warn_similar_labels(used)
+        + warn_odd_labels(used)
+    )
 
 
-def alike(used: Collection[str]) -> list[str]:
-    """Point out labels of answers that differ in case, spaces or decimals alone, once each group.
+def warn_similar_labels(used: Collection[str]) -> list[str]:
+    """Warn of labels of answers that differ in case, spaces or decimals alone, once per group.
 
-    A mapping says of every label how many answers have it.
+    A mapping gives the number of answers with each label.
 
     Examples
     --------
-    >>> len(alike(["yes", "no", "Yes"])), len(alike(["1", "1.0", "2"])), alike(["1", "10", "A+"])
-    (1, 1, [])
+    >>> len(warn_similar_labels(["yes", "no", "Yes"])), len(warn_similar_labels(["1", "1.0", "2"]))
+    (1, 1)
+    >>> warn_similar_labels(["1", "10", "A+"])
+    []
     """
     return [
         f"warning: answers have the labels {_and(names, used)}, which count as "
         f"{'two' if len(names) == 2 else len(names)} classes. If they are one, write them alike; "
         "else name all with --classes"
-        for names in _groups(sort_classes(used), _meant)
+        for names in _groups(sort_classes(used), _normalized_label)
     ]
 
 
-def alike_names(kind: str, names: Collection[str]) -> list[str]:
-    """Point out names of tasks or workers that may be those of one, and those that may be of many.
+def warn_similar_names(kind: str, names: Collection[str]) -> list[str]:
+    """Warn of names of tasks or workers that may be one, and of names that may stand for several.
 
     Parameters
     ----------
     kind
         ``"task"`` or ``"worker"``.
     names
-        The names; a mapping says how many answers each has.
+        The names; a mapping gives the number of answers of each.
 
     Examples
     --------
-    >>> len(alike_names("worker", ["Ann", "ann", "bob"])), len(alike_names("task", ["007", "7"]))
-    (1, 1)
-    >>> alike_names("task", ["t1", "t11", "t1.0", "a_1", "a1"])
+    >>> len(warn_similar_names("worker", ["Ann", "ann", "bob"]))
+    1
+    >>> len(warn_similar_names("task", ["007", "7"]))
+    1
+    >>> warn_similar_names("task", ["t1", "t11", "t1.0", "a_1", "a1"])
     []
     """
-    groups = _groups(sorted(names), _same_name)
+    groups = _groups(sorted(names), _normalized_name)
     out = [
         f"warning: the {kind}s {_and(group, names)} count as {len(group)}, and differ in case, "
         f"blanks or zeros only. If they are one {kind}, write them alike"
-        for group in groups[:MOST_GROUPS]
+        for group in groups[:MAX_GROUPS_SHOWN]
     ]
-    if len(groups) > MOST_GROUPS:
-        out.append(f"warning: so do {len(groups) - MOST_GROUPS} more groups of {kind}s")
-    if cut := cut_numbers(names):
+    if len(groups) > MAX_GROUPS_SHOWN:
+        out.append(f"warning: so do {len(groups) - MAX_GROUPS_SHOWN} more groups of {kind}s")
+    if cut := truncated_numbers(names):
         out.append(
             f"warning: the {kind}s {listed(cut, shown)} have only zeros after the {DIGITS}th "
             f"digit, as a spreadsheet leaves them, so that different {kind}s may share a name; "
@@ -137,17 +148,17 @@ def alike_names(kind: str, names: Collection[str]) -> list[str]:
     return out
 
 
-def odd_labels(used: Collection[str]) -> list[str]:
-    """Point out labels that may be dates, ratings or free text.
+def warn_odd_labels(used: Collection[str]) -> list[str]:
+    """Warn of labels that may be dates, ratings or free text.
 
     Parameters
     ----------
     used
-        The labels; a mapping says how many answers each has.
+        The labels; a mapping gives the number of answers with each.
 
     Examples
     --------
-    >>> len(odd_labels(["2-Mar", "no"])), len(odd_labels([str(k) for k in range(50)]))
+    >>> len(warn_odd_labels(["2-Mar", "no"])), len(warn_odd_labels([str(k) for k in range(50)]))
     (1, 1)
     """
     out = []
@@ -156,10 +167,10 @@ def odd_labels(used: Collection[str]) -> list[str]:
             f"warning: the labels {listed(dates, shown)} are dates; if a spreadsheet made them of "
             f"labels such as 2-3 or MAR2, {AS_TEXT}"
         )
-    if len(used) <= MOST_NUMBERS:
+    if len(used) <= MAX_NUMERIC_CLASSES:
         return out
     answers = sum(used.values()) if isinstance(used, Mapping) else 0
-    if len(numbers_in(used)) == len(used):
+    if len(numeric_labels(used)) == len(used):
         out.append(
             f"warning: answers have {len(used)} different labels, all numbers, and each counts as "
             "a class of its own; if they are a rating or a measurement, round them to few classes"
@@ -173,7 +184,7 @@ def odd_labels(used: Collection[str]) -> list[str]:
 
 
 def _groups(names: Iterable[str], key: Callable[[str], Hashable]) -> list[list[str]]:
-    """Return the groups of names that have the same key, of two names or more."""
+    """Return the groups of two or more names with the same key."""
     keys = {name: key(name) for name in names}
     often = {one for one, times in Counter(keys.values()).items() if times > 1}
     found: dict[Hashable, list[str]] = {}
@@ -184,21 +195,21 @@ def _groups(names: Iterable[str], key: Callable[[str], Hashable]) -> list[list[s
 
 
 def _and(names: Sequence[str], times: Collection[str]) -> str:
-    """Join names, with how many answers each has where that is known."""
+    """Join names, with the number of answers of each if it is known."""
     every = [
         shown(name) + (f" ({times[name]})" if isinstance(times, Mapping) else "") for name in names
     ]
     return listed(every, str) if len(every) > 2 else " and ".join(every)
 
 
-def _same_name(text: str) -> str:
-    """Return a name without case and doubled blanks; of a whole number its digits alone."""
+def _normalized_name(text: str) -> str:
+    """Return a name without case and repeated blanks; of an integer its digits alone."""
     if text[0].isdigit() and (whole := _WHOLE.fullmatch(text)):
         return whole[1]
     return " ".join(text.casefold().split()) if " " in text or "\xa0" in text else text.casefold()
 
 
-def _meant(text: str) -> str | float:
+def _normalized_label(text: str) -> str | float:
     """Return the number that a label is, or its letters without case and spaces."""
     written = re.sub(r"[\s_]+", "", text.casefold())
     try:
@@ -210,23 +221,26 @@ def _meant(text: str) -> str | float:
     return number / 100.0 if written.endswith("%") else number
 
 
-def is_slip(name: str, other: str) -> bool:
-    """Whether two names differ by case, spaces, signs, or one letter that slipped.
+def is_likely_typo(name: str, other: str) -> bool:
+    """Return whether two names differ by case, spaces, punctuation, or one typo.
 
-    One letter more, less, other, or two exchanged. Names that differ in their digits are two names.
+    A typo is one letter more, less, or different, or two exchanged. Names with different digits are
+    different names.
 
     Examples
     --------
-    >>> [is_slip("caat", name) for name in ("cat", "coat", "dog")]
+    >>> [is_likely_typo("caat", name) for name in ("cat", "coat", "dog")]
     [True, True, False]
-    >>> is_slip("Not sure", "not_sure"), is_slip("class 1", "class 2"), is_slip("no", "na")
-    (True, False, False)
+    >>> is_likely_typo("Not sure", "not_sure"), is_likely_typo("class 1", "class 2")
+    (True, False)
+    >>> is_likely_typo("no", "na")
+    False
     """
     a, b = (re.sub(r"[\W_]+", "", text.casefold()) for text in (name, other))
     if a == b:
         return bool(a) and name != other
     digits = [re.sub(r"\D", "", text) for text in (a, b)]
-    if min(len(a), len(b)) < SHORTEST or digits[0] != digits[1]:
+    if min(len(a), len(b)) < MIN_LETTERS or digits[0] != digits[1]:
         return False
     start = next((k for k in range(min(len(a), len(b))) if a[k] != b[k]), min(len(a), len(b)))
     rest, also = a[start:], b[start:]

@@ -1,9 +1,8 @@
-"""Class shares: how frequent each class is, by the gold, for what is believed before any answer.
+"""Class prevalence by the gold, as the prior of a label before any answer.
 
-The share of a class is (gold tasks of it + s) / (gold tasks + s K), with K classes and s =
-`STRENGTH`: as if every class had s gold tasks more. That takes gold to be a random sample of the
-tasks; of gold that was picked, such as the same number of each class, the shares say nothing, and
-a prior must be given.
+The prevalence of a class is (gold tasks of it + s) / (gold tasks + s K), with K classes and s =
+`STRENGTH` (additive smoothing). It is valid if gold is a random sample of the tasks. For gold that
+was selected, such as equally many tasks of each class, a prior must be given.
 """
 
 from __future__ import annotations
@@ -15,30 +14,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
-from tvcs_core.files.shown import listed, plain
-from tvcs_core.files.shown import shown as quoted
+from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import shield
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
 COLUMNS = ("label", "gold", "share")
-MOST_SHOWN = 10
+MAX_SHOWN = 10  # classes in a message
 EQUAL = "equal"
 
 Floats = NDArray[np.float64]
 
 
 def class_counts(labels: Mapping[str, str], classes: Sequence[str]) -> NDArray[np.int64]:
-    """How many of the gold labels, by task, are each of `classes`; others are not counted."""
+    """Return the number of gold labels, by task, of each of `classes`; others are not counted."""
     known = list(labels.values())
     return np.array([known.count(name) for name in classes], dtype=np.int64)
 
 
-def class_shares(counts: ArrayLike, strength: float = STRENGTH) -> Floats:
-    """Share of every class, given how many gold tasks are of it; each above 0.
+def class_prevalence(counts: ArrayLike, strength: float = STRENGTH) -> Floats:
+    """Return the prevalence of every class from its number of gold tasks; each above 0.
 
     Examples
     --------
-    >>> class_shares([60, 100]).round(3).tolist()
+    >>> class_prevalence([60, 100]).round(3).tolist()
     [0.382, 0.618]
     """
     smoothed = np.asarray(counts, dtype=np.float64) + strength
@@ -46,42 +44,43 @@ def class_shares(counts: ArrayLike, strength: float = STRENGTH) -> Floats:
     return out
 
 
-def said(classes: Sequence[str], counts: ArrayLike) -> str:
-    """Describe the shares, the largest first, and from how many gold tasks they are."""
+def describe_prevalence(classes: Sequence[str], counts: ArrayLike) -> str:
+    """Describe the class prevalence, the largest first, with the number of gold tasks."""
     n_gold = int(np.asarray(counts).sum())
-    return f"class shares from gold: {shown(classes, class_shares(counts))} ({n_gold} gold tasks)"
+    prevalence = format_prevalence(classes, class_prevalence(counts))
+    return f"class prevalence from gold: {prevalence} ({n_gold} gold tasks)"
 
 
-def shown(classes: Sequence[str], shares: ArrayLike) -> str:
-    """Format each class with its share, the largest first."""
+def format_prevalence(classes: Sequence[str], shares: ArrayLike) -> str:
+    """Format each class with its prevalence, the largest first."""
     pairs = zip(classes, np.asarray(shares, dtype=np.float64).tolist(), strict=True)
     order = sorted(pairs, key=lambda pair: -pair[1])
     words = [
-        f"{plain(name)} " + f"{share:.2f}".removeprefix("0") for name, share in order[:MOST_SHOWN]
+        f"{plain(name)} " + f"{share:.2f}".removeprefix("0") for name, share in order[:MAX_SHOWN]
     ]
-    more = len(order) - MOST_SHOWN
+    more = len(order) - MAX_SHOWN
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 
 
 def rows(classes: Sequence[str], counts: NDArray[np.int64]) -> list[tuple[str, int, float]]:
     """Return the rows of `COLUMNS` for a file."""
     names = map(shield, classes)
-    return list(zip(names, counts.tolist(), class_shares(counts).tolist(), strict=True))
+    return list(zip(names, counts.tolist(), class_prevalence(counts).tolist(), strict=True))
 
 
-def read_shares(path: str | Path) -> dict[str, float]:
+def read_prevalence(path: str | Path) -> dict[str, float]:
     """Read `label` and `share` of a table, as `crowd-tvcs quality` writes it, in its order.
 
     Raises
     ------
     DataError
-        If a column is missing, a label is there twice, or the shares are none.
+        If a column is missing, a label is repeated, or the shares are not valid.
     """
     table = open_table(path)
     hint = "; crowd-tvcs quality writes it"
     label, share = find(table, [Column("label"), Column("share")], hint)
     values = table.numbers(1, [share])[:, 0].tolist()
-    out = {name: values[r - 1] for name, r in rows_by_name(table, label, judged=False).items()}
+    out = {name: values[r - 1] for name, r in rows_by_name(table, label, checked=False).items()}
     for r, value in enumerate(values, start=1):
         if not 0.0 <= value <= 1.0:
             found = plain(table.rows[r][share])
@@ -92,9 +91,9 @@ def read_shares(path: str | Path) -> dict[str, float]:
 
 
 def read_prior(given: str | None, classes: Sequence[str]) -> list[float] | None:
-    """Read the option --prior: ``A=P,B=P,...``, ``equal``, or a file of `read_shares`.
+    """Read the option --prior: ``A=P,B=P,...``, ``equal``, or a file of `read_prevalence`.
 
-    Returns one chance per class, or None where nothing is given.
+    Returns one probability per class, or None without the option.
 
     Raises
     ------
@@ -106,7 +105,7 @@ def read_prior(given: str | None, classes: Sequence[str]) -> list[float] | None:
     if given == EQUAL:
         return [1.0 / len(classes)] * len(classes)
     is_file = Path(given).is_file()
-    chance_of = read_shares(given) if is_file else _named(given)
+    chance_of = read_prevalence(given) if is_file else _parse_prior(given)
     if set(chance_of) != set(classes):
         raise ValueError(
             f"--prior must name every class once: {', '.join(classes)}; found {given!r}"
@@ -115,13 +114,13 @@ def read_prior(given: str | None, classes: Sequence[str]) -> list[float] | None:
     return [chance_of[name] for name in classes]
 
 
-def odd_classes(used: Collection[str], gold: Mapping[str, str]) -> list[str]:
-    """Warn of every class that a gold task has and no answer, of which `used` are the labels."""
+def warn_unused_classes(used: Collection[str], gold: Mapping[str, str]) -> list[str]:
+    """Warn of every class of a gold task that no answer has; `used` are the labels of answers."""
     out = []
     for name in sorted(set(gold.values()) - set(used)):
         tasks = sorted(task for task, label in gold.items() if label == name)
         whose = f"only gold task {tasks[0]!r} has" if len(tasks) == 1 else (
-            f"{len(tasks)} gold tasks ({listed(tasks, quoted)}) have"
+            f"{len(tasks)} gold tasks ({listed(tasks, shown)}) have"
         )  # fmt: skip
         out.append(
             f"warning: {whose} the label {name!r}, which no answer has; it counts as a class. If "
@@ -130,19 +129,19 @@ def odd_classes(used: Collection[str], gold: Mapping[str, str]) -> list[str]:
     return out
 
 
-def lone_class(gold: Mapping[str, str], classes: Collection[str]) -> list[str]:
-    """Warn of gold that is all of one class, where there are others."""
+def warn_single_class(gold: Mapping[str, str], classes: Collection[str]) -> list[str]:
+    """Warn of gold that has one class only, if there are others."""
     known = set(gold.values())
     if len(known) > 1 or len(set(classes)) < 2:
         return []
     return [
-        f"warning: all {len(gold)} gold tasks have the label {known.pop()!r}: of answers to tasks "
-        "of other classes nothing is known, so qualities, class shares and confidences are of this "
-        "one. Give gold of every class"
+        f"warning: all {len(gold)} gold tasks have the label {known.pop()!r}, so errors on other "
+        "classes cannot be estimated: qualities, class prevalence and confidences hold for this "
+        "class alone. Give gold of every class"
     ]
 
 
-def _named(given: str) -> dict[str, float]:
+def _parse_prior(given: str) -> dict[str, float]:
     out: dict[str, float] = {}
     for word in given.split(","):
         name, _, number = word.rpartition("=")

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_gold
-from crowd_tvcs.answers.slips import alike, ask_about_classes, is_slip
+from crowd_tvcs.answers.label_typos import is_likely_typo, review_labels, warn_similar_labels
 from crowd_tvcs.cli.main import app
 
 ANSWERS = "task,worker,label\n" + "".join(
@@ -67,13 +67,13 @@ def test_another_name_counts_and_is_said():
 
 def test_what_answers_have_or_gold_has_twice_is_no_slip():
     Path("g.csv").write_text(GOLD.format("caat"))
-    (note,) = ask_about_classes("g.csv", read_gold("g.csv"), {"cat", "dog", "caat"})
+    (note,) = review_labels("g.csv", read_gold("g.csv"), {"cat", "dog", "caat"})
     assert note.startswith("note: class 'caat'")
     Path("g.csv").write_text(GOLD.format("caat") + "t9,caat\nt5,caat\n")
     gold = read_gold("g.csv")
-    assert gold.once == {}
-    assert len(ask_about_classes("g.csv", gold, {"cat", "dog"})) == 1  # the warning of before
-    assert read_gold("g.csv", ["cat", "dog", "caat"]).once == {}
+    assert gold.seen_once == {}
+    assert len(review_labels("g.csv", gold, {"cat", "dog"})) == 1  # the warning of before
+    assert read_gold("g.csv", ["cat", "dog", "caat"]).seen_once == {}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_answers_have_or_gold_has_twice_is_no_slip():
     ],
 )
 def test_one_slip_makes_names_alike_either_way_round(name, other, expected):
-    assert is_slip(name, other) == is_slip(other, name) == expected
+    assert is_likely_typo(name, other) == is_likely_typo(other, name) == expected
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -104,8 +104,8 @@ def test_gold_and_answers_without_a_label_in_common_are_refused(name):
     done = run(*COMMANDS[name])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == (
-        "error: g.csv: no label of gold is one that answers have: here '0.0', '1.0', there '0', "
-        "'1'; write them alike, or name all classes with --classes"
+        "error: g.csv: gold and answers have no label in common: gold has '0.0', '1.0', answers "
+        "have '0', '1'; use the same labels, or name all classes with --classes"
     )
     assert not Path("o").exists()
     assert run(*COMMANDS[name], "--classes", "0,1,0.0,1.0").exit_code == 0
@@ -141,11 +141,11 @@ def test_labels_of_answers_that_are_written_in_two_ways_are_pointed_out(name):
     ],
 )  # fmt: skip
 def test_what_two_ways_of_writing_a_label_are(classes, n):
-    assert len(alike(classes)) == n
+    assert len(warn_similar_labels(classes)) == n
 
 
 def test_all_ways_of_writing_a_label_are_in_one_line():
-    (line,) = alike(["yes", "YES", "Yes", "no"])
+    (line,) = warn_similar_labels(["yes", "YES", "Yes", "no"])
     assert "the labels 'YES', 'Yes', 'yes', which count as 3 classes" in line
 
 

@@ -9,15 +9,15 @@ from pytest import approx
 
 from benchmarks.crowd.plan_claims import drawn, judged
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import interval, wilson
-from crowd_tvcs.skills.common_error import MOST_COMPARED, foresight_of
-from crowd_tvcs.skills.dependence import Claimed, Dependence, read_dependence
-from crowd_tvcs.skills.foresight import Foresight, standing_out
+from crowd_tvcs.answers.intervals import prediction_interval, wilson
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel, shrunken_gap
+from crowd_tvcs.skills.common_error import MAX_COMPARED_TASKS, fit_forecast
+from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, read_dependence
 from crowd_tvcs.verification.foresight import foreseen
 from crowd_tvcs.verification.written import read_foresight
 from tvcs_core.files.errors import DataError
 
-TOLD = Foresight(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02, 0.05, 0.03))
+TOLD = ForecastModel(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02, 0.05, 0.03))
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ TOLD = Foresight(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02, 0.0
 )
 def test_gaps_count_as_far_as_the_workers_are_those_they_were_measured_of(n, quality, moved):
     tasks = np.full(50, 0.7)
-    told = TOLD.foresee(tasks, np.full(50, n), np.full(50, quality))
+    told = TOLD.forecast_accuracy(tasks, np.full(50, n), np.full(50, quality))
     assert told.accuracy == approx(0.7 + moved)
-    assert (told.low, told.high) == approx(interval(told.accuracy, 100, 50))
-    half = TOLD.foresee(tasks, np.where(np.arange(50) < 25, n, 0), np.full(50, quality))
+    assert (told.low, told.high) == approx(prediction_interval(told.accuracy, 100, 50))
+    half = TOLD.forecast_accuracy(tasks, np.where(np.arange(50) < 25, n, 0), np.full(50, quality))
     assert half.accuracy == approx(0.7 + moved / 2)
 
 
@@ -50,13 +50,13 @@ def test_a_plan_tells_its_pairs(rng):
     n = support.sum(axis=0)
     means = [q[s].mean() if s.any() else 0.0 for q, s in zip(quality.T, support.T, strict=True)]
     accuracy = rng.random(40)
-    told = TOLD.of_plan(quality, support, accuracy)
-    assert told == approx(TOLD.foresee(accuracy, n, np.array(means)))
+    told = TOLD.forecast_plan(quality, support, accuracy)
+    assert told == approx(TOLD.forecast_accuracy(accuracy, n, np.array(means)))
 
 
 def test_what_is_foreseen_is_a_share():
     near = replace(TOLD, gaps=(0.4,) * 4)
-    told = near.foresee(np.full(9, 0.9), np.full(9, 3), np.full(9, 0.8))
+    told = near.forecast_accuracy(np.full(9, 0.9), np.full(9, 3), np.full(9, 0.8))
     assert told.accuracy == 1.0
     assert told.low < told.high == approx(1.0)
 
@@ -66,7 +66,7 @@ def test_usual_workers_who_are_the_best_there_are_count_in_full(usual):
     alike = replace(TOLD, usual=float(usual))
     for mean in (0.7, np.nextafter(usual, 0), np.nextafter(usual, 1), 0.9):
         quality, support = np.full((3, 1), mean), np.ones((3, 1), dtype=bool)
-        told = alike.of_plan(quality, support, np.array([0.7]))
+        told = alike.forecast_plan(quality, support, np.array([0.7]))
         assert told.accuracy == approx(0.75)
         again = foreseen(asdict(alike), quality, support, np.array([0.7]))
         assert told._asdict() == approx(again)
@@ -76,48 +76,50 @@ def test_gaps_are_of_numbers_of_answers_that_half_of_gold_has():
     accuracy = np.full((5, 40), 0.8)
     n_answers = np.where(np.arange(40) < 20, 3, 2)
     hits = {k: np.ones(40) for k in (1, 2, 3, 5)}
-    assert foresight_of(accuracy, hits, n_answers, 0.7, 0.1, 2).labels == (1, 2, 3)
+    assert fit_forecast(accuracy, hits, n_answers, 0.7, 0.1, 2).labels == (1, 2, 3)
     n_answers[0] = 2
-    assert foresight_of(accuracy, hits, n_answers, 0.7, 0.1, 2).labels == (1, 2)
+    assert fit_forecast(accuracy, hits, n_answers, 0.7, 0.1, 2).labels == (1, 2)
     few = np.where(np.arange(40) < 10, 1, 0)
-    assert foresight_of(accuracy, hits, few, 0.7, 0.1, 2).labels == (1,)
+    assert fit_forecast(accuracy, hits, few, 0.7, 0.1, 2).labels == (1,)
 
 
 def test_much_gold_is_compared_with_what_is_reached_of_the_same_tasks():
     """Every other task is easy: neither the easy ones alone are looked at, nor other ones."""
-    n = MOST_COMPARED + 200
+    n = MAX_COMPARED_TASKS + 200
     easy = np.arange(n) % 2 == 0
     accuracy = np.where(easy, 1.0, 0.6)[None, :]
-    found = foresight_of(accuracy, {1: accuracy[0]}, np.ones(n, dtype=int), 0.7, 0.0, 2)
+    found = fit_forecast(accuracy, {1: accuracy[0]}, np.ones(n, dtype=int), 0.7, 0.0, 2)
     assert found.gold_tasks == n
     assert found.gaps == approx((0.0,))
     hits = np.where(easy, 1.0, 0.0)  # .3 less than expected of all
-    found = foresight_of(accuracy, {1: hits}, np.ones(n, dtype=int), 0.7, 0.0, 2)
+    found = fit_forecast(accuracy, {1: hits}, np.ones(n, dtype=int), 0.7, 0.0, 2)
     assert found.gaps[0] == approx(-0.3, abs=0.03)
 
 
 def test_the_interval_knows_both_draws():
     """The variances of the shares of gold tasks and of tasks add up: 60 and 60 are worth 30."""
-    assert interval(0.8, 60, 60) == wilson(0.8, 30)
-    widths = [np.diff(interval(0.8, gold, tasks))[0] for gold, tasks in ((60, 60), (60, 9000))]
+    assert prediction_interval(0.8, 60, 60) == wilson(0.8, 30)
+    widths = [
+        np.diff(prediction_interval(0.8, gold, tasks))[0] for gold, tasks in ((60, 60), (60, 9000))
+    ]
     assert widths[0] > widths[1] > np.diff(wilson(0.8, 60))[0]
 
 
 def test_a_gap_within_its_interval_is_taken_for_chance():
     low, high = wilson(0.8, 100)
     half = (high - low) / 2
-    assert standing_out(0.8, 0.8 - 0.99 * half, 100) == 0.0
-    assert standing_out(0.8, 0.8 + 0.99 * half, 100) == 0.0
-    assert standing_out(0.8, 0.8, 100) == 0.0
-    assert standing_out(0.8, 0.8 - 2 * half, 100) == approx(1.5 * half)
-    assert standing_out(0.8, 0.8 + 2 * half, 100) == approx(-1.5 * half)
+    assert shrunken_gap(0.8, 0.8 - 0.99 * half, 100) == 0.0
+    assert shrunken_gap(0.8, 0.8 + 0.99 * half, 100) == 0.0
+    assert shrunken_gap(0.8, 0.8, 100) == 0.0
+    assert shrunken_gap(0.8, 0.8 - 2 * half, 100) == approx(1.5 * half)
+    assert shrunken_gap(0.8, 0.8 + 2 * half, 100) == approx(-1.5 * half)
 
 
 def test_it_is_kept_and_files_of_before_have_none():
     model = Dependence(foresight=TOLD)
     text = json.loads(json.dumps(model.as_json()))
     assert Dependence.from_json(text) == model
-    assert Foresight.from_json(text["foresight"]) == TOLD
+    assert ForecastModel.from_json(text["foresight"]) == TOLD
     del text["foresight"]
     assert Dependence.from_json(text) == Dependence()
 
@@ -148,7 +150,7 @@ def test_a_damaged_one_is_refused(change, tmp_path):
     else:
         document["foresight"] = change
     with pytest.raises(ValueError, match="foresight"):
-        Foresight.from_json(document["foresight"])
+        ForecastModel.from_json(document["foresight"])
     path = tmp_path / "d.json"
     path.write_text(json.dumps(document))
     for read in (read_dependence, read_foresight):
@@ -162,8 +164,11 @@ def test_a_damaged_one_is_refused(change, tmp_path):
         ({"plan_error": 1}, "plan_error must be a number >= 0 and below 1"),
         ({"plan_error": "x"}, "plan_error must be"),
         ({"plan_error": float("nan")}, "plan_error must be"),
-        ({"measured": [MEASURED | {"low": None}]}, r"what is measured must lie in \[0, 1\]"),
-        ({"measured": [MEASURED | {"claimed": 1.5}]}, r"what is measured must lie in \[0, 1\]"),
+        ({"measured": [MEASURED | {"low": None}]}, r"the numbers of measured must lie in \[0, 1\]"),
+        (
+            {"measured": [MEASURED | {"claimed": 1.5}]},
+            r"the numbers of measured must lie in \[0, 1\]",
+        ),
         ({"measured": [MEASURED | {"tasks": -3}]}, "measured.tasks and measured.labels must be"),
         ({"measured": [MEASURED | {"labels": 0}]}, "measured.tasks and measured.labels must be"),
         ({"measured": [MEASURED | {"z": 0}]}, "of crowd-tvcs quality$"),
@@ -171,7 +176,7 @@ def test_a_damaged_one_is_refused(change, tmp_path):
 )
 def test_damaged_numbers_are_refused_with_their_file(change, what, tmp_path):
     path = tmp_path / "d.json"
-    document = Dependence(measured=(Claimed(**MEASURED),), plan_error=0.2).as_json()
+    document = Dependence(measured=(CalibrationBin(**MEASURED),), plan_error=0.2).as_json()
     path.write_text(json.dumps(document))
     assert read_dependence(path).as_json() == document
     path.write_text(json.dumps(document | change))

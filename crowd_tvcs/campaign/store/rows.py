@@ -1,0 +1,139 @@
+"""Rows of the store, by the order of their columns; `schema` says what the columns mean."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Settings(NamedTuple):
+    """The row of the campaign, and how many workers there are at most."""
+
+    id: int
+    schema_version: int
+    revision: int
+    seed: int
+    classes: str
+    prior: str
+    budget: int | None
+    money: int | None
+    max_workers_per_task: int | None
+    max_tasks_per_worker: int | None
+    gate: float
+    target: float
+    lease_seconds: float
+    per_pair: int
+    source: str
+    slots: int
+    answers: int
+    committed: int
+    missing: int
+    rounds: int
+    dependence: str | None
+    shares_of_gold: int | None
+    sure_at: float | None
+    least_gain: float | None
+    best: float | None
+    paused: int | None
+    secret: str | None
+    n_workers: int
+
+
+class WorkerRow(NamedTuple):
+    """A worker, and the task of their open lease where it is asked for."""
+
+    id: int
+    name: str
+    max_tasks: int
+    cost: int
+    team: str | None
+    quality: float | None
+    habits: str | None
+    slots: int
+    answers: int
+    blocked: int | None
+    lease: int | None = None
+    lease_name: str | None = None
+
+
+class TaskRow(NamedTuple):
+    """A task, and of a search for a worker what it was to them, and their quality on it.
+
+    `before` is the state of their pair, None if they never had the task.
+    """
+
+    id: int
+    name: str
+    prior: float | None
+    min_workers: int
+    max_workers: int
+    closed: int
+    slots: int
+    answers: int
+    label: int
+    confidence: float
+    uncertainty: float
+    wanted: int
+    needy: int
+    before: int | None = None
+    quality: float | None = None
+
+
+class PairRow(NamedTuple):
+    """A pair of a task, and what is known of its worker."""
+
+    worker_id: int
+    state: int
+    label: int | None
+    leased_at: float | None
+    quality: float | None
+    habits: str | None
+
+
+class FreedPair(NamedTuple):
+    """A pair whose slot was given up."""
+
+    task_id: int
+    worker_id: int
+
+
+class FreedWorker(NamedTuple):
+    """Cost of a worker who has a slot less, and whether they were full before."""
+
+    cost: int
+    was_full: int
+
+
+class LastAnswer(NamedTuple):
+    """The last answer of a worker, and its task."""
+
+    task_id: int
+    place: int
+    task_name: str
+    closed: int
+
+
+class WorkersLeft(NamedTuple):
+    """The workers who may still have a task: how many, the least and the largest quality."""
+
+    workers: int
+    low: float | None
+    high: float | None
+
+
+class ShortTask(NamedTuple):
+    """A task whose minimum is unmet: by how much, and by how many it may be met."""
+
+    short: int
+    able: int
+
+
+class RoundRow(NamedTuple):
+    """A round that was planned."""
+
+    round: int
+    method: str
+    reason: str
+    pairs: int
+    answers_before: int
+    expected_accuracy: float
+    bound: float | None

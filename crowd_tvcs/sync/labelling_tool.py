@@ -1,0 +1,105 @@
+"""Interface of a labelling tool for a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Annotation of a task by a person.
+
+    Attributes
+    ----------
+    key
+        Unique name of the annotation in the tool.
+    who
+        Names of the person in the tool: an address, a number.
+    label
+        The answer; None if they skipped the task.
+    when
+        Time in seconds since 1970.
+    seconds
+        Duration, if the tool records it.
+    unreadable
+        Reason for a missing answer, or ``""``.
+    """
+
+    key: str
+    who: tuple[str, ...]
+    label: str | None
+    when: float
+    seconds: float | None = None
+    unreadable: str = ""
+
+
+@dataclass(frozen=True)
+class RemoteTask:
+    """Current state of a task in the tool.
+
+    Attributes
+    ----------
+    task
+        Its name in the campaign.
+    workers
+        Workers who see it in their tab, sorted.
+    annotations
+        Annotations of all people.
+    predicted
+        The label and the confidence that the operator sees, or None.
+    """
+
+    task: str
+    workers: tuple[str, ...]
+    annotations: tuple[Annotation, ...] = ()
+    predicted: tuple[str, float] | None = None
+
+
+class LabellingTool(Protocol):
+    """One project of one tool.
+
+    Every method may raise `connection.ToolUnavailableError`, and may be repeated then: it detects
+    what was done already.
+    """
+
+    title: str
+
+    def check(self, classes: Sequence[str], workers: Sequence[str]) -> list[str]:
+        """Check version, permissions, project and question; return the settings changed, in words.
+
+        Raises
+        ------
+        ValueError
+            Stating the requirement.
+        """
+        ...
+
+    def people(self) -> list[tuple[str, ...]]:
+        """Return the names in the tool of everyone who can label."""
+        ...
+
+    def read(self, since: str | None) -> tuple[list[RemoteTask], str | None]:
+        """Return all tasks, or those changed `since`, and the start of the next reading."""
+        ...
+
+    def add(self, payloads: Mapping[str, Mapping[str, str]]) -> None:
+        """Add hidden tasks, with their content."""
+        ...
+
+    def open_tabs(self, workers: Sequence[str]) -> None:
+        """Give every worker a tab that shows their assigned tasks only."""
+        ...
+
+    def show(self, workers_of: Mapping[str, Sequence[str]]) -> None:
+        """Show tasks to these workers only."""
+        ...
+
+    def predict(self, labels: Mapping[str, tuple[str, float]]) -> None:
+        """Send the predicted label and confidence of tasks to the operator."""
+        ...
+
+    def set_webhook(self, url: str | None) -> None:
+        """Have this address called after every new annotation; None for no longer."""
+        ...
