@@ -7,12 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
-from typer.testing import CliRunner
 
 from crowd_tvcs.agreement.agreement import measure
 from crowd_tvcs.agreement.bootstrap import percentiles
 from crowd_tvcs.answers.answers import Answers
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: four observers.
 FOUR_OBSERVERS = [
@@ -258,10 +257,6 @@ def test_more_than_a_hundred_ordered_labels_are_refused():
     assert measure(answers, bootstrap=0).alpha.value == pytest.approx(0.0)
     with pytest.raises(ValueError, match="ordered labels must be at most 100, found 101"):
         measure(answers, ordinal=True)
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def test_the_command_writes_what_it_prints_and_repeats_itself(tmp_path, rng):

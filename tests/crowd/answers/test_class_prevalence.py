@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.answers.class_prevalence import (
@@ -18,16 +17,12 @@ from crowd_tvcs.answers.class_prevalence import (
     warn_unused_classes,
 )
 from crowd_tvcs.campaign import Campaign, Task, stand
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.routing.replay import averages, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
+from tests.makers.commands import crowd_tvcs
 
 WORKERS = [f"w{i}" for i in range(6)]
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def rare(seed=3, n_tasks=400, share=0.1, accuracy=0.75):
@@ -85,7 +80,7 @@ def test_gold_counts_whether_it_was_answered_or_not():
 
 
 def test_quality_says_writes_and_records_the_shares():
-    done = run("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
+    done = crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
     assert done.exit_code == 0, done.stderr
     assert SAID in done.stderr
     rows = read("q/classes.csv")
@@ -97,7 +92,7 @@ def test_quality_says_writes_and_records_the_shares():
 
 def test_vote_uses_the_shares_unless_a_prior_is_given():
     def labels(*words):
-        done = run("vote", "answers.csv", "--out", "v", "--force", *words)
+        done = crowd_tvcs("vote", "answers.csv", "--out", "v", "--force", *words)
         assert done.exit_code == 0, done.stderr
         record = json.loads(Path("v/run.json").read_text())["parameters"]
         rows = {
@@ -116,7 +111,7 @@ def test_vote_uses_the_shares_unless_a_prior_is_given():
         assert (label, recorded, is_said) == ("no", None, False)  # of a tie the first class
         assert sure == pytest.approx(0.5)
     assert labels(*gold, "--prior", "no=.9,yes=.1")[0][0] == "no"
-    run("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
+    crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
     quality = ("--quality", "q/quality.csv")
     Path("answers.csv").write_text("task,worker,label\nt1,w0,yes\nt1,w5,no\n")
     (label, sure), _, _ = labels(*quality, "--prior", "q/classes.csv")
@@ -160,7 +155,7 @@ def test_replay_uses_the_shares_of_each_split_unless_a_prior_is_given():
     Path("truth.csv").write_text("\n".join(["task,label", *rows, ""]))
     words = ("replay", "recorded.csv", "truth.csv", "--labels", "1,3", "--splits", 2, "--force")
     for name, more in (("shares", ()), ("equal", ("--prior", "equal"))):
-        done = run(*words, "--out", "r", *more)
+        done = crowd_tvcs(*words, "--out", "r", *more)
         assert done.exit_code == 0, done.stderr
         assert ("class prevalence from gold" in done.stderr) == (name == "shares")
         rows = {
@@ -174,7 +169,7 @@ def test_replay_uses_the_shares_of_each_split_unless_a_prior_is_given():
 def init():
     def _init(*words, store="c.db"):
         gold = ("--gold", "gold.csv", "--answers", "on_gold.csv", "--tasks", "tasks.csv")
-        return run("campaign", "init", store, *gold, *words)
+        return crowd_tvcs("campaign", "init", store, *gold, *words)
 
     return _init
 
@@ -195,9 +190,9 @@ def test_a_campaign_believes_the_shares(init):
         q = state.quality.values[0, 0]
         right = SHARES["no"] * q / (SHARES["no"] * q + SHARES["yes"] * (1 - q))
         assert campaign.submit("w0", offer.task, "no").confidence == pytest.approx(right)
-    told = json.loads(run("campaign", "status", "c.db", "--json").stdout)
+    told = json.loads(crowd_tvcs("campaign", "status", "c.db", "--json").stdout)
     assert told["class_prior"] == pytest.approx(SHARES)
-    assert "class prior         yes .62, no .38" in run("campaign", "status", "c.db").stdout
+    assert "class prior         yes .62, no .38" in crowd_tvcs("campaign", "status", "c.db").stdout
 
 
 @pytest.mark.parametrize("prior", ["0.5", "equal", "no=.5,yes=.5"])
@@ -225,27 +220,31 @@ def test_shares_stay_as_they_were_when_gold_is_added_and_a_task_has_its_own(tmp_
 
 def test_the_file_of_shares_is_a_prior_of_plans():
     """For two classes it is --prior; with confusion matrices its rows are found by their names."""
-    run("quality", "answers.csv", "--gold", "gold.csv", "--out", "q", "--per-class")
+    crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q", "--per-class")
     words = ("--budget", 3, "--method", "greedy", "--force")
-    done = run("assign", "q/quality.csv", "--out", "a", "--class-prior", "q/classes.csv", *words)
+    done = crowd_tvcs(
+        "assign", "q/quality.csv", "--out", "a", "--class-prior", "q/classes.csv", *words
+    )
     assert done.exit_code == 0, done.stderr
-    done = run("assign", "q/quality.csv", "--out", "b", "--prior", SHARES["yes"], *words)
+    done = crowd_tvcs("assign", "q/quality.csv", "--out", "b", "--prior", SHARES["yes"], *words)
     assert done.exit_code == 0, done.stderr
     assert Path("a/assignment.csv").read_text() == Path("b/assignment.csv").read_text()
     told = [json.loads(Path(f"{name}/summary.json").read_text()) for name in "ab"]
     assert told[0]["expected_accuracy"] == pytest.approx(told[1]["expected_accuracy"], abs=1e-12)
-    done = run(
+    done = crowd_tvcs(
         "assign", "q/quality.csv", "--out", "n", "--budget", 0, "--class-prior", "q/classes.csv"
     )
     nothing = json.loads(Path("n/summary.json").read_text())
     assert nothing["expected_accuracy"] == pytest.approx(SHARES["yes"])
-    both = run("assign", "q/quality.csv", "--out", "c", "--prior", 0.3, "--class-prior", ".5,.5")
+    both = crowd_tvcs(
+        "assign", "q/quality.csv", "--out", "c", "--prior", 0.3, "--class-prior", ".5,.5"
+    )
     assert both.exit_code == 2
     assert "give --prior or --class-prior, not both" in both.stderr
     rows = Path("q/classes.csv").read_text().splitlines()
     Path("turned.csv").write_text("\n".join([rows[0], *rows[:0:-1], ""]))
     for name in ("q/classes.csv", "turned.csv"):
-        done = run(
+        done = crowd_tvcs(
             "assign", "q/quality.csv", "--confusion", "q/confusion.csv", "--out", "d", "--force",
             "--class-prior", name, "--budget", 0,
         )  # fmt: skip
@@ -282,14 +281,14 @@ def test_a_class_that_only_gold_has_is_pointed_out(init):
     Path("gold.csv").write_text(text)
     warning = "warning: only gold task 'g007' has the label 'maybe', which no answer has"
     for done in (
-        run("quality", "answers.csv", "--gold", "gold.csv", "--out", "q"),
-        run("vote", "answers.csv", "--gold", "gold.csv", "--out", "v"),
+        crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q"),
+        crowd_tvcs("vote", "answers.csv", "--gold", "gold.csv", "--out", "v"),
         init(),
     ):
         assert done.exit_code == 0, done.stderr
         assert sum(line.startswith(warning) for line in done.stderr.splitlines()) == 1
     words = ("--gold", "gold.csv", "--out", "w", "--classes", "no,yes")
-    refused = run("quality", "answers.csv", *words)
+    refused = crowd_tvcs("quality", "answers.csv", *words)
     assert refused.exit_code == 2
     assert "gold.csv:9, column 'label': must be one of the classes 'no', 'yes'" in refused.stderr
     assert warn_unused_classes(["yes", "no"], {"t": "yes", "u": "no"}) == []
@@ -302,8 +301,8 @@ def test_gold_of_one_class_alone_is_pointed_out(init):
     for gold, times in (("one.csv", 1), ("gold.csv", 0)):
         words = ("answers.csv", "--gold", gold, "--force")
         for done in (
-            run("quality", *words, "--out", "q"),
-            run("vote", *words, "--out", "v", "--classes", "no,yes"),
+            crowd_tvcs("quality", *words, "--out", "q"),
+            crowd_tvcs("vote", *words, "--out", "v", "--classes", "no,yes"),
             init("--gold", gold, store=f"{gold}.db"),
         ):
             assert done.exit_code == 0, done.stderr

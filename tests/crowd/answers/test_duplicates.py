@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.answers.duplicates import keep_one
 from crowd_tvcs.campaign.tables import read_lines
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 TEXT = (
@@ -23,10 +22,6 @@ KEPT = {  # by hand: ann on t1 says 0, 1, 1 and bob on t2 says 0, 1
     "last": {("t1", "ann"): "1", ("t2", "bob"): "1"},
     "majority": {("t1", "ann"): "1", ("t2", "bob"): "0"},
 }
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(autouse=True)
@@ -95,10 +90,10 @@ WORDS = {
 
 @pytest.mark.parametrize("name", WORDS)
 def test_every_command_has_the_option_and_records_it(name):
-    refused = run(*WORDS[name])
+    refused = crowd_tvcs(*WORDS[name])
     assert refused.exit_code == 2
     assert "--keep first, last or majority" in refused.stderr
-    done = run(*WORDS[name], "--keep", "last")
+    done = crowd_tvcs(*WORDS[name], "--keep", "last")
     assert done.exit_code == 0, done.stderr
     assert "2 pairs answered more than once, 5 answers: kept the last of each" in done.stderr
     assert json.loads(Path("o/run.json").read_text())["parameters"]["keep"] == "last"
@@ -109,12 +104,12 @@ def test_a_campaign_takes_one_answer_of_each_pair():
     Path("tasks.csv").write_text("task\nt8\nt9\n")
     words = ("campaign", "init", "c.db", "--gold", "g.csv", "--answers", "a.csv", "--tasks",
              "tasks.csv")  # fmt: skip
-    assert "--keep first, last or majority" in run(*words).stderr
-    done = run(*words, "--keep", "majority")
+    assert "--keep first, last or majority" in crowd_tvcs(*words).stderr
+    done = crowd_tvcs(*words, "--keep", "majority")
     assert done.exit_code == 0, done.stderr
-    assert run("campaign", "plan", "c.db", "--labels", 4).exit_code == 0
+    assert crowd_tvcs("campaign", "plan", "c.db", "--labels", 4).exit_code == 0
     Path("new.csv").write_text("task,worker,label\nt8,ann,0\nt8,ann,1\n")
-    assert run("campaign", "import", "c.db", "new.csv").exit_code == 2
-    done = run("campaign", "import", "c.db", "new.csv", "--keep", "first")
+    assert crowd_tvcs("campaign", "import", "c.db", "new.csv").exit_code == 2
+    done = crowd_tvcs("campaign", "import", "c.db", "new.csv", "--keep", "first")
     assert done.exit_code == 0, done.stderr
-    assert "t8,ann,0" in run("campaign", "export-answers", "c.db").stdout
+    assert "t8,ann,0" in crowd_tvcs("campaign", "export-answers", "c.db").stdout

@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.answers.label_typos import is_likely_typo, review_labels, warn_similar_labels
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 
 ANSWERS = "task,worker,label\n" + "".join(
     f"t{j},w{i},{('cat', 'dog')[(j + (i == 2 and j == 1)) % 2]}\n"
@@ -16,10 +15,6 @@ ANSWERS = "task,worker,label\n" + "".join(
     for i in range(3)
 )
 GOLD = "task,label\nt0,cat\nt1,dog\nt2,cat\nt3,dog\nt4,cat\n\nt5,{}\n"
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +37,7 @@ COMMANDS = {
 @pytest.mark.parametrize(("typo", "meant"), [("caat", "cat"), ("Dog", "dog"), ("dgo", "dog")])
 def test_a_typo_in_gold_is_asked_about(name, typo, meant):
     Path("g.csv").write_text(GOLD.format(typo))
-    done = run(*COMMANDS[name])
+    done = crowd_tvcs(*COMMANDS[name])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == (
         f"error: g.csv:8: class '{typo}' occurs once in gold and in no answer; did you mean "
@@ -50,17 +45,17 @@ def test_a_typo_in_gold_is_asked_about(name, typo, meant):
     )
     assert not Path("o").exists()
     assert not Path("c.db").exists()
-    done = run(*COMMANDS[name], "--classes", f"cat,dog,{typo}")
+    done = crowd_tvcs(*COMMANDS[name], "--classes", f"cat,dog,{typo}")
     assert done.exit_code == 0, done.stderr
 
 
 def test_another_name_counts_and_is_said():
     Path("g.csv").write_text(GOLD.format("horse"))
-    done = run(*COMMANDS["vote"])
+    done = crowd_tvcs(*COMMANDS["vote"])
     assert done.exit_code == 0
     assert "warning: only gold task 't5' has the label 'horse'" in done.stderr
     Path("a.csv").write_text(ANSWERS + "t5,w9,horse\n")
-    done = run(*COMMANDS["vote"], "--force")
+    done = crowd_tvcs(*COMMANDS["vote"], "--force")
     assert done.exit_code == 0
     assert "note: class 'horse' occurs once in gold, in g.csv:8" in done.stderr
 
@@ -101,14 +96,14 @@ def test_gold_and_answers_without_a_label_in_common_are_refused(name):
     """As after a tool that writes 1.0 for 1."""
     Path("a.csv").write_text(ANSWERS.replace("cat", "0").replace("dog", "1"))
     Path("g.csv").write_text("task,label\n" + "".join(f"t{j},{j % 2}.0\n" for j in range(6)))
-    done = run(*COMMANDS[name])
+    done = crowd_tvcs(*COMMANDS[name])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == (
         "error: g.csv: gold and answers have no label in common: gold has '0.0', '1.0', answers "
         "have '0', '1'; use the same labels, or name all classes with --classes"
     )
     assert not Path("o").exists()
-    assert run(*COMMANDS[name], "--classes", "0,1,0.0,1.0").exit_code == 0
+    assert crowd_tvcs(*COMMANDS[name], "--classes", "0,1,0.0,1.0").exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["vote", "quality", "alone", "agreement"])
@@ -122,12 +117,12 @@ def test_labels_of_answers_that_are_written_in_two_ways_are_pointed_out(name):
             "agreement": ("agreement", "a.csv", "--out", "o"),
         }[name]
     )
-    done = run(*command)
+    done = crowd_tvcs(*command)
     assert done.exit_code == 0
     warning = r"answers have the labels 'Cat' \(1\) and 'cat' \(\d+\), which count as two classes"
     assert re.search(warning, done.stderr)
     assert done.stderr.count("two classes") == 1  # blanks at the ends of a cell never count
-    done = run(*command, "--classes", "cat,dog,Cat", "--force")
+    done = crowd_tvcs(*command, "--classes", "cat,dog,Cat", "--force")
     assert "two classes" not in done.stderr
 
 
@@ -151,7 +146,7 @@ def test_all_ways_of_writing_a_label_are_in_one_line():
 
 def test_names_that_never_meet_are_shown():
     Path("g.csv").write_text("task,label\n0.0,cat\n1.0,dog\n")
-    done = run(*COMMANDS["vote"])
+    done = crowd_tvcs(*COMMANDS["vote"])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == (
         "error: no gold task is answered: none of the 2 gold tasks ('0.0', '1.0') is among the 6 "

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from crowd_tvcs import Answers, Gold, Quality, read_answers, read_gold, read_quality
 from crowd_tvcs.answers.label_typos import warn_odd_labels, warn_similar_names
@@ -22,8 +21,8 @@ from crowd_tvcs.answers.values import (
     find_name_fault,
 )
 from crowd_tvcs.campaign.tables import read_lines
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.exchange import import_answers, read_accounts, read_assignment, read_tasks
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 ERRORS = ["#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#N/A", "#NV",
@@ -39,10 +38,6 @@ BAD = [(kind, cell) for kind, cells in CELLS.items() for cell in cells]
 GOOD = ["cat", "none", "Null", "no", "-", "?", "1.0", "1e5", "A/B", "C#", "#1", "[laughter]",
         "a (b)", "(a)", "not sure", "yes, but unclear", "TRUE", "<b>", "x|", "E+", "+", "Nan",
         "50%"]  # fmt: skip
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def rows_with(cell):
@@ -249,20 +244,20 @@ def test_numbers_that_were_cut_are_pointed_out_and_no_remedy_throws_answers_away
     ids = ["1294030472427830000", "1294030472427840000", "1294030472427850000"]
     rows = [(task, who, ("cat", "dog")[who == "bob"]) for task in ids for who in ("ann", "bob")]
     path = write(tmp_path / "a.csv", rows)
-    done = run("vote", path, "--out", tmp_path / "o")
+    done = crowd_tvcs("vote", path, "--out", tmp_path / "o")
     assert done.exit_code == 0
     assert re.search(
         r"tasks '1294030472427830000', .* only zeros after the 15th digit", done.stderr
     )
     assert "column as text" in done.stderr
-    refused = run("vote", write(path, [*rows, rows[0]]), "--out", tmp_path / "o")
+    refused = crowd_tvcs("vote", write(path, [*rows, rows[0]]), "--out", tmp_path / "o")
     assert refused.exit_code == 2
     assert "different ones share it" in refused.stderr
     assert "--keep" not in refused.stderr
     whole = [
         (f"{task[:-1]}{k}", who, label) for k, (task, who, label) in enumerate([*rows, rows[0]])
     ]
-    done = run("vote", write(path, whole), "--out", tmp_path / "o", "--force")
+    done = crowd_tvcs("vote", write(path, whole), "--out", tmp_path / "o", "--force")
     assert done.exit_code == 0  # with the digits that the spreadsheet cut
     assert "zeros" not in done.stderr
 
@@ -275,11 +270,11 @@ def test_names_that_differ_by_case_alone_are_pointed_out_with_counts(tmp_path):
     gold = write(tmp_path / "g.csv", [("t0", "cat"), ("t1", "dog")], ("task", "label"))
     line = "warning: the workers 'Ann' (3) and 'ann' (3) count as 2, and differ in case"
     for words in (("vote", path), ("quality", path, "--gold", gold), ("agreement", path)):
-        done = run(*words, "--out", tmp_path / "o", "--force")
+        done = crowd_tvcs(*words, "--out", tmp_path / "o", "--force")
         assert done.exit_code == 0, done.stderr
         assert line in done.stderr
     alike = write(path, [(task, who.replace("Ann", "Anna"), k) for task, who, k in rows])
-    done = run("vote", alike, "--out", tmp_path / "o", "--force")
+    done = crowd_tvcs("vote", alike, "--out", tmp_path / "o", "--force")
     assert done.exit_code == 0
     assert "count as" not in done.stderr
 
@@ -343,7 +338,7 @@ def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
     found = read_answers(tmp_path / "x.xlsx")
     assert found.classes == ("FALSE", "TRUE")
     assert "2024-03-01" in found.tasks
-    done = run("vote", tmp_path / "x.xlsx", "--out", tmp_path / "o")
+    done = crowd_tvcs("vote", tmp_path / "x.xlsx", "--out", tmp_path / "o")
     assert "the tasks '2024-03-01' are dates" in done.stderr
     book.active.append(rows[6])
     book.save(tmp_path / "x.xlsx")
@@ -400,8 +395,8 @@ def test_every_command_leaves_out_and_records_it(command, tmp_path):
         "replay": (gold, "--labels", "1", "--splits", "1"),
     }[command]  # fmt: skip
     words = (command, path, *words, "--out", tmp_path / "o")
-    assert run(*words).exit_code == 2
-    done = run(*words, "--leave-out-missing")
+    assert crowd_tvcs(*words).exit_code == 2
+    done = crowd_tvcs(*words, "--leave-out-missing")
     assert done.exit_code == 0, done.stderr
     assert "left out: 2 without a label" in done.stderr
     record = json.loads((tmp_path / "o" / "run.json").read_text())
@@ -429,11 +424,11 @@ def test_import_judges_before_anything_is_written(tmp_path):
              enumerate(["cat", "dog", "cat;dog"])]  # fmt: skip
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, lines)))
     words = ("import", tmp_path / "x.jsonl", "--format", "prodigy", "--out", tmp_path / "o")
-    done = run(*words)
+    done = crowd_tvcs(*words)
     assert done.exit_code == 2
     assert "x.jsonl:3: must be one label, found 'cat;dog'" in done.stderr
     assert not Path(tmp_path / "o").exists()
-    assert run(*words, "--classes", "cat,dog,cat;dog").exit_code == 0
+    assert crowd_tvcs(*words, "--classes", "cat,dog,cat;dog").exit_code == 0
     assert (
         len(import_answers(tmp_path / "x.jsonl", "prodigy", classes=["cat", "dog", "cat;dog"]).rows)
         == 3
@@ -448,10 +443,10 @@ def test_a_class_that_was_named_is_one_in_every_file_that_follows(tmp_path):
     named = ("--classes", "for,None")
     (tmp_path / "t.txt").write_text("".join(f"t{j}\n" for j in range(6)))
     words = ("quality", path, "--gold", gold, "--tasks", tmp_path / "t.txt", "--per-class", *named)
-    done = run(*words, "--out", tmp_path / "q")
+    done = crowd_tvcs(*words, "--out", tmp_path / "q")
     assert done.exit_code == 0, done.stderr
     words = ("vote", path, "--quality", tmp_path / "q" / "quality.csv", *named)
-    done = run(*words, "--prior", tmp_path / "q" / "classes.csv", "--out", tmp_path / "v")
+    done = crowd_tvcs(*words, "--prior", tmp_path / "q" / "classes.csv", "--out", tmp_path / "v")
     assert done.exit_code == 0, done.stderr
     labels = (tmp_path / "v" / "labels.csv").read_text()
     assert "t3,None," in labels

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.campaign import Campaign, Worker, stand
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 
 NAMES = [f"w{i}" for i in range(12)]
 TASKS = [f"t{j}" for j in range(20)]
@@ -22,10 +21,6 @@ MINIMUMS = "task,min_workers,max_workers\n" + "".join(
     f"t{j},{j % 3},{2 + j % 4}\n" for j in range(20)
 )
 PRIORS = "task,prior\n" + "".join(f"t{j},{0.1 + 0.04 * j:.2f}\n" for j in range(20))
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(autouse=True)
@@ -78,9 +73,9 @@ def test_the_first_round_is_the_plan_of_assign(case):
     if case == "caps":  # in a campaign the table lists all workers there are
         rest = "".join(f"{w},\n" for w in NAMES if w not in ("w3", "w7"))
         given = [*tables(workers + rest, tasks), *words]
-    done = run("assign", "quality.csv", "--out", "a", "--method", method, *given, *forbidden)
+    done = crowd_tvcs("assign", "quality.csv", "--out", "a", "--method", method, *given, *forbidden)
     assert done.exit_code == 0, done.stderr
-    done = run("campaign", "init", "c.db", "--quality", quality, *given)
+    done = crowd_tvcs("campaign", "init", "c.db", "--quality", quality, *given)
     assert done.exit_code == 0, done.stderr
     with Campaign("c.db") as campaign:
         found = campaign.plan(method=method, time_limit=None)
@@ -96,8 +91,8 @@ def test_groups_leave_no_label_unplanned(tmp_path):
     """Groups that were kept only afterwards lost many labels, and the rest was called proved."""
     Path("one.csv").write_text("worker,quality\n" + "".join(f"{w},0.75\n" for w in NAMES))
     given = tables(GROUPS, "task\n" + "\n".join(TASKS) + "\n")
-    assert run("campaign", "init", "c.db", "--quality", "one.csv", *given).exit_code == 0
-    done = run("campaign", "plan", "c.db", "--labels", 60)
+    assert crowd_tvcs("campaign", "init", "c.db", "--quality", "one.csv", *given).exit_code == 0
+    done = crowd_tvcs("campaign", "plan", "c.db", "--labels", 60)
     assert done.exit_code == 0, done.stderr
     pairs = list(csv.reader(done.stdout.splitlines()))[1:]
     assert len(pairs) == 60
@@ -110,9 +105,9 @@ def test_groups_leave_no_label_unplanned(tmp_path):
 @pytest.mark.parametrize("method", ["fast", "tvcs", "qlp", "random"])
 def test_a_method_that_does_not_keep_groups_is_refused_as_in_assign(method):
     given = tables(GROUPS, "")
-    assert run("campaign", "init", "c.db", "--quality", "quality.csv", *given).exit_code == 0
-    campaign = run("campaign", "plan", "c.db", "--method", method)
-    assign = run("assign", "quality.csv", "--out", "a", "--method", method, *given)
+    assert crowd_tvcs("campaign", "init", "c.db", "--quality", "quality.csv", *given).exit_code == 0
+    campaign = crowd_tvcs("campaign", "plan", "c.db", "--method", method)
+    assign = crowd_tvcs("assign", "quality.csv", "--out", "a", "--method", method, *given)
     assert campaign.exit_code == assign.exit_code == 2
     assert campaign.stderr.splitlines()[-1] == assign.stderr.splitlines()[-1]
     assert f"the method {method} does not honour group" in campaign.stderr
@@ -253,11 +248,11 @@ def test_both_commands_give_the_same_verdict_on_the_same_tables(case):
     workers, tasks, words = TABLES[case]
     given = [*tables(workers, tasks), *words]
     method = ("--method", "greedy")
-    assign = run("assign", "quality.csv", "--out", "a", *method, *given)
-    campaign = run("campaign", "init", "c.db", "--quality", "quality.csv", *given)
+    assign = crowd_tvcs("assign", "quality.csv", "--out", "a", *method, *given)
+    campaign = crowd_tvcs("campaign", "init", "c.db", "--quality", "quality.csv", *given)
     assert Path("c.db").exists() == (campaign.exit_code == 0)
     if campaign.exit_code == 0:
-        campaign = run("campaign", "plan", "c.db", *method)
+        campaign = crowd_tvcs("campaign", "plan", "c.db", *method)
     assert (assign.exit_code, campaign.exit_code) == ((0, 0) if case in FINE else (2, 2))
     if case not in FINE:
         said = [done.stderr.splitlines()[-1] for done in (assign, campaign)]

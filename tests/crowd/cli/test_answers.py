@@ -6,20 +6,15 @@ import re
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import read_quality
 from crowd_tvcs.answers.answers import Answers, read_answers, read_gold
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.routing.replay import averages, draw_split, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def rows_of(path):

@@ -4,13 +4,17 @@ import csv
 import errno
 import json
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import WriteError
+
+run = partial(crowd_tvcs, "campaign")
 
 GOLD = "task,label\n" + "".join(f"g{i},{'yes' if i % 3 else 'no'}\n" for i in range(8))
 WORKERS = "worker,max_tasks,cost,group\nann,6,0.10,\nbob,4,0.05,x\n007,,0.02,x\nNA,5,0.01,\n"
@@ -25,10 +29,6 @@ def right(worker, i):
 def label(worker, i):
     truth = i % 3 != 0
     return "yes" if truth == right(worker, i) else "no"
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["campaign", *map(str, words)])
 
 
 @pytest.fixture

@@ -3,21 +3,19 @@
 import csv
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.campaign import state
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import prices, tables
+from tests.makers.commands import crowd_tvcs
+
+run = partial(crowd_tvcs, "campaign")
 
 CAPS = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 12, "--budget", 60)
 TASKS = [f"t{j:02d}" for j in range(24)]
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["campaign", *(str(word) for word in words)])
 
 
 @pytest.fixture(autouse=True)

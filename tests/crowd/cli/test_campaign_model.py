@@ -1,19 +1,18 @@
 """The command `crowd-tvcs campaign` and how far its confidences are what they say."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
+
+run = partial(crowd_tvcs, "campaign")
+
 
 WORKERS = ["ann", "bob", "cy", "dee"]
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["campaign", *map(str, words)])
 
 
 def write_gold(folder, n_gold, right=0.85, classes="ab"):

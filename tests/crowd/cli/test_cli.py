@@ -15,15 +15,12 @@ from typer.testing import CliRunner
 from crowd_tvcs import METHODS, read_quality
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.command import shell
 
 WIDE = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n"
 LONG = "task,worker,quality\nt1,ann,0.9\nt2,ann,0.6\nt1,bob,0.7\nt3,bob,0.55\n"
 FILES = ["assignment.csv", "report.html", "run.json", "summary.json"]
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def assign(table, out, *words):

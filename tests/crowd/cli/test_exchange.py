@@ -3,14 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
 from tests.crowd import tools
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+from tests.makers.commands import crowd_tvcs
 
 
 @pytest.fixture

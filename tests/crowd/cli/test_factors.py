@@ -5,18 +5,13 @@ import os
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.factors import prices, tables
+from tests.makers.commands import crowd_tvcs
 
 # A limit that no machine is slow enough to reach: what is found before one is another plan.
 CAPS = ("--max-workers-per-task", 3, "--max-tasks-per-worker", 30, "--budget", 150)
 CAPS += ("--time-limit", 3600)
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(autouse=True)

@@ -6,19 +6,14 @@ import json
 import numpy as np
 import pytest
 from pytest import approx
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_answers, read_gold
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.routing.replay import draw_split, replay
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import vote
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.streams import stream
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def rows_of(path):

@@ -4,13 +4,8 @@ import csv
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+from tests.makers.commands import crowd_tvcs
 
 
 def rows_of(path):

@@ -5,10 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.confusion import read_confusion
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 CAPS = (
@@ -22,10 +21,6 @@ CAPS = (
     900,
 )
 NAMES = ("cat", "dog", "=fox")
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def write(path, rows):

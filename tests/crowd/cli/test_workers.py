@@ -4,17 +4,12 @@ import csv
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.times import to_iso
 from crowd_tvcs.behaviour.simulated import simulate_workers
 from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.verification.verify import verify
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+from tests.makers.commands import crowd_tvcs
 
 
 def rows_of(path):

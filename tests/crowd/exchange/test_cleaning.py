@@ -6,20 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.answers.times import parse_time
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.exchange import import_answers
 from tests.crowd import tools
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 NOON = parse_time("2026-03-01T12:00:00Z")
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def studio(folder, *annotations):
@@ -120,10 +115,10 @@ def test_first_and_last_are_in_time_where_it_is_known(tmp_path):
 
 def test_the_command_keeps_one_and_says_so(tmp_path):
     words = ("import", repeated(tmp_path), "--format", "mturk", "--out", tmp_path / "o")
-    refused = run(*words)
+    refused = crowd_tvcs(*words)
     assert refused.exit_code == 2
     assert "--keep first, last or majority" in refused.stderr
-    done = run(*words, "--keep", "last")
+    done = crowd_tvcs(*words, "--keep", "last")
     assert done.exit_code == 0, done.stderr
     assert "1 pair answered more than once, 3 answers: kept the last of each" in done.stderr
     assert "--times keeps that" in done.stderr
@@ -188,7 +183,7 @@ def test_the_times_of_every_tool_are_read_and_written(name, tmp_path):
     assert np.array_equal(found.times[0].seconds, seconds, equal_nan=True)
     assert import_answers(path, tool, **options).times == ()
     words = ("import", path, "--format", tool, "--out", tmp_path / "o", "--times")
-    done = run(*words, *(("--question", options["question"]) if options else ()))
+    done = crowd_tvcs(*words, *(("--question", options["question"]) if options else ()))
     assert done.exit_code == 0, done.stderr
     with (tmp_path / "o" / "answers.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

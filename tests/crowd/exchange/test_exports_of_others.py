@@ -3,19 +3,14 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import read_answers
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.exchange import export, import_answers
 from tests.crowd import tools
+from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
 
 HEAD = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.task,Answer.label\n"
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def studio(*given):
@@ -208,7 +203,7 @@ def test_the_headers_and_the_status_of_qualtrics_are_known(tmp_path):
 def test_an_assignment_of_two_workers_and_those_not_approved_are_pointed_out(tmp_path):
     rows = "H,AX,W1,Submitted,t1,cat\nH,AX,W2,Approved,t1,dog\nH,A3,W3,Rejected,t1,dog\n"
     (tmp_path / "m.csv").write_text(HEAD + rows + "H,A4,W1,Approved,t2,cat\n")
-    done = run("import", tmp_path / "m.csv", "--format", "mturk", "--out", tmp_path / "o")
+    done = crowd_tvcs("import", tmp_path / "m.csv", "--format", "mturk", "--out", tmp_path / "o")
     assert done.exit_code == 0
     assert "the AssignmentId 'AX' is that of 2 workers ('W1', 'W2')" in done.stderr
     assert "1 answers are Submitted but not approved yet, and are included" in done.stderr
@@ -223,11 +218,13 @@ def test_names_of_an_export_that_look_alike_are_pointed_out(tmp_path):
     rows = [prodigy("Ann", "cat"), {**prodigy("ann", "cat"), "task": "t2"}, prodigy("bob", "Cat")]
     (tmp_path / "x.jsonl").write_text(lines(*rows))
     words = ("import", tmp_path / "x.jsonl", "--format", "prodigy", "--out", tmp_path / "o")
-    done = run(*words)
+    done = crowd_tvcs(*words)
     assert "the workers 'Ann' (1) and 'ann' (1) count as 2" in done.stderr
     assert "the labels 'Cat' (1) and 'cat' (2), which count as two classes" in done.stderr
     (tmp_path / "accounts.csv").write_text("account,worker\nAnn,ann\nann,ann\nbob,bob\n")
-    done = run(*words, "--accounts", tmp_path / "accounts.csv", "--force", "--classes", "cat,Cat")
+    done = crowd_tvcs(
+        *words, "--accounts", tmp_path / "accounts.csv", "--force", "--classes", "cat,Cat"
+    )
     assert done.exit_code == 0
     assert "count as" not in done.stderr
 

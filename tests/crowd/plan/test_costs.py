@@ -5,12 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.plan.costs import cheapest_that_meets, spent
 from crowd_tvcs.simulation import simulate
+from tests.makers.commands import crowd_tvcs
 
 
 def crowd(values, allowed=None):
@@ -255,10 +254,6 @@ def test_the_cheapest_that_meets_the_minimums_is_the_cheapest_of_all(seed):
 
 QUALITY = "worker,t1,t2\nann,0.9,0.85\nbob,0.8,0.8\ncy,0.7,0.75\n"
 WORKERS = "worker,cost,group\nann,3,'=team\nbob,1,'=team\ncy,1,\n"
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture

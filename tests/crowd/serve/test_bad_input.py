@@ -1,12 +1,12 @@
 """What goes wrong around the desk: files, stores, disk and database; each is said, none loses."""
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine
-from typer.testing import CliRunner
 
 from benchmarks.speed.campaign import postgresql
 from crowd_tvcs.campaign import Campaign
@@ -14,18 +14,16 @@ from crowd_tvcs.campaign.desk.content import read_content
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.store import store
 from crowd_tvcs.campaign.store.schema import VERSION
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import PASSWORD, hidden
+from tests.makers.commands import crowd_tvcs
 from tvcs_core import DataError
+
+served = partial(crowd_tvcs, "serve")
 
 VERSION_1 = Path(__file__).parents[1] / "campaign" / "store" / "version_1.sql"
 HUGE = 50_000_000
-
-
-def served(*words):
-    return CliRunner().invoke(app, ["serve", *map(str, words)])
 
 
 def submit(client, task, label="good"):

@@ -7,21 +7,19 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from functools import partial
 from http.cookiejar import CookieJar
 
 import pytest
-from typer.testing import CliRunner
 
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.store.presence import present
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.serve import start
+from tests.makers.commands import crowd_tvcs
 
-
-def run(*words):
-    return CliRunner().invoke(app, ["serve", *map(str, words)])
+run = partial(crowd_tvcs, "serve")
 
 
 @pytest.mark.parametrize(

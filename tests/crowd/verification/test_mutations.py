@@ -16,16 +16,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from crowd_tvcs.cli.main import app
 from crowd_tvcs.cli.main import verify as command
 from crowd_tvcs.verification.claims import OWN
+from tests.makers.commands import crowd_tvcs
 from tests.proofs.counts import note
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def verify(folder):

@@ -8,16 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import crowd_tvcs as package
-from crowd_tvcs.cli.main import app
+from tests.makers.commands import crowd_tvcs
 
 PACKAGE = Path(package.__file__).parent
-
-
-def crowd_tvcs(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture

@@ -4,15 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from grn_tvcs.cli.main import app
 from grn_tvcs.report.time_courses import letters
-
-
-def grn(*words):
-    """Run a command line in this process."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+from tests.makers.commands import grn_tvcs
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +14,7 @@ def small(tmp_path_factory):
     """Simulated series and steady states."""
     folder = tmp_path_factory.mktemp("small") / "data"
     sizes = ["--genes", 8, "--series", 4, "--points", 9, "--edges", 9, "--seed", 2]
-    assert grn("simulate", "--out", folder, *sizes).exit_code == 0
+    assert grn_tvcs("simulate", "--out", folder, *sizes).exit_code == 0
     return folder
 
 
@@ -32,7 +26,7 @@ def facts(done):
 def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, tmp_path):
     out = tmp_path / "out"
     words = ("infer", small / "multifactorial.tsv", "--out", out, "--option", "resamples=2")
-    done = grn(*words)
+    done = grn_tvcs(*words)
     assert done.exit_code == 0, done.stderr
     assert "8 genes, 8 samples at rest; " in done.stderr
     assert "method combined, " in done.stderr
@@ -45,14 +39,14 @@ def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, t
     assert "<b>8</b> samples at rest" in page
     assert "in 0 series" not in page
     assert "was inferred from 8 samples at rest with tvcs" in page
-    again = grn(*words, "--resume")
+    again = grn_tvcs(*words, "--resume")
     assert "nothing is left to do" in again.stderr
 
 
 @pytest.mark.parametrize("method", ["tvcs", "tvcs-plain", "dyngenie3"])
 def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
     out = tmp_path / "out"
-    done = grn("infer", small / "multifactorial.tsv", "--out", out, "--method", method)
+    done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", method)
     assert done.exit_code == 2
     said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert said == [
@@ -73,7 +67,7 @@ def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
         (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
         (["--perturbed-until", 4], "ends within a series, but all samples are at rest"),
     ):
-        done = grn("infer", table, "--out", out, *words)
+        done = grn_tvcs("infer", table, "--out", out, *words)
         assert done.exit_code == 2, done.stderr
         assert message in done.stderr
         assert not out.exists()
@@ -82,14 +76,14 @@ def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
 @pytest.mark.filterwarnings("default")
 def test_series_and_samples_at_rest_go_together(small, tmp_path):
     files = small / "timeseries.tsv", small / "multifactorial.tsv"
-    done = grn("check", *files)
+    done = grn_tvcs("check", *files)
     found = facts(done)
     assert found["samples"] == "44"
     assert found["series"] == "4 of 9 time points"
     assert found["at rest"] == "8 of 44 samples"
     out = tmp_path / "out"
     words = ["--method", "tvcs", "--option", "resamples=4"]
-    done = grn("infer", *files, "--out", out, *words)
+    done = grn_tvcs("infer", *files, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     assert "36 samples in 4 series and 8 samples at rest" in done.stderr
     assert "tvcs uses only time series and ignores 8 samples at rest" in done.stderr
@@ -98,7 +92,7 @@ def test_series_and_samples_at_rest_go_together(small, tmp_path):
     assert record["samples"] == {"in_series": 36, "series": 4, "at_rest": 8}
     assert record["not_known"] is None
     assert "The samples at rest were not used." in (out / "report.html").read_text()
-    series = grn("infer", files[0], "--out", tmp_path / "series", *words)
+    series = grn_tvcs("infer", files[0], "--out", tmp_path / "series", *words)
     assert series.exit_code == 0
     alone, both = ((f / "edges.tsv").read_bytes() for f in (tmp_path / "series", out))
     assert alone == both
@@ -106,7 +100,7 @@ def test_series_and_samples_at_rest_go_together(small, tmp_path):
 
 
 def test_check_tells_of_a_table_without_time(small):
-    done = grn("check", small / "multifactorial.tsv")
+    done = grn_tvcs("check", small / "multifactorial.tsv")
     assert done.exit_code == 0, done.stderr
     found = facts(done)
     assert found["series"] == "none, no sample has a time"
@@ -117,7 +111,7 @@ def test_check_tells_of_a_table_without_time(small):
 
 def test_the_report_shows_samples_at_rest_by_number(small, tmp_path):
     out = tmp_path / "out"
-    done = grn("infer", small / "multifactorial.tsv", "--out", out, "--method", "clr")
+    done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", "clr")
     assert "clr scores both directions of a pair equally, so direction is unknown" in done.stderr
     page = (out / "report.html").read_text()
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])

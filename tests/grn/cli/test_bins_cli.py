@@ -4,14 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from grn_tvcs.cli.main import app
-
-
-def grn(*words):
-    """Run a command line in this process."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+from tests.makers.commands import grn_tvcs
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +38,16 @@ def series(done):
 
 
 def test_check_says_bins_cells_and_zeros(cells):
-    done = grn("check", *layout(cells))
+    done = grn_tvcs("check", *layout(cells))
     assert series(done) == "2 of 10 to 12 time points"
     assert "190 cells were averaged to 22 samples" in done.stderr
     assert "% of their levels were 0" in done.stderr
-    assert series(grn("check", *layout(cells, "--bins", 25))) == "2 of 25 time points"
-    off = grn("check", *layout(cells, "--bins", "off"))
+    assert series(grn_tvcs("check", *layout(cells, "--bins", 25))) == "2 of 25 time points"
+    off = grn_tvcs("check", *layout(cells, "--bins", "off"))
     assert series(off) == "2 of 40 to 150 time points"
     assert "averaged" not in off.stderr
     weighted = layout(cells, "--bins", 5, "--lineage-weights", cells / "Weights.csv")
-    assert "160 cells were averaged to 10 samples" in grn("check", *weighted).stderr
+    assert "160 cells were averaged to 10 samples" in grn_tvcs("check", *weighted).stderr
 
 
 @pytest.mark.parametrize(
@@ -65,7 +59,7 @@ def test_check_says_bins_cells_and_zeros(cells):
     ],
 )
 def test_bad_bins_are_one_line_and_write_nothing(cells, tmp_path, bins, message):
-    done = grn("infer", *layout(cells, "--bins", bins), "--out", tmp_path / "out")
+    done = grn_tvcs("infer", *layout(cells, "--bins", bins), "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert message in done.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()
@@ -75,7 +69,7 @@ def test_infer_records_the_bins_that_were_made(cells, tmp_path):
     few = ("--option", "resamples=4", "--scale", "levels")
     records = {}
     for name, words in (("default", ()), ("auto", ("--bins", "auto")), ("off", ("--bins", "off"))):
-        done = grn("infer", *layout(cells, *words, *few), "--out", tmp_path / name)
+        done = grn_tvcs("infer", *layout(cells, *words, *few), "--out", tmp_path / name)
         assert done.exit_code == 0, done.stderr
         records[name] = json.loads((tmp_path / name / "run.json").read_text())
     assert records["default"]["parameters"]["bins"] == "auto"

@@ -7,17 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from grn_tvcs.cli.main import app
+from tests.makers.commands import grn_tvcs
 
 ROOT = Path(__file__).parents[3]
 RESULTS = {"edges.tsv", "network.graphml", "network.sif", "report.html", "run.json"}
-
-
-def grn(*words):
-    """Run a command line in this process."""
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +19,13 @@ def small(tmp_path_factory):
     """A small simulated data set."""
     folder = tmp_path_factory.mktemp("small") / "data"
     sizes = ["--genes", 8, "--series", 5, "--points", 9, "--edges", 9, "--seed", 2]
-    assert grn("simulate", "--out", folder, *sizes).exit_code == 0
+    assert grn_tvcs("simulate", "--out", folder, *sizes).exit_code == 0
     return folder
 
 
 def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     out = tmp_path / "new" / "out"
-    done = grn("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", out, "--max-in-degree", 2)
     assert done.exit_code == 0, done.stderr
     assert done.stdout == ""
     assert "about 2 s and 0.2 GB" in done.stderr
@@ -45,20 +39,20 @@ def test_simulate_infer_check_and_score_work_together(small, tmp_path):
     assert sorted(record["genes"]) == sorted(f"G{i}" for i in range(1, 9))
     assert record["parameters"]["max_in_degree"] == 2
 
-    scored = grn("score", out / "edges.tsv", small / "goldstandard.tsv", "--json")
+    scored = grn_tvcs("score", out / "edges.tsv", small / "goldstandard.tsv", "--json")
     assert scored.exit_code == 0, scored.stderr
     found = json.loads(scored.stdout)
     assert found["n_edges"] == 9
     assert found["n_pairs"] == 56
     assert found["AUC"] == pytest.approx((found["SN"] + found["SP"]) / 2)
-    table = grn("score", out / "edges.tsv", small / "goldstandard.tsv")
+    table = grn_tvcs("score", out / "edges.tsv", small / "goldstandard.tsv")
     for name in ("SN", "SP", "ACC", "F", "MCC", "AUC", "AUROC", "AUPR"):
         assert any(line.split()[:1] == [name] for line in table.stdout.splitlines())
 
 
 def test_check_says_what_it_understood(small, tmp_path):
     (tmp_path / "names.txt").write_text("G1\nG2\nENSG001\n")
-    done = grn("check", small / "timeseries.tsv", "--regulators", tmp_path / "names.txt")
+    done = grn_tvcs("check", small / "timeseries.tsv", "--regulators", tmp_path / "names.txt")
     assert done.exit_code == 0, done.stderr
     lines = {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
     assert lines["orientation"] == "samples in rows, genes in columns"
@@ -81,7 +75,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_order_of_genes(small, t
         ("b", small / "timeseries.tsv"),
         ("c", tmp_path / "turned.tsv.gz"),
     ):
-        assert grn("infer", source, "--out", tmp_path / name, "--seed", 3).exit_code == 0
+        assert grn_tvcs("infer", source, "--out", tmp_path / name, "--seed", 3).exit_code == 0
     for name in RESULTS:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     for name in ("edges.tsv", "network.graphml", "network.sif"):
@@ -96,7 +90,7 @@ def test_regulators_and_constant_genes_are_kept_to(small, tmp_path):
     ]
     (tmp_path / "x.tsv").write_text("\n".join(text))
     (tmp_path / "names.txt").write_text("G1\nG2\nother\n")
-    done = grn(
+    done = grn_tvcs(
         "infer",
         tmp_path / "x.tsv",
         "--out",
@@ -142,7 +136,7 @@ def test_bad_input_is_one_line_and_exit_2_and_writes_nothing(
     Path("x.tsv").write_text(text)
     Path("ids.txt").write_text("ENSG1\n")
     Path("none.txt").write_text("# nobody\n")
-    done = grn("infer", "x.tsv", "--out", "out", *options)
+    done = grn_tvcs("infer", "x.tsv", "--out", "out", *options)
     said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert done.exit_code == 2, done.stderr
     assert len(said) == 1
@@ -156,17 +150,17 @@ def test_a_folder_in_use_needs_force(small, tmp_path):
     out.mkdir()
     (out / "mine.txt").write_text("keep")
     source = small / "timeseries.tsv"
-    refused = grn("infer", source, "--out", out)
+    refused = grn_tvcs("infer", source, "--out", out)
     assert refused.exit_code == 2
     assert "give --force" in refused.stderr
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
-    assert grn("infer", source, "--out", out, "--force").exit_code == 0
+    assert grn_tvcs("infer", source, "--out", out, "--force").exit_code == 0
     assert {path.name for path in out.iterdir()} == RESULTS | {"mine.txt"}
 
 
 def test_a_folder_that_cannot_be_written_is_refused(small, tmp_path):
     (tmp_path / "file").write_text("")
-    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "file" / "out")
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "file" / "out")
     assert done.exit_code == 2
     assert done.stderr.count("error:") == 1
 
@@ -184,10 +178,10 @@ def test_a_bad_reference_is_refused(small, tmp_path, gold, message):
     (tmp_path / "gold.tsv").write_text(gold)
     (tmp_path / "genes.txt").write_text("G1\nG2\nG3\n")
     words = ["score", tmp_path / "edges.tsv", tmp_path / "gold.tsv"]
-    done = grn(*words, "--genes", tmp_path / "genes.txt")
+    done = grn_tvcs(*words, "--genes", tmp_path / "genes.txt")
     assert done.exit_code == 2
     assert message in done.stderr
-    alone = grn(*words)
+    alone = grn_tvcs(*words)
     assert alone.exit_code == (0 if gold.startswith("x") else 2)  # then x and y are genes
     assert not gold.startswith("x") or "give --genes FILE" in alone.stderr
 
@@ -198,7 +192,7 @@ def test_what_is_left_out_goes_to_stderr_and_json_stays_whole(tmp_path):
     (tmp_path / "gold.tsv").write_text("G1\tG2\nG2\tG1\nG2\tG1\n")
     (tmp_path / "genes.txt").write_text("G1\nG2\n")
     words = [tmp_path / "edges.tsv", tmp_path / "gold.tsv", "--genes", tmp_path / "genes.txt"]
-    done = grn("score", *words, "--json")
+    done = grn_tvcs("score", *words, "--json")
     assert done.stderr.count("left out 1 edges") == 3
     found = json.loads(done.stdout)
     assert found["n_pairs"] == 2
@@ -224,7 +218,7 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
         "--option",
         "parts=omp",
     ]
-    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 0, done.stderr
     assert "20 samples perturbed" in done.stderr
     record = json.loads((tmp_path / "out" / "run.json").read_text())
@@ -240,7 +234,7 @@ def test_steady_states_perturbation_and_options_are_taken(small, tmp_path):
 
 def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatch):
     monkeypatch.setattr("grn_tvcs.cli.resources.available_memory", lambda: 1e8)
-    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out")
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out")
     assert done.exit_code == 1
     assert (
         "this needs about 0.2 GB, but only 0.1 GB are free; what helps: a list of --regulators, "
@@ -273,7 +267,7 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
 def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     Path("caps.tsv").write_text("G1\tmany\n")
-    done = grn("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
+    done = grn_tvcs("infer", small / "timeseries.tsv", "--out", tmp_path / "out", *words)
     assert done.exit_code == 2
     assert message in done.stderr
     assert not (tmp_path / "out").exists()
@@ -281,7 +275,7 @@ def test_bad_options_are_one_line_and_exit_2(small, tmp_path, monkeypatch, words
 
 def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_of_a_terminal):
     data, out = tmp_path / "data", tmp_path / "out"
-    assert grn("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
+    assert grn_tvcs("simulate", "--out", data, "--genes", 40, "--seed", 1).exit_code == 0
     words = ["infer", str(data / "timeseries.tsv"), "--out", str(out), "--method", "tvcs"]
     words += ["--option", "resamples=60"]
     slow = (
@@ -312,17 +306,17 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_o
     assert "Traceback" not in rest
     assert [path.name for path in out.iterdir()] == [".resume"]
 
-    refused = grn(*words)
+    refused = grn_tvcs(*words)
     assert refused.exit_code == 2
     assert "give --resume to go on if it was of these data, options and seed, or --force" in (
         " ".join(refused.stderr.split())
     )
-    other = grn(*words, "--resume", "--seed", 5)
+    other = grn_tvcs(*words, "--resume", "--seed", 5)
     assert other.exit_code == 2
     assert "is of a run with other seed; give --force" in other.stderr
-    assert grn(*words, "--resume").exit_code == 0
+    assert grn_tvcs(*words, "--resume").exit_code == 0
     whole = tmp_path / "whole"
-    assert grn(*words[:3], str(whole), *words[4:], "--threads", 2).exit_code == 0
+    assert grn_tvcs(*words[:3], str(whole), *words[4:], "--threads", 2).exit_code == 0
     assert {path.name for path in out.iterdir()} == RESULTS
     for name in RESULTS:
         assert (out / name).read_bytes() == (whole / name).read_bytes()
@@ -344,12 +338,14 @@ def test_help_does_not_load_what_it_does_not_need():
 def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
     few = ("--option", "resamples=2")
-    done = grn("infer", tmp_path / "x.tsv", "--out", tmp_path / "out", *few)
+    done = grn_tvcs("infer", tmp_path / "x.tsv", "--out", tmp_path / "out", *few)
     assert done.exit_code == 0, done.stderr
     assert "2 steps from sample to sample are too few to tell regulators apart" in done.stderr
     sizes = ["--genes", 5, "--series", 6, "--points", 3, "--edges", 5]
-    assert grn("simulate", "--out", tmp_path / "short", *sizes).exit_code == 0
-    short = grn("infer", tmp_path / "short" / "timeseries.tsv", "--out", tmp_path / "more", *few)
+    assert grn_tvcs("simulate", "--out", tmp_path / "short", *sizes).exit_code == 0
+    short = grn_tvcs(
+        "infer", tmp_path / "short" / "timeseries.tsv", "--out", tmp_path / "more", *few
+    )
     assert short.exit_code == 0, short.stderr
     assert "warning" not in short.stderr
 
@@ -357,7 +353,7 @@ def test_three_time_points_work_with_a_warning_and_many_short_series_without(tmp
 def test_a_design_that_is_too_small_to_calibrate_is_refused_before_anything_is_written(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\tB\tC\n0\t1\t2\t3\n1\t3\t5\t1\n2\t4\t4\t2\n")
     words = ["infer", tmp_path / "x.tsv", "--out", tmp_path / "out", "--scale", "levels"]
-    done = grn(*words, "--calibrate", 4)
+    done = grn_tvcs(*words, "--calibrate", 4)
     assert done.exit_code == 2
     assert (
         "calibrate: 2 steps from sample to sample are too few for edge probabilities; give 6 or "
@@ -370,10 +366,10 @@ def test_a_design_that_is_too_small_to_calibrate_is_refused_before_anything_is_w
 def test_ids_of_another_kind_are_counted_with_examples(small, tmp_path):
     (tmp_path / "ids.txt").write_text("G1\nENSG01\nENSG02\n")
     words = [small / "timeseries.tsv", "--regulators", tmp_path / "ids.txt"]
-    some = grn("infer", *words, "--out", tmp_path / "out", "--option", "resamples=2")
+    some = grn_tvcs("infer", *words, "--out", tmp_path / "out", "--option", "resamples=2")
     assert some.exit_code == 0
     assert "2 of 3 regulators are no genes: ENSG01, ENSG02" in some.stderr
     (tmp_path / "ids.txt").write_text("ENSG01\n")
-    none = grn("infer", *words, "--out", tmp_path / "none")
+    none = grn_tvcs("infer", *words, "--out", tmp_path / "none")
     assert none.exit_code == 2
     assert "found none: here stands ENSG01; there G1, G2" in none.stderr

@@ -5,16 +5,11 @@ import shlex
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from grn_tvcs.cli.main import app
+from tests.makers.commands import grn_tvcs
 
 LEVELS = [[((3 * t + 5 * g + t * g) % 11) / 10 for g in range(4)] for t in range(12)]
 FRAME = pd.DataFrame(LEVELS, columns=["GeneA", "GeneB", "GeneC", "GeneD"])
-
-
-def call(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture
@@ -33,20 +28,20 @@ def offered(done):
 
 
 def test_check_prints_the_command_that_would_work_and_it_does(timed, tmp_path):
-    refused = call("check", timed)
+    refused = grn_tvcs("check", timed)
     assert refused.exit_code == 2
     assert "error: " in refused.stderr.splitlines()[-1]
     both = ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]
     assert offered(refused) == [both]
-    refused = call("check", timed, "--ignore", "kit")
+    refused = grn_tvcs("check", timed, "--ignore", "kit")
     [words] = offered(refused)
     assert words == ["check", str(timed), "--time-column", "Timepoint", "--ignore", "kit"]
-    done = call(*words)
+    done = grn_tvcs(*words)
     assert done.exit_code == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if line.startswith("to infer"))
     words = shlex.split(line.partition("grn-tvcs ")[2].replace("DIR", str(tmp_path / "out")))
     assert words[0] == "infer"
-    assert call(*words, "--method", "pcc").exit_code == 0
+    assert grn_tvcs(*words, "--method", "pcc").exit_code == 0
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["parameters"]["time_column"] == "Timepoint"
     assert record["parameters"]["ignore"] == ["kit"]
@@ -58,7 +53,8 @@ def test_check_prints_the_command_that_would_work_and_it_does(timed, tmp_path):
 def test_options_that_are_not_given_are_not_recorded(tmp_path):
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
     assert (
-        call("infer", tmp_path / "x.csv", "--method", "pcc", "--out", tmp_path / "o").exit_code == 0
+        grn_tvcs("infer", tmp_path / "x.csv", "--method", "pcc", "--out", tmp_path / "o").exit_code
+        == 0
     )
     options = json.loads((tmp_path / "o" / "run.json").read_text())["parameters"]
     new = {"sample_column", "ignore", "sheet", "samples_sheet", "layer", "gene_column"}
@@ -80,7 +76,7 @@ def test_several_columns_of_series_are_recorded_as_a_list_and_one_by_its_name(tm
             "--out",
             tmp_path / names[0],
         ]
-        done = call(*words, *(["--ignore", "arm"] if len(names) == 1 else []))
+        done = grn_tvcs(*words, *(["--ignore", "arm"] if len(names) == 1 else []))
         assert done.exit_code == 0, done.stderr
         kept = json.loads((tmp_path / names[0] / "run.json").read_text())["parameters"]
         assert kept["series_column"] == (names[0] if len(names) == 1 else names)
@@ -98,21 +94,21 @@ LISTS = {
 def test_lists_of_regulators_may_be_tables_and_of_another_case(name, tmp_path):
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
     (tmp_path / "r.txt").write_text(LISTS[name])
-    done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
+    done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
     assert done.exit_code == 0, done.stderr
     assert "regulators   2 of 2 names are genes" in done.stdout
     assert "names are genes, in" in done.stderr
     assert ("another case of letters" in done.stderr) == (name in ("another case", "both"))
     words = ["--regulators", "--targets", "--genes"]
-    made = [call("infer", tmp_path / "x.csv", word, tmp_path / "r.txt", "--method", "pcc", "--out",
-                 tmp_path / f"o{word}") for word in words]  # fmt: skip
+    infer = "infer", tmp_path / "x.csv", "--method", "pcc", "--out"
+    made = [grn_tvcs(*infer, tmp_path / f"o{word}", word, tmp_path / "r.txt") for word in words]
     assert [one.exit_code for one in made] == [0, 0, 0]
 
 
 def test_a_list_that_matches_is_taken_as_it_stands_and_near_names_are_pointed_out(tmp_path):
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
     (tmp_path / "r.txt").write_text("GeneA\ngeneb\n")
-    done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
+    done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
     assert "regulators   1 of 2 names are genes" in done.stdout
     assert "geneb would match if capitals did not count" in done.stderr
 
@@ -122,7 +118,7 @@ def test_a_list_may_be_a_workbook(tmp_path):
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
     table = pd.DataFrame({"TF": ["GeneA", "GeneC"], "family": ["MYB", "NAC"]})
     table.to_excel(tmp_path / "r.xlsx", index=False)
-    done = call("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.xlsx")
+    done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.xlsx")
     assert "regulators   2 of 2 names are genes" in done.stdout, done.stderr
 
 
@@ -132,7 +128,7 @@ def test_check_prints_the_series_with_names_and_times_and_the_last_genes(tmp_pat
     FRAME.assign(Time=[0, 1, 2, 4, 8, 24] * 2, condition=[*"aaaaaabbbbbb"]).assign(
         **{f"G{k}": FRAME["GeneA"] * k for k in range(2, 9)}
     ).to_csv(path, index=False)
-    said = call("check", path).stdout
+    said = grn_tvcs("check", path).stdout
     assert "genes        11: GeneA, GeneB, GeneC, GeneD, G2, ..., G7, G8\n" in said
     assert "series       2 of 6 time points\n" in said
     assert "\n  1          a: 0, 1, 2, 4, 8, 24\n" in said
@@ -145,7 +141,7 @@ def test_lists_match_genes_without_the_versions_of_ensembl(of_list, of_table, tm
     path, regulators = tmp_path / "x.csv", tmp_path / "tfs.txt"
     FRAME.set_axis([name + of_table for name in names], axis=1).to_csv(path, index=False)
     regulators.write_text("\n".join(name + of_list for name in names[:2]))
-    done = call("check", path, "--regulators", regulators)
+    done = grn_tvcs("check", path, "--regulators", regulators)
     assert "2 of 2 names are genes, without their versions" in done.stderr
     assert "regulators   2 of 2 names are genes" in done.stdout
 
@@ -177,11 +173,11 @@ def test_check_offers_each_reading_as_a_command_and_all_of_them_read(kind, tmp_p
     path = tmp_path / "x.csv"
     path.write_text(text)
     given = ["--genes-in-rows"] if kind in ("units", "results") else []
-    refused = call("check", path, *given)
+    refused = grn_tvcs("check", path, *given)
     assert refused.exit_code == 2
     commands = offered(refused)
     first, *words = shlex.split(wanted)
     assert [first, str(path), *words] in commands
     for command in commands:
-        done = call(*command)
+        done = grn_tvcs(*command)
         assert done.exit_code == 0, done.stderr

@@ -3,7 +3,6 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import (
     Expression,
@@ -16,13 +15,9 @@ from grn_tvcs import (
     write_edges,
     write_expression,
 )
-from grn_tvcs.cli.main import app
 from grn_tvcs.network.edge_files import reference_in
+from tests.makers.commands import grn_tvcs
 from tvcs_core import DataError
-
-
-def grn(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +41,7 @@ def rows_of(path):
 @pytest.mark.parametrize("pairs", ["all", "linked"])
 def test_a_reference_is_scored_and_what_does_not_count_is_said(small, tmp_path, pairs):
     words = ["infer", small / "x.tsv", "--reference", small / "more.tsv", "--pairs", pairs]
-    done = grn(*words, "--out", tmp_path / "out", "--option", "resamples=6")
+    done = grn_tvcs(*words, "--out", tmp_path / "out", "--option", "resamples=6")
     assert done.exit_code == 0, done.stderr
     rows = rows_of(tmp_path / "out" / "scores.tsv")
     assert [(row["cut"], row["pairs"]) for row in rows] == [("caps", pairs), ("top-n", pairs)]
@@ -83,17 +78,17 @@ def test_a_reference_of_other_genes_is_refused_before_the_work(
     monkeypatch.setattr("grn_tvcs.cli.work.infer", lambda *_, **__: pytest.fail("has begun"))
     (tmp_path / "gold.tsv").write_text(text)
     words = ["infer", small / "x.tsv", "--out", tmp_path / "out"]
-    done = grn(*words, "--reference", tmp_path / "gold.tsv")
+    done = grn_tvcs(*words, "--reference", tmp_path / "gold.tsv")
     assert done.exit_code == 2
     assert message in done.stderr
     assert not (tmp_path / "out").exists()
-    bad = grn(*words, "--reference", small / "true.tsv", "--pairs", "some")
+    bad = grn_tvcs(*words, "--reference", small / "true.tsv", "--pairs", "some")
     assert bad.exit_code == 2
     assert "--pairs must be one of all, linked" in bad.stderr
 
 
 def test_without_a_reference_there_are_no_scores(small, tmp_path):
-    done = grn("infer", small / "x.tsv", "--out", tmp_path / "out", "--option", "resamples=2")
+    done = grn_tvcs("infer", small / "x.tsv", "--out", tmp_path / "out", "--option", "resamples=2")
     assert done.exit_code == 0
     assert not (tmp_path / "out" / "scores.tsv").exists()
     assert "--pairs" not in (tmp_path / "out" / "report.html").read_text()
@@ -103,7 +98,7 @@ def test_without_a_reference_there_are_no_scores(small, tmp_path):
 def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, method):
     out = tmp_path / "out"
     words = ["infer", small / "x.tsv", "--out", out, "--method", method, "--max-edges", 3]
-    done = grn(*words, "--reference", small / "true.tsv")
+    done = grn_tvcs(*words, "--reference", small / "true.tsv")
     assert done.exit_code == 0, done.stderr
     rows = {row["cut"]: row for row in rows_of(out / "scores.tsv")}
     network = infer(Expression.of(small / "x.tsv"), method, max_edges=3, rng=0)
@@ -112,7 +107,7 @@ def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, m
     assert n_own != 3
     assert int(rows["caps"]["n_selected"]) == 3
     assert int(rows["own"]["n_selected"]) == n_own
-    scored = grn("score", out / "edges.tsv", small / "true.tsv", "--cut", "own", "--json")
+    scored = grn_tvcs("score", out / "edges.tsv", small / "true.tsv", "--cut", "own", "--json")
     assert json.loads(scored.stdout)["n_selected"] == n_own
     again = read_network(out / "edges.tsv", network.genes)
     assert np.array_equal(again.own, network.own)

@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from grn_tvcs import (
     METHODS,
@@ -16,9 +15,9 @@ from grn_tvcs import (
     simulate,
     write_expression,
 )
-from grn_tvcs.cli.main import app
 from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
+from tests.makers.commands import grn_tvcs
 
 WHY_NOT = "No probability is given: the simulator does not describe these data; ranks are added up."
 CALIBRATED = []
@@ -54,10 +53,6 @@ def table(tmp_path_factory):
     return path
 
 
-def grn(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
 def rows_of(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t"))
@@ -66,7 +61,7 @@ def rows_of(path):
 @pytest.mark.usefixtures("likely_method")
 def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     out = tmp_path / "out"
-    done = grn("infer", table, "--out", out, "--method", "likely")
+    done = grn_tvcs("infer", table, "--out", out, "--method", "likely")
     assert done.exit_code == 0, done.stderr
     network = infer(Expression.of(table), "likely", rng=0)
     assert 0 < network.verdict.n_edges < 56
@@ -102,7 +97,7 @@ def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, mo
     )
     out = tmp_path / "out"
     words = ["--method", "likely", "--max-edges", "auto", "--max-in-degree", 1]
-    done = grn("infer", table, "--out", out, *words)
+    done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     network = infer(Expression.of(table), "likely", rng=0)
     expected = network.within(Rules(1, None, network.verdict.n_edges))
@@ -118,7 +113,7 @@ def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, mo
 def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, number):
     out = tmp_path / "out"
     words = ["--method", "likely", *number, "--calibrate", "off"]
-    done = grn("infer", table, "--out", out, *words)
+    done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     why = (
         "Nothing says how many edges are true, so only the surest are selected, 2: one for every 4 "
@@ -143,7 +138,7 @@ def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, 
 
 @pytest.mark.usefixtures("likely_method")
 def test_calibrate_reaches_the_method_as_a_number(table, tmp_path):
-    done = grn("infer", table, "--out", tmp_path / "a", "--method", "likely", "--calibrate", 3)
+    done = grn_tvcs("infer", table, "--out", tmp_path / "a", "--method", "likely", "--calibrate", 3)
     assert done.exit_code == 0, done.stderr
     assert CALIBRATED == [3]
     assert json.loads((tmp_path / "a" / "run.json").read_text())["parameters"]["calibrate"] == "3"
@@ -167,14 +162,16 @@ BAD = {
 @pytest.mark.usefixtures("likely_method")
 @pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
 def test_a_bad_calibration_is_one_line_and_writes_nothing(table, tmp_path, words, message):
-    done = grn("infer", table, "--out", tmp_path / "out", *words)
+    done = grn_tvcs("infer", table, "--out", tmp_path / "out", *words)
     assert done.exit_code == 2
     assert [line for line in done.stderr.splitlines() if message in line] == [f"error: {message}"]
     assert not (tmp_path / "out").exists()
 
 
 def test_methods_of_today_take_no_calibration_and_give_no_verdict(table, tmp_path):
-    done = grn("infer", table, "--out", tmp_path / "out", "--method", "pcc", "--max-edges", "auto")
+    done = grn_tvcs(
+        "infer", table, "--out", tmp_path / "out", "--method", "pcc", "--max-edges", "auto"
+    )
     assert done.exit_code == 0, done.stderr
     assert "held-out series" in done.stderr
     assert "verdict" not in json.loads((tmp_path / "out" / "run.json").read_text())
@@ -187,7 +184,7 @@ def test_methods_of_today_take_no_calibration_and_give_no_verdict(table, tmp_pat
 @pytest.mark.usefixtures("likely_method")
 def test_a_finished_run_is_known_by_its_calibration(table, tmp_path):
     words = ["infer", table, "--out", tmp_path / "out", "--method", "likely", "--resume"]
-    assert grn(*words, "--calibrate", 3).exit_code == 0
-    assert "nothing is left to do" in grn(*words, "--calibrate", 3).stderr
-    assert "give --force" in grn(*words, "--calibrate", 4).stderr
+    assert grn_tvcs(*words, "--calibrate", 3).exit_code == 0
+    assert "nothing is left to do" in grn_tvcs(*words, "--calibrate", 3).stderr
+    assert "give --force" in grn_tvcs(*words, "--calibrate", 4).stderr
     assert np.array_equal(CALIBRATED, [3])

@@ -3,19 +3,13 @@ import json
 import numpy as np
 import pytest
 from pytest import approx
-from typer.testing import CliRunner
 
 from grn_tvcs import Expression, Network, read_reference, simulate
-from grn_tvcs.cli.main import app
 from grn_tvcs.simulation.simulation import write_simulation
 from grn_tvcs.simulation.topology import read_topology
+from tests.makers.commands import grn_tvcs
 
 QUIET = {"noise": "none", "sde": 0.0}
-
-
-def grn(*words):
-    """Run the command line in this process."""
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +175,16 @@ class TestCommand:
     def test_it_writes_all_experiments_and_takes_its_own_network_back(self, tmp_path):
         words = ["--genes", 7, "--series", 2, "--points", 5, "--regulators", 5, "--seed", 3]
         words += ["--noise", "microarray", "--max-out-degree", 3, "--max-in-degree", 2]
-        done = grn("simulate", "--out", tmp_path / "a", *words)
+        done = grn_tvcs("simulate", "--out", tmp_path / "a", *words)
         assert done.exit_code == 0, done.stderr
         assert sorted(path.name for path in (tmp_path / "a").iterdir()) == list(self.FILES)
         record = json.loads((tmp_path / "a" / "run.json").read_text())
         assert record["parameters"]["regulators"] == 5
         assert record["levels_divided_by"] > 0.3
         gold = tmp_path / "a" / "goldstandard.tsv"
-        done = grn("simulate", "--out", tmp_path / "b", "--topology", gold, "--ode", "--points", 3)
+        done = grn_tvcs(
+            "simulate", "--out", tmp_path / "b", "--topology", gold, "--ode", "--points", 3
+        )
         assert done.exit_code == 0, done.stderr
         again = (tmp_path / "b" / "goldstandard.tsv").read_text().splitlines()
         assert sorted(again) == sorted(gold.read_text().splitlines())
@@ -207,7 +203,7 @@ class TestCommand:
         ],
     )
     def test_bad_usage_is_one_line_and_exit_code_2(self, words, message, tmp_path):
-        done = grn("simulate", "--out", tmp_path / "out", *words)
+        done = grn_tvcs("simulate", "--out", tmp_path / "out", *words)
         assert done.exit_code == 2
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,22 @@
+"""The three programs as tests run them: in this process, with words as a shell has them."""
+
+from functools import partial
+from typing import Any
+
+from click.testing import Result
+from typer import Typer
+from typer.testing import CliRunner
+
+from crowd_tvcs.cli import main as crowd
+from grn_tvcs.cli import main as grn
+from tvcs_core import cli as core
+
+
+def invoke(app: Typer, *words: Any) -> Result:
+    """Run a program with these words; the result has its exit code, stdout and stderr."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+tvcs = partial(invoke, core.app)
+grn_tvcs = partial(invoke, grn.app)
+crowd_tvcs = partial(invoke, crowd.app)
