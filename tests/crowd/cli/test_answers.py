@@ -66,7 +66,7 @@ def test_quality_writes_what_assign_reads(crowd, tmp_path):
     summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
     assert 0.0 < summary["accuracy_deviation"] < 0.1
     page = (tmp_path / "plan" / "report.html").read_text()
-    assert "which makes a standard deviation of" in page
+    assert "which gives the accuracy of the plan a standard deviation of" in page
     record = json.loads((tmp_path / "wide" / "run.json").read_text())
     assert record["command"] == "crowd-tvcs quality"
     assert [entry["file"] for entry in record["inputs"]] == ["answers.csv", "gold.csv"]
