@@ -1,6 +1,6 @@
 """Expression over time and at rest: its files, scales, gaps and steady states.
 
-What expression says about edges is not here. The names below are those that users import.
+It infers no edges. The names below are those that users import.
 """
 
 from typing import TYPE_CHECKING

@@ -29,7 +29,7 @@ def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     Parameters
     ----------
     expression
-        Its `cells` say how many cells a sample stands for; samples at rest stay as they are.
+        Its `cells` count the cells of a sample; samples at rest stay as they are.
     bins
         The number for each series; or ``"auto"``: for cells (see `holds_cells`) the square root
         of the cells of the series, at least 10 and at most 50, and none for others.
@@ -37,7 +37,7 @@ def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     Returns
     -------
     Expression
-        A note says how many cells went into how many bins, and which part of their levels was 0.
+        A note gives the numbers of cells and bins, and the share of zero levels.
         A perturbation is on in a bin if it is in at least half of it.
 
     Raises

@@ -51,7 +51,7 @@ UNIT_SAID = "Times are in "  # how a note begins that tells the unit
 
 
 def said_of_unit(unit: str) -> tuple[str, ...]:
-    """Tell the unit of times in a note, where there is one: T10 says none."""
+    """Return a note with the unit of times, if there is one: T10 has none."""
     return () if not unit or unit in NO_UNITS else (f"{UNIT_SAID}{unit}, as the file says.",)
 
 
@@ -63,7 +63,7 @@ class Times(NamedTuple):
     values
         One for each cell; NaN where it is empty or a mark of nothing.
     unit
-        What they are counted in; empty where no cell says it.
+        Their unit; empty if no cell has one.
     """
 
     values: list[float]
@@ -71,7 +71,7 @@ class Times(NamedTuple):
 
 
 def read_times(cells: Sequence[str]) -> Times | None:
-    """Read times with or without a unit; None where a cell is no time or units do not agree.
+    """Read times with or without a unit; None if a cell is no time or units differ.
 
     Where units differ but are known, as in ``0 min``, ``30 min``, ``1 h``, the finest counts. A
     0 needs no unit.
@@ -114,7 +114,7 @@ def read_times(cells: Sequence[str]) -> Times | None:
 def times_in(
     sheet: Sheet, column: int, *, may_be_far: bool = False
 ) -> tuple[NDArray[np.float64], str]:
-    """Read the times of a column, NaN at rest, and their unit where its cells or heading say it.
+    """Read the times of a column, NaN at rest, and their unit from its cells or heading.
 
     Infinite ones are refused, unless they `may_be_far`, as of cells that are not reached.
 
@@ -246,7 +246,7 @@ def rise_like_times(values: Sequence[float]) -> bool:
 
 
 def said_of_no_time(cell: str) -> str:
-    """What to write instead of what is no time, as a clause."""
+    """Return a clause with the form of a time that the cell should have."""
     if _DATE.fullmatch(cell):
         return "; that is a date: write how many hours or days after the start it was"
     if _OF_DAY.fullmatch(cell):

@@ -1,4 +1,4 @@
-"""Expression over time and at rest: what was measured, of which genes, in which series."""
+"""Expression over time and at rest: values, genes, times and series."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Expression:
     perturbed
         Whether a perturbation was on when each sample was taken; None where nothing is known.
     notes
-        What was done to the samples on reading, a sentence each, for the methods of a paper.
+        Changes made to the samples on reading, a sentence each, for the methods of a paper.
     scale
         What the values are: ``"levels"``, ``"log"`` (logarithms or z-scores) or ``"counts"``; None
         where it is to be guessed, as `infer` does.
     guessed_from
-        What the scale was guessed from; None where it was said.
+        Evidence for a guessed scale; None if the scale was given.
     at_rest
         Samples that belong to no series, steady states of any kind: one row each, the columns of
         `values`; None where there are none.
@@ -207,7 +207,7 @@ class Expression:
 
     @property
     def levels(self) -> NDArray[np.float64]:
-        """All samples, for who does not ask for time: those of the series, then those at rest."""
+        """All samples regardless of time: those of the series, then those at rest."""
         return self.values if self.at_rest is None else np.concatenate([self.values, self.at_rest])
 
     @property
@@ -285,7 +285,7 @@ class Expression:
 
 
 def require_expression(name: str, data: object) -> None:
-    """Refuse what is no expression, with how to make one of it.
+    """Raise TypeError unless `data` is an Expression; the message names `Expression.of`.
 
     Raises
     ------

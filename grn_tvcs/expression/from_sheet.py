@@ -1,4 +1,4 @@
-"""Expression from a table of samples x genes: its series are told by columns or by falling times.
+"""Expression from a table of samples x genes: columns or falling times separate its series.
 
 A sample without a time is at rest; in a table without a time all are.
 """
@@ -66,22 +66,22 @@ def expression_in(
     cells: Values | None = None,
     notes: tuple[str, ...] = (),
 ) -> Expression:
-    """Make out what a table holds, as `Expression.of` says.
+    """Return the expression in a table; see `Expression.of`.
 
     Parameters
     ----------
     sheet
         Of samples x genes.
     options
-        What the user says of its columns.
+        The options for its columns.
     kinds
-        What each column is, where that is known (see `kinds_of`).
+        The role of each column, if known (see `kinds_of`).
     apart
-        What may tell series apart, where a sheet tells of the samples.
+        Columns that may separate series, if there is a sheet of samples.
     cells
         How many cells each row is the mean of; None where each is one sample.
     notes
-        What was done to the samples before.
+        Earlier changes to the samples.
     """
     header, path, missing = sheet.heads, sheet.path, options.missing
     lower = kinds_of(sheet, options) if kinds is None else kinds
@@ -134,7 +134,7 @@ def expression_in(
 
 
 class _Contents(NamedTuple):
-    """What columns hold: genes, their levels (samples, genes), times and their unit."""
+    """Genes, their levels (samples, genes), times and the unit of times."""
 
     genes: list[int]
     values: NDArray[np.float64]
@@ -250,7 +250,7 @@ def _perturbed_of(
 
 
 def _may_be_series(sheet: Sheet, lower: list[str], options: Options) -> list[dict[str, Any]]:
-    """Options that name series by a column more that may tell them apart."""
+    """Return options that name series by one more column."""
     used = {*series_places(sheet, lower, options)}
     used |= {place_of(sheet, name, "--ignore") for name in options.ignore}
     return [
@@ -263,7 +263,7 @@ def _may_be_series(sheet: Sheet, lower: list[str], options: Options) -> list[dic
 def _with_some_value(
     sheet: Sheet, columns: list[int], values: NDArray[np.float64]
 ) -> tuple[list[int], NDArray[np.float64]]:
-    """Leave out genes, of these columns, that have no value in any sample, and say so.
+    """Leave out genes of these columns without a value in any sample, with a warning.
 
     Raises
     ------

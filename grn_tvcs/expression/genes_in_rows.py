@@ -91,9 +91,9 @@ def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> She
         Its first column names the genes; rows called as one of `LABELS`, or as `options` say, are
         no genes.
     options
-        What the user says, of the rows of this sheet.
+        The options for the rows of this sheet.
     may_be_times
-        Whether the heads may be times, where no row is called Time: no sheet tells of the samples.
+        Whether the headings may be times if no row is called Time: there is no sheet of samples.
     """
     sheet = of_samples(sheet, options.keep, is_told=not may_be_times)
     corner, *samples = sheet.heads
@@ -131,9 +131,9 @@ def _refuse_unlike(sheet: Sheet, genes: NDArray[np.intp], keep: Sequence[str]) -
 
 
 def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False) -> Sheet:
-    """Leave out columns that tell of genes; the one that names them best stands first.
+    """Leave out columns of annotation; the best column of names comes first.
 
-    Where `is_told`, a sheet says which columns are samples.
+    With `is_told`, a sheet of samples names the columns of samples.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False)
 
 
 def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
-    """Name genes by a second column of names, and by the first where it is empty or comes twice."""
+    """Name genes by a second column of names, or by the first if it is empty or repeated."""
     heads = sheet.heads
     more = [
         j
@@ -181,7 +181,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
 
 
 def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
-    """Refuse a row among the first that tells of the samples in words, and is no gene."""
+    """Refuse a row of words among the first rows: it describes samples and is no gene."""
     rows = [i for i, is_one in enumerate(is_gene) if is_one][: MOST_TOLD - 1]
     if len(sheet.columns) < 3:
         return

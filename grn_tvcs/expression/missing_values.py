@@ -127,7 +127,7 @@ def said_of_gaps(
     n_all: int,
     missing: str,
 ) -> tuple[str, ...]:
-    """Describe what is done about missing values, if there are any, where `kept` rows stay.
+    """Describe the treatment of missing values, if there are any and `kept` rows stay.
 
     `names` are the series of these rows, None at rest.
     """
@@ -199,7 +199,7 @@ def _finite(
 
 
 def remedy_of(cell: str) -> str:
-    """What to do about a cell that holds a number in another form; empty for any other."""
+    """Return the remedy for a number in another form; empty for any other cell."""
     if is_number(cell) and math.isinf(float(cell)):
         return (
             "; the logarithm of 0 is -Inf: give the levels as they are, or add a small number "
@@ -214,7 +214,7 @@ def remedy_of(cell: str) -> str:
 
 
 def _otherwise(cell: str) -> str:
-    """What to do about a number with separators that are not read."""
+    """Return the remedy for a number with unsupported separators."""
     if _THOUSANDS.fullmatch(cell):
         return "; write it with a point before decimals and nothing between thousands"
     return number_hint(cell)

@@ -183,7 +183,7 @@ class LayoutError(DataError):
 
 
 def may_read(error: DataError, *ways: dict[str, Any]) -> LayoutError:
-    """Make an error that says which options may read the table."""
+    """Make an error that carries options that may read the table."""
     found = LayoutError(str(error))
     found.ways = ways
     return found
@@ -200,7 +200,7 @@ def option_words(way: Mapping[str, Any]) -> str:
 
 
 def _help() -> str:
-    """Return what the options are, as a part of a docstring."""
+    """Return the options as a section of a docstring."""
     hints = get_type_hints(Options, include_extras=True)
     texts = {name: get_args(hint)[1].text for name, hint in hints.items()}
     lines = "".join(f"    {name}\n        {text}\n" for name, text in texts.items())

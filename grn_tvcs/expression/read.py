@@ -37,7 +37,7 @@ OF_TABLES = (*TAKES, "sheet", "samples_sheet")
 
 
 def read(data: Any, options: Options) -> Expression:
-    """Read expression, whatever it comes in; as `Expression.of` says."""
+    """Read expression from any source; see `Expression.of`."""
     if isinstance(data, str | Path):
         return _read_file(data, options)
     if is_anndata(data):
@@ -81,16 +81,16 @@ def _samples(options: Options) -> Sheet | None:
 
 
 def judged(sheet: Sheet, options: Options, remedy: str = TELL) -> Expression:
-    """Make out what a sheet holds, with the one of its samples where there is one.
+    """Return the expression in a sheet, with its sheet of samples if there is one.
 
     Parameters
     ----------
     sheet
         Of samples x genes, or the other way round where the options say so.
     options
-        What the user says of it.
+        The options.
     remedy
-        What to do where nothing beside it tells series apart.
+        The remedy if nothing separates series.
     """
     if sheet.beside is not None:
         return expression_in(*joined(sheet, sheet.beside, options, remedy))

@@ -1,4 +1,4 @@
-"""Levels, and beside them a sheet that tells time and series of every sample."""
+"""Levels, and a separate sheet with the time and series of every sample."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ ENDING = re.compile(
 
 
 class Joined(NamedTuple):
-    """Levels with what a sheet tells of their samples in the first columns.
+    """Levels with the facts of their samples in the first columns.
 
     Attributes
     ----------
     sheet
         A row for each of the sheet of samples.
     options
-        What the user says that counts still.
+        The options that still apply.
     apart
-        What may tell series apart.
+        Options that may separate series.
     """
 
     sheet: Sheet
@@ -48,7 +48,7 @@ class Joined(NamedTuple):
 
 
 def joined(levels: Sheet, told: Sheet, options: Options, remedy: str = TELL) -> Joined:
-    """Join levels and a sheet that tells time and series of every sample.
+    """Join levels and a sheet with the time and series of every sample.
 
     A sample without a time is at rest, and one may stand in several series, each with a row of its
     own. Where no column is called ``sample``, or ``time``, the only one that is called much the
@@ -62,9 +62,9 @@ def joined(levels: Sheet, told: Sheet, options: Options, remedy: str = TELL) -> 
     told
         Columns as of a table of samples x genes; others are not used.
     options
-        What the user says of the columns of both.
+        The options for the columns of both.
     remedy
-        What to do where no column of the sheet tells series apart that are not told.
+        The remedy if no column of the sheet separates series.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def _refuse_other_way(levels: Sheet, told: Sheet, *, genes_in_rows: bool) -> Non
 
 
 def _of_levels(levels: Sheet, told: Sheet, ignore: Sequence[str]) -> tuple[str, ...]:
-    """What is to be ignored of the levels: not what the sheet alone has, whose columns may be."""
+    """Return the ignored names of the levels, without those that only the sheet has."""
     if not ignore:
         return ()
     here = {name.lower() for name in told.heads}
@@ -231,7 +231,7 @@ def _series_of(told: Sheet, of_series: Sequence[int], time: int) -> list[str]:
 
 
 def _kinds(told: Sheet, rows: dict[str, int], options: Options) -> list[str]:
-    """What each column of a sheet is; names that say much the same are known."""
+    """Return the role of each column of a sheet; similar names are known."""
     here = tuple(n for n in options.ignore if told.find(n) is not None)
     kinds = kinds_of(told, replace(options, ignore=here, keep=()), has_index=False)
     for label, found in (
@@ -255,7 +255,7 @@ def _kinds(told: Sheet, rows: dict[str, int], options: Options) -> list[str]:
 
 
 def _of_samples(told: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
-    """Columns that may name the samples: all cells do, or else their heading says so."""
+    """Return columns that may name the samples: by all cells, or by the heading."""
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
     found = [j for j in free if all(cell in rows for cell in told.cells(j))]
     if not found:

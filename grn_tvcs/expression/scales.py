@@ -1,4 +1,4 @@
-"""What kind of numbers a table holds: levels, logarithms or counts; said by the user or guessed."""
+"""The scale of a table: levels, logarithms or counts, given by the user or guessed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Guess:
-    """What values look like.
+    """A guess of the scale.
 
     Attributes
     ----------
     scale
         One of `SCALES`.
     why
-        What says so.
+        The evidence.
     other
-        A scale that would look the same; None where there is no doubt.
+        Another scale that fits the values too; None without doubt.
     """
 
     scale: str
@@ -76,7 +76,7 @@ def guess_scale(values: Values) -> Guess:
 
 
 def on_scale(expression: Expression, scale: str | None = None) -> Expression:
-    """The same expression with its scale settled: said here, said before, or else guessed.
+    """Return the expression with its scale: given here, given before, or guessed.
 
     Counts are divided by the size of their sample beside the median size. Levels just below 0,
     as a subtracted background leaves them, become 0, with a warning that names the lowest; so does
@@ -114,7 +114,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
 
 
 def said(expression: Expression) -> str:
-    """Describe what the values of an expression that has its scale are taken for, and why."""
+    """Describe the scale of an expression and the evidence for it."""
     taken = {
         "levels": "levels, taken on a log scale",
         "log": "logarithms, used as they are",
@@ -175,7 +175,7 @@ def _are_expected(above: Values) -> bool:
 
 
 def _is_background(values: Values) -> bool:
-    """Whether the negative values are few and slight, as where a background was subtracted."""
+    """Whether the negative values are few and small, as after subtracting a background."""
     is_rare = (values < 0).sum() <= max(1.0, RARE * values.size)
     return bool(is_rare and -values.min() <= SLIGHT * values.max())
 

@@ -1,4 +1,4 @@
-"""A table with named columns, whatever it came from; what its columns mean is judged elsewhere.
+"""A table with named columns from any source; its columns are interpreted elsewhere.
 
 Cells stay where they are, in a text, a DataFrame or a matrix: a sheet says which of them it has, in
 which order, and which way up. So it is turned, cut and joined without a copy, and every error names
@@ -30,7 +30,7 @@ class Grid(Protocol):
 
     @property
     def path(self) -> str:
-        """What errors call them."""
+        """Their name in errors."""
 
     def row(self, i: int) -> Sequence[str]:
         """Return the cells of a row."""
@@ -106,11 +106,11 @@ class Column:
     name
         Its heading.
     place
-        Where it stands in the grid of its sheet, or among the columns of `beside`.
+        Its position in the grid of its sheet, or among the columns of `beside`.
     texts
-        Its cells, where they are not those of the grid.
+        Its cells, if they are not in the grid.
     beside
-        The sheet that it stands in, where that is another with the same rows.
+        The sheet that holds it, if that is another one with the same rows.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Sheet:
     Attributes
     ----------
     grid
-        Where the cells stand.
+        The grid of the cells.
     columns
         From left to right.
     rows
@@ -136,7 +136,7 @@ class Sheet:
     breaks
         Places of rows with a blank line right before them.
     beside
-        What the same file tells of its samples, as a sheet.
+        The sheet of samples in the same file.
     """
 
     grid: Grid
@@ -155,7 +155,7 @@ class Sheet:
 
     @property
     def path(self) -> str:
-        """What errors call it."""
+        """Its name in errors."""
         return self.grid.path
 
     @cached_property
@@ -206,7 +206,7 @@ class Sheet:
         refuse
             Whether a missing one is refused.
         marks
-            What stands for a missing one, in small letters.
+            Marks of missing values, in lower case.
         known_series
             The columns that name series, for the remedy of a column of words.
 
@@ -300,7 +300,7 @@ class Sheet:
 
 
 def find_place(heads: Sequence[str], name: str) -> int | None:
-    """Return the place of a column, None where it is not there."""
+    """Return the position of a column, None if it is missing."""
     for same in (name.__eq__, lambda other: name.lower() == other.lower()):
         if found := [j for j, other in enumerate(heads) if same(other)]:
             return found[0]

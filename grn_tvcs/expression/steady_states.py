@@ -1,4 +1,4 @@
-"""Steady states beside the series: wild type, knock-outs and knock-downs, and what they say."""
+"""Steady states beside the series: wild type, knock-outs and knock-downs, and their effects."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None])
 
 
 def _gene_of(name: str, genes: Collection[str], by_case: dict[str, list[str]]) -> str | None:
-    """The gene that a strain is named after; `WILD_TYPE` for that, None where it is not clear."""
+    """Return the gene in the name of a strain; `WILD_TYPE` for that, None if it is unclear."""
     for names in _undecorated(name):
         found = {n for n in names if n in genes}
         found = found or {g for n in names for g in by_case.get(n.lower(), ())}

@@ -1,4 +1,4 @@
-"""Files of the same genes taken together, and what of two tables does not go together."""
+"""Joining files of the same genes, and refusing tables that do not fit together."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
 
 
 def refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
-    """Refuse files that say different units of their times, of which one may be none."""
+    """Refuse files with different units of time; one of them may have none."""
     said = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
     if any(units != said[0] for units in said[1:]) and any(said):
         raise DataError(

@@ -16,7 +16,7 @@ _IS_SILENT = ContextVar("is_silent", default=False)
 def unwarned() -> Iterator[None]:
     """Hold the warnings of this thread back while the context lasts.
 
-    The filters of `warnings` are those of all threads, also of one that has something to say.
+    The filters of `warnings` are shared by all threads, also by one that warns.
     """
     before = _IS_SILENT.set(True)
     try:

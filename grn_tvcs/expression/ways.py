@@ -27,7 +27,7 @@ class Way(NamedTuple):
     options
         Those that were given and those that were found.
     data
-        What they read.
+        Their expression.
     """
 
     options: Options
@@ -73,7 +73,7 @@ def _has_more(way: dict[str, Any], options: Options) -> bool:
 
 
 def _next(options: Options, error: Exception) -> list[Options]:
-    """Options with one more of what an error says may help."""
+    """Return options with one more remedy of an error."""
     ways: Sequence[dict[str, Any]] = ()
     if isinstance(error, LayoutError):
         ways = error.ways

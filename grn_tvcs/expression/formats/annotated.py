@@ -38,9 +38,9 @@ class Annotated(ABC):
     Parameters
     ----------
     path
-        What errors call them.
+        Their name in errors.
     options
-        Which parts count, and what the user says of ``obs``.
+        The parts to read and the options for ``obs``.
     """
 
     def __init__(self, path: str, options: Options) -> None:
@@ -58,7 +58,7 @@ class Annotated(ABC):
 
     @abstractmethod
     def obs(self, name: str) -> list[Any]:
-        """Values of a column of ``obs``; NaN where there is none."""
+        """Return the values of a column of ``obs``; NaN for missing ones."""
 
     @abstractmethod
     def layers(self) -> list[str]:
@@ -85,7 +85,7 @@ class Annotated(ABC):
         return DataError(what, path=self.path, column=column)
 
     def genes(self) -> tuple[str, ...]:
-        """Index of ``var``, or the column that is said to name genes."""
+        """Return the index of ``var``, or the given column of gene names."""
         column = self.options.gene_column
         if column is not None and column not in self.var_columns():
             raise self.error(
@@ -101,7 +101,7 @@ class Annotated(ABC):
         return tuple(names)
 
     def levels(self, n_samples: int, n_genes: int) -> Any:
-        """Finite levels of what counts, dense or sparse; (samples, genes)."""
+        """Return the finite levels in use, dense or sparse; (samples, genes)."""
         name = self._counted()
         levels = self.matrix(name)
         if levels.ndim != 2 or levels.shape[0] != n_samples:
@@ -143,7 +143,7 @@ class _Obs:
         self._data = data
 
     def column(self, j: int) -> Sequence[str]:
-        """Return a column as text, empty where there is nothing."""
+        """Return a column as text, empty for missing values."""
         values = self._data.obs(self.heads[j])
         return ["" if value is None or value != value else str(value) for value in values]
 
@@ -153,7 +153,7 @@ class _Obs:
 
 
 def expression_of(data: Annotated) -> Expression:
-    """Make out the expression of annotated levels; as `Expression.of` says.
+    """Return the expression of annotated levels; see `Expression.of`.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
 
 
 def _times(obs: Sheet, place: int) -> tuple[NDArray[np.float64], str]:
-    """The time of each sample, NaN where it has none or is not reached, and the unit."""
+    """Return the time of each sample, NaN if it has none or is not reached, and the unit."""
     times, unit = times_in(obs, place, may_be_far=True)
     if (is_far := np.isinf(times)).any():
         warn_user(

@@ -75,7 +75,7 @@ def _whole(path: str | Path) -> Sheet:
 
 
 def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
-    """Pseudotimes; (cells, lineages). NaN where a cell has none or an infinite one."""
+    """Return pseudotimes, (cells, lineages); NaN if a cell has none or an infinite one."""
     columns = range(1, len(clocks.columns))
     if n := sum(cell.lower() in INFINITE for j in columns for cell in clocks.cells(j)):
         warn_user(
@@ -86,7 +86,7 @@ def _pseudotimes(clocks: Sheet) -> NDArray[np.float64]:
 
 
 def _without(sheet: Sheet, clocks: Sheet, ignore: Sequence[str]) -> tuple[Sheet, Sheet]:
-    """Leave out of both what is to be ignored: a name of one need not be in the other."""
+    """Leave the ignored names out of both; a name of one need not be in the other."""
     there = {name.lower() for name in (*clocks.heads, *clocks.cells(0))}
     of_clocks = [name for name in ignore if name.lower() in there]
     return without(sheet, [n for n in ignore if n not in of_clocks]), without(clocks, of_clocks)

@@ -131,7 +131,7 @@ def expression_of_cells(
     Parameters
     ----------
     path
-        What errors call the data.
+        Name of the data in errors.
     genes
         Names of the columns.
     levels
@@ -139,13 +139,13 @@ def expression_of_cells(
     cells
         What stands where.
     options
-        What the user says; of it ``keep`` counts.
+        The options; only ``keep`` is used.
     ignored
         Genes that are left out.
     perturbed
         Whether a perturbation was on at each point, 0 or 1; None where that is not known.
     notes
-        What else was done.
+        Further notes.
     """
     points = points_of(cells)
     n = len(points.size)

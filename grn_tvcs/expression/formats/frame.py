@@ -1,4 +1,4 @@
-"""A DataFrame as a sheet: it means what the table means that it would be written to."""
+"""A DataFrame as a sheet: it is read as its CSV file would be."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _sheet(path: str, frame: pd.DataFrame) -> Sheet:
 
 
 def _of_samples(frame: pd.DataFrame, options: Options) -> Sheet:
-    """Make a sheet of the samples; the index names them where no column does."""
+    """Make a sheet of the samples; the index names them if no column does."""
     sheet = _sheet(SAMPLES, frame)
     named = [find_place(sheet.heads, name) for name in (options.sample_column, "sample") if name]
     if frame.index.name is not None:
@@ -146,7 +146,7 @@ def _of_samples(frame: pd.DataFrame, options: Options) -> Sheet:
 
 
 def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
-    """Make the first column one that names the genes: the index, where it does not count them."""
+    """Put the names of genes in the first column: the index, unless it only counts them."""
     name, index = str(frame.index.name or ""), _texts(frame.index.to_flat_index())
     if name or index != list(map(str, range(len(index)))):
         return sheet.behind([Column(name, -1, index)])
@@ -160,7 +160,7 @@ def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
 
 
 def _with_index(sheet: Sheet, index: pd.Index, options: Options, *, is_beside: bool) -> Sheet:
-    """Make columns of what the index says of samples; row numbers and other names say nothing."""
+    """Turn index levels that describe samples into columns; row numbers are dropped."""
     wanted = (options.time_column, options.sample_column, *options.series_column)
     asked = {*LABELS, *(name.lower() for name in wanted if name)}
     lower = [name.lower() for name in sheet.heads]
@@ -194,7 +194,7 @@ def _frame(name: str, frame: Any) -> Any:
 
 
 def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
-    """Refuse a frame whose index seems to name genes, where nothing says that it is turned."""
+    """Refuse a frame whose index seems to name genes, unless `genes_in_rows` is given."""
     names = [str(name).lower() for name in frame.columns]
     index = frame.index
     if index.nlevels > 1 or options.time_column or options.sample_column or "time" in names:
@@ -232,7 +232,7 @@ def _doubt(index: pd.Index) -> None:
 
 
 def _texts(values: Any) -> list[str]:
-    """Return a column or an index as text, empty where there is nothing."""
+    """Return a column or an index as text, empty for missing values."""
     return [
         "" if is_gap else repr(float(value)) if isinstance(value, float) else str(value)
         for value, is_gap in zip(values.tolist(), values.isna().tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""GEO's series matrix: levels of probes x samples between lines of ``!`` that tell of the samples.
+"""GEO's series matrix: levels of probes x samples between lines of ``!`` with facts of samples.
 
 A line ``!Sample_characteristics_ch1`` holds ``name: value`` for each sample. Such names, and those
 of other lines of samples, are the columns of a sheet, which tells times and series as any other.
@@ -45,7 +45,7 @@ def is_series_matrix(path: str | Path) -> bool:
 def read_series_matrix(path: str | Path) -> Sheet:
     """Read a series matrix of GEO; genes are the names of its first column, often probes.
 
-    What it tells of the samples is the sheet `beside`.
+    The facts of samples are the sheet `beside`.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def _levels(table: Table) -> Sheet:
 
 
 def _told(table: Table, samples: Sequence[str]) -> Sheet:
-    """A sheet of what the file tells of the samples."""
+    """Return the sheet of the facts of samples."""
     columns: dict[str, list[str]] = {}
     for row in table.rows:
         name = row[0].lower().removeprefix(OF_SAMPLE)
@@ -98,7 +98,7 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
 
 
 def with_time(options: Options, told: Sheet) -> Options:
-    """Find the column of times where the user names none: the only one that holds times."""
+    """Find the column of times if none is given: the only one that holds times."""
     if options.time_column is not None:
         return options
     likely = []

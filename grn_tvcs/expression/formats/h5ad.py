@@ -85,7 +85,7 @@ def _refuse_endless(path: str | Path) -> None:
 
 
 def _heaps(held: mmap.mmap) -> Iterator[int]:
-    """Look for what begins as a heap of texts does, in pieces, so that Ctrl-C is heard."""
+    """Search for the signature of a heap of texts, in pieces, so that Ctrl-C interrupts it."""
     for piece in range(0, len(held), PIECE):
         start = piece
         while (start := held.find(HEAP, start, piece + PIECE + len(HEAP) - 1)) >= 0:

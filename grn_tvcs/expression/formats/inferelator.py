@@ -1,4 +1,4 @@
-"""The meta data of inferelator, which tell each sample the one before it and the time between.
+"""The metadata of inferelator: the previous sample of each sample, and the time between.
 
 Its columns are ``isTs``, ``is1stLast``, ``prevCol``, ``del.t`` and ``condName`` (Bonneau et al.
 2006, Genome Biology 7, R36; the workflow ``TFAWorkFlow`` reads them still).

@@ -21,7 +21,7 @@ def is_anndata(data: Any) -> bool:
 
 
 def read_anndata(data: Any, options: Options) -> Expression:
-    """Read an AnnData, which says what its file says."""
+    """Read an AnnData in memory as its file would be read."""
     options.refuse_all_but(TAKES, f"{OBJECT}, which says it all itself")
     return expression_of(_InMemory(data, options))
 

@@ -1,4 +1,4 @@
-"""Tables as R, Excel and pandas write them, brought to one form before anybody asks what they say.
+"""Tables as R, Excel and pandas write them, brought to one form before their columns are judged.
 
 A header one cell short is that of R's row names; empty columns and titles are what spreadsheets
 leave; a comma may be the decimal point. A table that needs none of this comes back as it is.
@@ -63,7 +63,7 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
 
 
 def _unwrapped(table: Table) -> Table:
-    """Put spaces for the line breaks in cells, where a spreadsheet wrapped a heading."""
+    """Replace line breaks in headings that a spreadsheet wrapped by spaces."""
     if not any("\n" in cell for cell in table.rows[0]):
         return table
     return _of_rows(table, ([" ".join(cell.split()) for cell in row] for row in table.rows))
@@ -97,7 +97,7 @@ def _without_empty_columns(table: Table) -> Table:
 
 
 def _refuse_page(table: Table) -> None:
-    """Refuse what a browser or `curl` saves where a link leads to a page, not to the file."""
+    """Refuse a page of HTML, as saved from a link that leads to a page instead of the file."""
     if table.rows[0][0].lower().startswith(PAGES):
         raise table.error(
             "must be a table, found a web page or XML: download the file itself (of GitHub: Raw)",
@@ -180,7 +180,7 @@ def _is_heading(cell: str) -> bool:
 
 
 def _with_points(table: Table) -> Table:
-    """Write decimal commas as points, where no cell has a point and no comma parts cells."""
+    """Write decimal commas as points, if no cell has a point and commas do not separate cells."""
     if table.delimiter == "," or not _has_commas(table):
         return table
     place, only_thousands = None, True

@@ -1,7 +1,7 @@
-"""Which columns of a table are genes: by their names, and where these do not say, by numbers.
+"""Which columns of a table are genes: by their names, otherwise by their numbers.
 
-What is no gene for certain is left out, and said. What may be none is refused, with both readings
-and the options that choose them.
+Columns that are certainly no genes are left out with a note. Doubtful ones are refused, with both
+readings and the options that choose them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Values = NDArray[np.float64]
 def genes_by_name(
     path: str, names: Sequence[str], keep: Sequence[str] = (), *, has_time: bool = False
 ) -> Flags:
-    """Return which names may be genes; controls and facts of samples are none, and said.
+    """Return the names that may be genes; controls and facts of samples are left out with a note.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def genes_by_name(
     names
         Of columns that no option and no label claims.
     keep
-        Names that are genes, as the user says.
+        Names that the user declares genes.
     has_time
         Whether another column is the time, so that no second one is.
     """
@@ -175,7 +175,7 @@ def _warn_of_facts(path: str, names: list[str], what: str) -> None:
 
 
 def _replicates(names: Sequence[str], values: Values) -> Flags:
-    """Columns called as what tells series apart, of few whole numbers."""
+    """Return columns that are named like series and hold few whole numbers."""
     is_one = np.zeros(len(names), dtype=bool)
     for j, name in enumerate(names):
         if known.MAY_BE_SERIES.fullmatch(name):
@@ -188,7 +188,7 @@ def _replicates(names: Sequence[str], values: Values) -> Flags:
 def _counts(
     path: str, names: Sequence[str], values: Values, is_free: Flags, *, has_time: bool
 ) -> Flags:
-    """Columns in front that count the samples; refused where they may be times."""
+    """Return leading columns that count the samples; refuse those that may be times."""
     is_one = np.zeros(len(names), dtype=bool)
     if len(values) < FEWEST_SAMPLES:
         return is_one
@@ -218,7 +218,7 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
 
 
 def refuse_times(path: str, name: str, column: Values, keep: Sequence[str] = ()) -> None:
-    """Refuse a first column that rises like a time, in a table where none is the time.
+    """Refuse a first column that rises like a time in a table without times.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def _refuse_odd(path: str, names: list[str], values: Values, kept: set[str]) -> 
 
 
 def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
-    """Columns that may be no genes, and in what they are unlike the others.
+    """Return columns that may be no genes, and how they differ from the others.
 
     Parameters
     ----------

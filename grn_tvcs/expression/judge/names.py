@@ -1,4 +1,4 @@
-"""Names that say what a column is, each list with the programs that write it.
+"""Names that give the role of a column, each list with the programs that write it.
 
 Whole names in any case unless a comment says otherwise: ``RIN1``, ``TOTAL2`` or ``Timeless`` match
 nothing. Where a gene may be called so, numbers decide as well: see `genes`.

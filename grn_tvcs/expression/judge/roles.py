@@ -1,4 +1,4 @@
-"""Which column of a table says what: by its own name, or as the user says."""
+"""The roles of the columns of a table: by their names, or as the user says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LABELS = (*NAMED, IGNORED)
 
 
 def kinds_of(sheet: Sheet, options: Options, *, has_index: bool = True) -> list[str]:
-    """What each column of a sheet is: one of `LABELS`, or a gene's name in small letters.
+    """Return the role of each column: one of `LABELS`, or a gene's name in lower case.
 
     A first column without a name, as R and pandas write names of rows, is not used where
     there is a time, and where it counts the rows; unless `has_index` is False. Nor is one
@@ -59,7 +59,7 @@ def kinds_of(sheet: Sheet, options: Options, *, has_index: bool = True) -> list[
 
 
 def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[int]:
-    """Where the columns stand that name the series, in the order in which names are joined."""
+    """Return the positions of the columns that name the series, in the order of joining."""
     if options.series_column:
         return [place_of(sheet, name, "--series-column") for name in options.series_column]
     return [kinds.index(name) for name in SERIES if name in kinds]

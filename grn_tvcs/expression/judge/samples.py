@@ -1,4 +1,4 @@
-"""Which columns of a table with genes in rows are samples, and what samples there should not be."""
+"""Which columns of a table with genes in rows are samples, and which samples are doubtful."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FEWEST_DIFFERENT = 10  # genes, below which samples are the same, or 0, by chanc
 
 
 def samples_by_name(path: str, names: Sequence[str], keep: Sequence[str] = ()) -> list[bool]:
-    """Return which names may be samples; columns that tell of genes are none, and said."""
+    """Return the names that may be samples; annotation of genes is left out with a note."""
     kept = {name.lower() for name in keep}
     is_told = [
         name.lower() not in kept and known.ANNOTATION.fullmatch(name) is not None for name in names

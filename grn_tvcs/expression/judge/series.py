@@ -22,14 +22,14 @@ Times = NDArray[np.float64]
 
 
 class Apart(NamedTuple):
-    """What may tell series apart that no column called so does.
+    """Options that may separate series if no column is called so.
 
     Attributes
     ----------
     ways
         Options that name them by a column more.
     remedy
-        What to do where there is none.
+        The remedy if there are none.
     """
 
     ways: Sequence[dict[str, Any]]
@@ -38,7 +38,7 @@ class Apart(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples of a table that have a time, and what tells their series apart.
+    """Samples with a time, and how their series are separated.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Samples:
     labels
         The columns that name series.
     replicates
-        One of `REPLICATES`, or None where they are told apart.
+        One of `REPLICATES`, or None if columns separate them.
     """
 
     sheet: Sheet
@@ -203,7 +203,7 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
     Raises
     ------
     DataError
-        With what to do.
+        The message names the remedy.
     """
     sheet, times = samples.sheet, samples.times
     size = Counter(series.names)

@@ -1,4 +1,4 @@
-"""Whether genes stand in columns, as they must where nothing else is said; and whether times do."""
+"""Whether genes and times stand in columns, as they must by default."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
 def refuse_wrong_shape(
     sheet: Sheet, kinds: list[str], several: set[str], keep: Sequence[str] = ()
 ) -> None:
-    """Refuse a table that has no names, genes in rows, no column of times where there are series.
+    """Refuse a table without names, with genes in rows, or with series but no column of times.
 
     Parameters
     ----------
     sheet
         Of samples x genes, as it is hoped.
     kinds
-        What its columns are, by `kinds_of`.
+        The roles of its columns, by `kinds_of`.
     several
         Kinds of which there may be more than one.
     keep
-        Names that are genes, as the user says.
+        Names that the user declares genes.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def refuse_wrong_shape(
 
 
 def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | None:
-    """Return what says that `cells`, below `head`, name genes, and the `others` are samples.
+    """Return the evidence that `cells`, below `head`, name genes and the `others` samples.
 
     Parameters
     ----------
