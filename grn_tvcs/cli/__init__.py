@@ -1,4 +1,4 @@
-"""The commands of `grn-tvcs`: one file each, and what they share.
+"""The commands of `grn-tvcs`: one file each, and shared options.
 
-What a command computes is not here: it reads, calls, tells and writes.
+A command reads, calls one function, prints and writes.
 """

@@ -34,7 +34,7 @@ class CheckOptions:
 def check(given: CheckOptions) -> None:
     """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match.
 
-    Where it is refused, say which options would read it.
+    If it is refused, print options that would read it.
     """
     from grn_tvcs.cli.inputs import read_regulators
     from grn_tvcs.expression.ways import command_of
@@ -57,7 +57,7 @@ def check(given: CheckOptions) -> None:
 
 
 def _read(given: CheckOptions) -> Expression:
-    """Read the files; where they are refused, say first what would read them."""
+    """Read the files; if they are refused, first print options that would read them."""
     from grn_tvcs.expression.ways import command_of, ways_that_read
 
     try:
@@ -99,7 +99,7 @@ def _facts(data: Expression) -> dict[str, str]:
 
 
 def _first_and_last(genes: Sequence[str]) -> str:
-    """The first genes and the last, for what is no gene stands at the ends of a table."""
+    """Return the first and last genes: columns that are no genes stand at the ends of a table."""
     if len(genes) <= FIRST + LAST:
         return ", ".join(map(plain, genes))
     names = [*map(plain, genes[:FIRST]), "...", *map(plain, genes[-LAST:])]
@@ -107,7 +107,7 @@ def _first_and_last(genes: Sequence[str]) -> str:
 
 
 def _each_series(data: Expression) -> dict[str, str]:
-    """The names of the first series and their times, so that one can see what was read."""
+    """Return the names of the first series and their times, as a check of the reading."""
     pieces = data.pieces()
     shown = {}
     for k, (name, rows) in enumerate(list(pieces.items())[:MOST_SHOWN], start=1):

@@ -1,4 +1,4 @@
-"""The command `grn-tvcs compare`: what differs between two conditions."""
+"""The command `grn-tvcs compare`: differences between two conditions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class CompareOptions:
         return stripped
 
     def engine(self) -> Engine:
-        """Return what does the work; refuse options that do not go together."""
+        """Return the engine; refuse options that exclude each other."""
         from tvcs_core.engines import make_engine
 
         return make_engine(threads=self.threads, workers=self.workers)
@@ -186,7 +186,7 @@ def _read(given: CompareOptions) -> dict[str, Expression]:
 
 
 def _named(a: Path, b: Path) -> tuple[str, str]:
-    """What two conditions are called: as their files, or as these stand in their folders."""
+    """Return the names of two conditions: those of their files, or of their folders."""
     if a.stem != b.stem:
         return a.stem, b.stem
     if str(a) != str(b):
@@ -234,6 +234,6 @@ def _refuse_what_is_for_tables(given: CompareOptions) -> None:
 
 
 def _folders(a: Path, b: Path) -> tuple[str, str]:
-    """What two finished networks are called: as their folders, where these have two names."""
+    """Return the names of two finished networks: those of their folders, if they differ."""
     names = a.resolve().name, b.resolve().name
     return names if names[0] != names[1] else ("the first", "the second")

@@ -1,4 +1,4 @@
-"""Which genes of a table `grn-tvcs infer` uses, and what is said of those that it does not."""
+"""Which genes of a table `grn-tvcs infer` uses, and messages about the others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEYS: tuple[tuple[Callable[[str], str], str], ...] = (
 
 
 def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[str]:
-    """Read names, at least so many of which are genes, and say which are named twice.
+    """Read names of which at least `least` are genes; print repeated names.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def with_genes_left(
     steady: SteadyStates | None,
     named: Collection[str],
 ) -> tuple[Expression, SteadyStates | None]:
-    """Leave out genes as ``--genes`` and ``--top-variable`` say, and say what is left out.
+    """Leave out genes by ``--genes`` and ``--top-variable``, and print their number.
 
     Parameters
     ----------

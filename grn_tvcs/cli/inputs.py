@@ -1,4 +1,4 @@
-"""What `grn-tvcs infer` is given: files and words, read and checked before the long work."""
+"""The inputs of `grn-tvcs infer`: files and options, read and checked before the long work."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of
 def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     """Read and check all that the work needs, and the true edges, if there are any.
 
-    The work is given the bins of cells, where the user names none.
+    The work gets the bins of cells if the user names none.
     """
     _refuse_wrong_words(given)
     layout = given.layout
@@ -72,7 +72,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
 
 
 def _refuse_wrong_words(given: InferOptions) -> None:
-    """Refuse what no file is needed to refuse."""
+    """Refuse options that are wrong whatever the files hold."""
     given.engine()
     if given.pairs not in PAIRS:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
@@ -127,12 +127,12 @@ def is_done(given: InferOptions) -> bool:
 
 
 def options_told(method: str, given: InferOptions) -> dict[str, Any]:
-    """Options of the method: those of ``--option``, and ``--calibrate`` where it is given.
+    """Return the options of the method: those of ``--option``, and ``--calibrate`` if given.
 
     Raises
     ------
     ValueError
-        If the method does not take one of them, or it is said twice.
+        If the method does not take one of them, or it is given twice.
     """
     options, calibration = method_options(method, given.option or []), given.wanted_calibration()
     if calibration is None:
@@ -231,7 +231,7 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
 
 
 def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
-    """Read the reference, say what of it does not count, and refuse one of other genes."""
+    """Read the reference, print the edges that do not count, and refuse one of other genes."""
     if path is None:
         return None
     found = reference_in(path, sorted(data.genes))

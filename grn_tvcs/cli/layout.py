@@ -36,7 +36,7 @@ ExpressionFiles = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Layout(Options):
-    """How an expression file is to be read, and what is done to it then."""
+    """Options for reading an expression file, and for the steps after it."""
 
     perturbed_until: Annotated[
         float | None,
@@ -68,19 +68,19 @@ class Layout(Options):
         return self.genes_in_rows or self.pseudotime is not None
 
     def read(self, paths: list[Path]) -> Expression:
-        """Read the files, with scale and perturbation as told beside them, and cells in bins."""
+        """Read the files, with the given scale and perturbation, and average cells in bins."""
         self.wanted_bins()
         return self.in_bins(self.read_samples(paths))
 
     def read_samples(self, paths: list[Path]) -> Expression:
-        """Read the files, with the scale and the perturbation that are told beside them."""
+        """Read the files, with the given scale and perturbation."""
         from grn_tvcs.expression.read import read
         from grn_tvcs.expression.scales import on_scale
 
         return self.perturbed(on_scale(read(paths, self), self.scale))
 
     def perturbed(self, data: Expression) -> Expression:
-        """Return the same with the perturbation that is told beside the files, if one is."""
+        """Return the expression with the given perturbation, if there is one."""
         if self.perturbed_until is None:
             return data
         if data.perturbed is not None:
@@ -88,7 +88,7 @@ class Layout(Options):
         return data.with_perturbation_until(self.perturbed_until)
 
     def in_bins(self, data: Expression) -> Expression:
-        """Average cells in bins as the options say; the same expression where there are none."""
+        """Average cells in bins by the options; the same expression without them."""
         from grn_tvcs.expression.bins import OFF, in_bins
 
         wanted = self.wanted_bins()

@@ -1,4 +1,4 @@
-"""What `grn-tvcs infer` is told, and options that several commands of `grn-tvcs` share."""
+"""The options of `grn-tvcs infer`, and options of several commands of `grn-tvcs`."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class InferOptions:
 
     @property
     def finished(self) -> Path:
-        """The folder of what an interrupted run has finished, of any method."""
+        """The folder of the finished parts of an interrupted run, of any method."""
         return self.out / FINISHED
 
     @property
@@ -200,7 +200,7 @@ class InferOptions:
 
     @property
     def edge_cap(self) -> int | None:
-        """Most edges in all; None where there is no cap or it is to be chosen."""
+        """Most edges in all; None without a cap or if it is to be chosen."""
         if self.max_edges is None or self.chooses_edges:
             return None
         try:
@@ -216,7 +216,7 @@ class InferOptions:
         return self.workers or self.threads
 
     def engine(self) -> Engine:
-        """Return what does the work; refuse options that do not go together."""
+        """Return the engine; refuse options that exclude each other."""
         from tvcs_core.engines import make_engine
 
         return make_engine(
@@ -228,7 +228,7 @@ class InferOptions:
         )
 
     def wanted_calibration(self) -> int | None:
-        """Read ``--calibrate``: networks to simulate, 0 for off; None where it is not given."""
+        """Read ``--calibrate``: networks to simulate, 0 for off; None if it is not given."""
         if self.calibrate is None:
             return None
         if self.calibrate == OFF:
@@ -268,7 +268,7 @@ def _one_or_several(names: Sequence[str]) -> str | Sequence[str] | None:
 def file_of_genes(edges: Path, genes: Path | None) -> Path | None:
     """The file that names all genes of a network: as given, or the record beside its edges.
 
-    None where there is neither: the genes are those that the edges name.
+    None without either: the genes are those of the edges.
     """
     record = edges.parent / "run.json"
     if genes is not None or not record.exists():

@@ -1,4 +1,4 @@
-"""What an inference will take: time and memory, before it begins."""
+"""Time and memory of an inference, estimated before it begins."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Cost(NamedTuple):
         Raises
         ------
         MemoryError
-            Naming what is needed, what there is, and what helps.
+            With the memory needed, the memory there is, and remedies.
         """
         there_is = available_memory()
         if there_is is not None and self.memory > there_is:

@@ -1,4 +1,4 @@
-"""What `grn-tvcs infer` leaves: edges, graphs, scores, the report and the run record."""
+"""The results of `grn-tvcs infer`: edges, graphs, scores, the report and the run record."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found", "n_signs", "n_signs_rig
 
 @dataclass(frozen=True)
 class Inference:
-    """One run and what came out of it.
+    """A run and its result.
 
     Attributes
     ----------
     network, data, rules
-        The answer, what it was inferred from, and the caps that it keeps.
+        The network, its input, and the caps that it keeps.
     given
         The options of the command.
     reference
@@ -51,7 +51,7 @@ class Inference:
     steady: SteadyStates | None
 
     def write(self, out: Results) -> None:
-        """Write every file, and what ``run.json`` says of the result."""
+        """Write every file, and add the result to ``run.json``."""
         network, given = self.network, self.given
         sources = [path.name for path in given.expression]
         write_edges(network, out.folder / given.edges_file, top=given.top)
@@ -87,7 +87,7 @@ class Inference:
     def scores(self) -> list[Scores]:
         """Agreement with the reference: under the caps, at its size, and by the method's own cut.
 
-        A method's own cut is there only where the method makes one.
+        A method's own cut is included only if the method makes one.
         """
         if self.reference is None:
             return []
@@ -132,7 +132,7 @@ class Inference:
 def score_table(
     scores: Sequence[Scores], reference: Reference
 ) -> tuple[list[str], list[list[object]]]:
-    """Header and rows of ``scores.tsv``, a row for each cut, with what was left out."""
+    """Return header and rows of ``scores.tsv``: a row for each cut, with the edges left out."""
     header = ["pairs", "cut", *NAMES.values(), "AUPR_by_chance", *COUNTS]
     header += [f"left_out_{kind}" for kind in reference.left_out]
     counts = [len(names) for names in reference.left_out.values()]

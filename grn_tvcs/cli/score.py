@@ -87,7 +87,7 @@ def _as_table(scores: Scores) -> str:
 
 
 def _by_name(scores: Scores) -> dict[str, object]:
-    """Return every number by the name that the table gives it; None where it is not known."""
+    """Return every number by its name in the table; None if it is unknown."""
     from dataclasses import asdict
 
     from grn_tvcs.network.scores import NAMES

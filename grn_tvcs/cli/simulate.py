@@ -73,7 +73,7 @@ class SimulateOptions:
         return recorded(self, (*GROWN, *MEASURED, "series", "points")) | {"sde": sde}
 
     def refuse_contradictions(self) -> None:
-        """Refuse two options that say different things of one."""
+        """Refuse two options that contradict each other."""
         if self.ode and self.sde:
             raise ValueError(f"--ode means --sde 0, but --sde is {self.sde}; give one of them")
         if self.topology is None:

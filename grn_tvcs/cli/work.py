@@ -1,4 +1,4 @@
-"""The long work of `grn-tvcs infer`: what it will take, and doing it with progress."""
+"""The long work of `grn-tvcs infer`: its cost, and doing it with progress."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Inference:
     given
         The options of the command: method, seed, threads and the folder for finished work.
     data, rules, options, steady, prior
-        What is inferred from what, under which caps, with which options of the method.
+        The input, the caps, and the options of the method.
     engine
-        Who does it.
+        The engine.
     """
 
     given: InferOptions
@@ -61,7 +61,7 @@ class Inference:
         return self.given.chooses_edges and not METHODS[self.given.method].has_confidence
 
     def expected(self) -> str:
-        """Tell what the work will take; refuse what cannot fit."""
+        """Print the cost of the work; refuse work that does not fit into memory."""
         data = self.data
         resamples = (options_of(self.given.method) | self.options)["resamples"]
         if self.holds_series_out:
@@ -94,7 +94,7 @@ class Inference:
         memory_of_ranking(regulators, targets).refuse_what_cannot_fit(self.what_helps())
 
     def what_helps(self) -> str:
-        """What a user may still do where memory does not suffice."""
+        """Return remedies for too little memory."""
         given = self.given
         able = {
             "a list of --regulators": given.regulators is None,
@@ -138,7 +138,7 @@ class Inference:
         return f"{told}, and {once} for {networks} networks of this design"
 
     def run(self) -> tuple[Network, Rules, EdgeCount | None]:
-        """Infer the network; say the caps that its selected edges keep, and why they are so many.
+        """Infer the network; print the caps of its selected edges, and the reason for their number.
 
         Series that are held out to choose the number of edges share the queue of the network: what
         they tell is not needed before edges are selected. Where none are, the number is that of

@@ -1,4 +1,4 @@
-"""Confidence: the chance that an edge is true, what follows of it, and whether it is honest."""
+"""Confidence: the probability that an edge is true, its consequences, and its calibration."""
 
 from __future__ import annotations
 

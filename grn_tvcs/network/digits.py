@@ -1,4 +1,4 @@
-"""Rounding to significant digits: what is written is what is ranked."""
+"""Rounding to significant digits: the written scores are the ranked ones."""
 
 from __future__ import annotations
 

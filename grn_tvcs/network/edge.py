@@ -26,9 +26,9 @@ class Edge:
     selected
         Whether the edge is inside the caps.
     evidence
-        What the score stands on, a word of `evidence.NAMES`; empty where that is not known.
+        The evidence for the score, a word of `evidence.NAMES`; empty if unknown.
     confidence, false_discovery
-        As in `Network`; None where they are not known.
+        As in `Network`; None if unknown.
     """
 
     regulator: str

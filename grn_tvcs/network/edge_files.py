@@ -42,7 +42,7 @@ REASONS = {
 
 
 def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Network:
-    """Read a table of edges: ``edges.tsv``, or what another program wrote.
+    """Read a table of edges: ``edges.tsv``, or a table of another program.
 
     Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
     EdgeWeight``), GENIE3 (``regulatoryGene targetGene weight``), decoupler (``source target
@@ -180,7 +180,7 @@ class Reference:
 
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
-    """Read what `read_reference` reads, and keep what was left out."""
+    """Read a reference, and count the rows that were left out."""
     table = open_edges(path, "one of + - ? 1 0")
     is_named, ends, third = of_three(table, "a reference")
     first = 1 if is_named or _is_header(table.rows[0], genes) else 0
@@ -281,7 +281,7 @@ def _recorded_genes(path: Path) -> list[str]:
 
 
 class _Kept:
-    """The edges of a file that count, a number each, and which were left out for what reason."""
+    """The edges of a file that count, a number each, and the others with the reason."""
 
     def __init__(self, genes: Sequence[str], known: Sequence[str]) -> None:
         self.left_out: dict[str, list[str]] = {kind: [] for kind in REASONS}
@@ -312,16 +312,16 @@ class _Kept:
         return len(self._numbers)
 
     def note(self, name: str, value: float) -> None:
-        """Keep what is known of the edge that was taken last."""
+        """Add facts of the edge that was taken last."""
         self._known[name].append(value)
 
     def reference(self) -> Reference:
-        """The edges as a network, and what was left out."""
+        """Return the edges as a network, and the rows left out."""
         network = Network(tuple(self._genes), self._pairs())
         return Reference(network, self.left_out, tuple(self.strangers))
 
     def _pairs(self) -> Pairs:
-        """What is known of the edges; where one is repeated, its first row counts."""
+        """Return the facts of the edges; of a repeated one the first row counts."""
         numbers = np.array(self._numbers, np.int64)
         _, first = np.unique(numbers, return_index=True)
         known = {name: np.asarray(values)[first] for name, values in self._known.items()}

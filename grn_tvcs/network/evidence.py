@@ -1,4 +1,4 @@
-"""What the score of an edge stands on: the series, knock-outs, trees, prior edges, or several."""
+"""The evidence for the score of an edge: the series, knock-outs, trees, prior edges, or several."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def write_dream(network: Network, path: Path) -> None:
 
 
 def write_arboreto(network: Network, path: Path) -> None:
-    """Write what arboreto and pySCENIC call adjacencies: ``TF``, ``target``, ``importance``.
+    """Write adjacencies of arboreto and pySCENIC: ``TF``, ``target``, ``importance``.
 
     Every edge with a score, the surest first; commas in a file called ``.csv``, else tabs. A
     column ``sign`` follows, which these programs leave alone.
@@ -134,7 +134,7 @@ def _as_text(value: object) -> str:
 def write_cyjs(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as Cytoscape JSON.
 
-    Genes and edges have what they have in GraphML.
+    Genes and edges have the attributes of GraphML.
     """
     nodes = [
         {"data": {"id": gene, "value": gene, "name": gene, **facts}}

@@ -42,12 +42,12 @@ class Network:
     genes
         All genes, linked or not.
     pairs
-        What is known of the pairs that may be edges.
+        Scores and facts of the pairs that may be edges.
     verdict
         How many edges the experiment supports, or why that cannot be told; None where the method
         gives no confidence.
     notes
-        What a reader should know of how it was inferred, a clause each.
+        Remarks on the inference for readers, a clause each.
     origin
         How it was inferred, where `infer` made it in this session.
 
@@ -96,7 +96,7 @@ class Network:
             out of noise in both halves, in [0, 1]; NaN where the data are too few to be halved,
             None where the method does not resample.
         own
-            The edges that the method itself selects; None where it only ranks.
+            The edges that the method itself selects; None if it only ranks.
         evidence
             What the score of each edge stands on, as a place in `evidence.NAMES`; None where it
             is the series alone, in one way.
@@ -167,12 +167,12 @@ class Network:
 
     @cached_property
     def own(self) -> NDArray[np.bool_] | None:
-        """The edges that the method itself selects, where it does."""
+        """The edges that the method itself selects, if it does."""
         return self._square("own")
 
     @cached_property
     def evidence(self) -> NDArray[np.uint8] | None:
-        """What each score stands on, as a place in `evidence.NAMES`, where that is known."""
+        """The evidence for each score, as an index of `evidence.NAMES`, if known."""
         return self._square("evidence")
 
     @cached_property
@@ -375,7 +375,7 @@ class Network:
         path
             The file to write; one that is there is replaced.
         expression
-            What it was inferred from; by default what `infer` was given.
+            Its input; by default that of `infer`.
         **more
             Further arguments of `grn_tvcs.report.report.render`, such as ``method``, ``scores``.
 

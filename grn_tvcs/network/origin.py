@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """What `infer` was given.
+    """The arguments of `infer`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is known of the pairs that may be edges: regulators x targets, never genes x genes."""
+"""Facts of the pairs that may be edges: regulators x targets, never genes x genes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Pairs:
 
     @classmethod
     def listed(cls, edges: tuple[ArrayLike, ArrayLike], known: Mapping[str, ArrayLike]) -> Pairs:
-        """What is known of single edges, over the regulators and targets among them.
+        """Return the facts of single edges, over the regulators and targets among them.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Pairs:
         return whole
 
     def _elsewhere(self, name: str) -> float:
-        """What pairs have that are not among these."""
+        """Values of pairs outside these."""
         if name == "stability" and self.stability is not None and self.stability.size:
             return np.nan if np.isnan(self.stability.flat[0]) else 0.0  # told of all or of none
         return ELSEWHERE.get(name, 0.0)

@@ -1,4 +1,4 @@
-"""Prior edges: what motifs, ChIP or the literature say before there are data."""
+"""Prior edges from motifs, ChIP or the literature."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ListedEdges(NamedTuple):
 
 
 class ListedPairs(NamedTuple):
-    """What a list says of the pairs of some regulators and targets, [regulator, target].
+    """Prior weights of the pairs of some regulators and targets, [regulator, target].
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Prior:
         return whole
 
     def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> ListedPairs:
-        """What is listed of the pairs of genes at these places."""
+        """Return the listed weights of the pairs of genes at these positions."""
         rows, cols = (np.full(len(self.genes), -1) for _ in range(2))
         rows[regulators], cols[targets] = np.arange(len(regulators)), np.arange(len(targets))
         at = rows[self.edges.regulators], cols[self.edges.targets]
@@ -238,7 +238,7 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
 
 
 class _Pairs:
-    """What the rows of a list add up to."""
+    """The sum of the rows of a list."""
 
     def __init__(self, genes: Sequence[str]) -> None:
         self.place = {gene: i for i, gene in enumerate(genes)}
@@ -273,7 +273,7 @@ class _Pairs:
         return ListedEdges(regulators, targets, weights, signs.astype(np.int8))
 
     def said(self) -> str:
-        """One sentence about what does not count; empty if all does."""
+        """Return a sentence about the rows that do not count; empty if all do."""
         parts = [
             f"{len(names)} {REASONS[reason]} ({_examples(names)})"
             for reason, names in self.left_out.items()

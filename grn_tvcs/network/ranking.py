@@ -20,7 +20,7 @@ class Ranked(NamedTuple):
     Attributes
     ----------
     rows, cols
-        Where they stand in the arrays of `Pairs`.
+        Their positions in the arrays of `Pairs`.
     ranks
         1 is the surest of all pairs; equal scores share a rank.
     """

@@ -1,4 +1,4 @@
-"""Rules: what a network may look like, whatever the data say."""
+"""Rules: constraints on a network, independent of the data."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Rules:
         return any(cap is not None for cap in caps)
 
     def with_number(self, n_targets: int, verdict: Verdict | None = None) -> Rules:
-        """Return the rules with a number of edges in all, where none is given.
+        """Return the rules with a number of edges in all, if none is given.
 
         The number is that of the verdict. Without one, or where it says why no chance is given, it
         is `FEW_PER_GENE` of the genes whose regulators are sought, at least 1: the surest edges are
@@ -122,7 +122,7 @@ class Rules:
         return replace(self, max_edges=few, chosen_by=FEW)
 
     def why_so_many(self) -> str:
-        """Return a sentence that says what chose the number of edges; empty where a user did."""
+        """Describe the choice of the number of edges; empty if a user made it."""
         n = self.max_edges
         return {
             BY_VERDICT: f"The number of edges, {n}, is that which the verdict supports.",

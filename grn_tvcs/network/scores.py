@@ -31,11 +31,11 @@ class Scores:
     sn, sp
         Sensitivity and specificity of the selected edges, in [0, 1].
     acc
-        Part of the pairs that are told right.
+        Share of the pairs that are classified correctly.
     f
         Harmonic mean of `sn` and `sp`, as in the paper (not the F1 of precision and recall).
     mcc
-        Matthews correlation coefficient in [-1, 1]; 0 where it is 0 / 0.
+        Matthews correlation coefficient in [-1, 1]; 0 if it is 0 / 0.
     auc
         Area under the curve of the selected edges alone, ``(sn + sp) / 2``.
     auroc, aupr

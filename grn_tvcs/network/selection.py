@@ -55,7 +55,7 @@ def select(pairs: Pairs, rules: Rules, genes: Sequence[str]) -> Flags:
 def select_each(
     pairs: Pairs, rules: Rules, genes: Sequence[str], sizes: Sequence[int]
 ) -> Iterator[Flags]:
-    """What `select` selects with at most so many edges in all, for each of `sizes`.
+    """Return the selection of `select` with at most so many edges in all, for each of `sizes`.
 
     Without caps on the targets of regulators the pairs are an independent set of a matroid, the
     best of each size come first in those of the largest one (greedy), and one selection tells all
@@ -110,7 +110,7 @@ def _best_of_lines(pairs: Pairs, constraint: TVCS, is_open: Flags) -> Flags:
 
 
 def _least(scores: Floats, n: int) -> Floats:
-    """The n-th largest along the last axis; 0 where there are fewer."""
+    """Return the n-th largest along the last axis; 0 if there are fewer."""
     size = scores.shape[-1]
     if not 0 < n < size:
         return np.zeros(scores.shape[:-1])

@@ -19,7 +19,7 @@ IN_WORDS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an experiment supports, where a confidence can be given, or why none can.
+    """The number of edges that an experiment supports, or the reason for no confidence.
 
     Attributes
     ----------
@@ -64,11 +64,11 @@ class Verdict:
 
     @property
     def false_discovery(self) -> float | None:
-        """Expected share of false edges among the supported ones; None where none is."""
+        """Expected share of false edges among the supported ones; None without any."""
         return 1.0 - self.expected_true / self.n_edges if self.n_edges else None
 
     def said(self) -> str:
-        """One sentence about what the experiment supports."""
+        """A sentence about the edges that the experiment supports."""
         if self.why_not:
             return self.why_not
         if not self.n_edges:
@@ -93,7 +93,7 @@ class Verdict:
         return f"{now}; {word} more series would support {edges}."
 
     def facts(self) -> dict[str, Any]:
-        """What ``run.json`` keeps."""
+        """The entries of ``run.json``."""
         if self.why_not:
             return {"why_not": self.why_not}
         more = self.more
@@ -121,7 +121,7 @@ def verdict_of(
 
 
 def about(number: int) -> str:
-    """A number as a person says it: exact below 10, ``about 35``, ``about 130``."""
+    """Return a rounded number in words: exact below 10, ``about 35``, ``about 130``."""
     if number < EXACT:
         return str(number)
     return f"about {int(float(f'{number:.2g}')):,}"

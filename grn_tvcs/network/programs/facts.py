@@ -1,4 +1,4 @@
-"""What is known of the selected edges and of their genes, by name, for programs with attributes."""
+"""Attributes of the selected edges and of their genes, for other programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
     """Yield each selected edge, the surest first, with what is known of it beside its fields.
 
     Stability, whether the method selects it itself, evidence, confidence and false discovery;
-    what is not known of an edge is left out.
+    unknown attributes are left out.
     """
     some = ranked_selected(network.pairs, network.genes)
     extra = network.extra(some)

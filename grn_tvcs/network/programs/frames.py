@@ -32,5 +32,5 @@ def celloracle_frame(edges: Sequence[Edge]) -> pd.DataFrame:
 
 
 def signed(edge: Edge) -> float:
-    """The score, below 0 where the edge represses; an unknown sign counts as activation."""
+    """The score, below 0 if the edge represses; an unknown sign counts as activation."""
     return -edge.score if edge.sign == "-" else edge.score

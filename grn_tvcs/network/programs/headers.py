@@ -1,4 +1,4 @@
-"""What the columns of a table of edges are called, by us and by other programs."""
+"""Names of the columns of a table of edges, ours and those of other programs."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def scores_and_signs(
 def _signs_of(
     table: Table, column: int, first: int, scores: NDArray[np.float64]
 ) -> NDArray[np.int8]:
-    """Signs that a column of scores tells."""
+    """Return the signs of a column of scores."""
     name = table.rows[0][column].lower() if first else ""
     is_below = scores < 0
     if name in SIGNED or (name in MAY_BE_SIGNED and is_below.any()):
@@ -129,7 +129,7 @@ class Three(NamedTuple):
     ends
         Places of regulator and target.
     third
-        Place of the column that says what an edge is; None without one.
+        Return the position of the column with the kind of edge; None without one.
     """
 
     is_named: bool

@@ -1,4 +1,4 @@
-"""A network as notebooks show it: what it holds, and its surest edges."""
+"""A network as notebooks show it: a summary, and its edges of highest score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of edges as files hold them, and what looks like one and is none.
+"""Tables of edges in files, and files that only look like one.
 
 A single cell of a matrix, of SIF or of XML tells nobody what to do; so these are refused by name.
 """
