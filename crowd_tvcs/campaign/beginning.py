@@ -30,7 +30,7 @@ from tvcs_core.arguments import require_number
 
 
 class First(NamedTuple):
-    """What a campaign begins with; see `Campaign.create`."""
+    """Initial data of a campaign; see `Campaign.create`."""
 
     workers: Iterable[str | Worker]
     tasks: Iterable[str | Task]
@@ -103,7 +103,7 @@ def _settings(first: First, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source(first: First) -> str:
-    """Where the qualities come from."""
+    """The source of the qualities."""
     if first.kinds is not None:
         return kinds.SOURCE
     return "gold" if first.qualities is None else "table"

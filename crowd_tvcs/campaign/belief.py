@@ -1,4 +1,4 @@
-"""What the answers to one task say: its posterior, and how much of the uncertainty is left.
+"""The posterior of a task by its answers, and the uncertainty that is left.
 
 The arithmetic of `crowd_tvcs.skills.vote.posterior` for one task, in plain Python, because a claim
 has no time for arrays: of workers of one accuracy each who err independently (`posterior`), and by
@@ -65,7 +65,7 @@ class Joint(NamedTuple):
 
 
 class Given(NamedTuple):
-    """One answer: the label, counting the classes, and what is known of its worker."""
+    """An answer: the index of its label, and the skill of its worker."""
 
     label: int
     accuracy: float
@@ -92,7 +92,7 @@ def joint_of(text: str | None) -> Joint | None:
 
 @contextmanager
 def known_damage() -> Iterator[None]:
-    """Refuse a model that cannot be read as what it is, a part of the store that is damaged."""
+    """Refuse a damaged model."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -350,7 +350,7 @@ def _logits(worth: Sequence[float], lead: float, odds: float, labels: int) -> li
 def _best_rule(
     price: float, turned: list[list[float]], names: list[list[float]]
 ) -> tuple[float, float]:
-    """Return what the best rule gains and how many labels it buys: `routing._best_rule`."""
+    """Return the gain of the best rule and its number of labels: `routing._best_rule`."""
     most = len(names)
     gains, labels = turned[most], [0.0] * (most + 1)
     for k in reversed(range(most)):

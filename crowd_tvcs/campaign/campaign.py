@@ -199,7 +199,7 @@ class Campaign(Desk):
         least_gain: float | None = None,
         quick: bool = False,
     ) -> Round:
-        """Plan what is left of the budget on what the answers say, and issue it.
+        """Plan the rest of the budget by the posteriors, and issue it.
 
         What was issued before stays. Planning holds nobody up: if the store changes meanwhile the
         plan is made anew, at most `TRIES` times.
@@ -296,7 +296,7 @@ class Campaign(Desk):
         gold_answers: Iterable[Line | tuple[str, str, str]] = (),
         address: str | None = None,
     ) -> None:
-        """Add workers, tasks, qualities or gold; what was issued stays as it is.
+        """Add workers, tasks, qualities or gold; issued pairs stay.
 
         Where qualities come from gold, a new worker has the mean of the crowd until they answer
         gold tasks. Arguments and errors as for `create`.
@@ -347,7 +347,7 @@ class Campaign(Desk):
         least_gain
             Least expected accuracy of a task that a label must add; None for the campaign's.
         value
-            What a right label is worth in money, so that a label must add its cost; None: costs are
+            Value of a correct label in money, so that a label must add its cost; None: costs are
             not looked at.
         target
             Share of right labels among those that are called sure; None for the campaign's.
@@ -392,7 +392,7 @@ class Campaign(Desk):
         return len(names)
 
     def release(self, number: int) -> int:
-        """Release what a round issued and nobody answered; return how many slots are free again.
+        """Release the unanswered pairs of a round; return the number of freed slots.
 
         An answer that comes nevertheless is taken as a late one.
 
@@ -410,7 +410,7 @@ class Campaign(Desk):
             return released
 
     def issued(self, number: int | None = None) -> list[tuple[str, str, int]]:
-        """(worker, task, round) of what is issued and not answered, of one round or of all."""
+        """Return (worker, task, round) of pending pairs, of one round or of all."""
         if number is not None:
             require_number("number", number, whole=True)
         with self.store.read() as (connection, settings):

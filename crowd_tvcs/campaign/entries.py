@@ -1,4 +1,4 @@
-"""What an operator brings to a campaign (workers, tasks, answers), and the rounds they get."""
+"""The inputs of an operator (workers, tasks, answers), and the rounds of a campaign."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be labelled: chance of the second class, least and most workers, or None.
+    """A task to label: probability of the second class, least and most workers, or None.
 
     With a `kind` where the qualities are of workers on kinds of tasks.
     """
@@ -62,7 +62,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Line:
-    """One answer, and where it stood in which file, if in one.
+    """An answer, and its position in a file, if it came from one.
 
     `when` it was given, in seconds since 1970, and how many `seconds` it took, if that is known.
     """
@@ -113,7 +113,7 @@ class Round:
     standard_error
         Of `expected_accuracy`: 0 unless large teams of more than two classes were sampled.
     foreseen
-        What gold foresees then, with an interval; None where it says nothing.
+        Predicted accuracy by gold, with an interval; None without.
     """
 
     number: int

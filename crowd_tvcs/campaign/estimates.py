@@ -1,4 +1,4 @@
-"""What a campaign learns of its workers from gold: how good each is, and how they err together."""
+"""Skills of workers and dependence of their errors, estimated from gold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORTH = 0.01  # least gain of a label beside a target, see docs/campaigns.md
 
 
 def first_model(model: str, target: float, least_gain: float | None) -> dict[str, Any]:
-    """Return what the row of a new campaign says of its model; gold may say more later.
+    """Return the model settings of a new campaign; gold may refine them later.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def first_model(model: str, target: float, least_gain: float | None) -> dict[str
 
 
 class Estimates(NamedTuple):
-    """What gold says: of every worker their quality and habits, and values of the campaign."""
+    """Estimates from gold: quality and confusion of every worker, and values of the campaign."""
 
     of_workers: list[dict[str, Any]]
     of_campaign: dict[str, Any]
@@ -113,7 +113,7 @@ def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill
 
 
 def in_store(connection: Connection) -> tuple[Any, ...]:
-    """Read what `write_estimates` wrote."""
+    """Read the estimates in the store."""
     model, sure = connection.execute(
         select(schema.campaign.c.dependence, schema.campaign.c.sure_at)
     ).one()
@@ -131,7 +131,7 @@ def mark(connection: Connection, start: int | None) -> None:
 
 
 def write_estimates(connection: Connection, settings: Settings, found: Estimates) -> None:
-    """Write down what was estimated; the tasks are to be settled after that."""
+    """Store the estimates; posteriors of the tasks must be updated afterwards."""
     if found.of_workers:
         connection.execute(_SET_SKILL, found.of_workers)
     if found.of_campaign:

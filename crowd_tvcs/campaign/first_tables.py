@@ -45,7 +45,7 @@ def read_first(
     keep: str | None = None,
     leave_out_missing: bool = False,
 ) -> dict[str, Any]:
-    """Read the tables of a new campaign; what `Campaign.create` takes.
+    """Read the tables of a new campaign as arguments of `Campaign.create`.
 
     Says what the class shares of the gold are where they are used, and which classes look like
     mistakes.
@@ -53,7 +53,7 @@ def read_first(
     Raises
     ------
     DataError
-        Naming file, line and column of what is not as it must be.
+        With file, line and column.
     ValueError
         If a table is missing that nothing else makes up for.
     """
@@ -108,7 +108,7 @@ def _some(found: Found, path: Path) -> Found:
 
 
 def _prior(given: str | None, classes: Sequence[str]) -> float | list[float] | None:
-    """Read --prior: the chance of the second of two classes, or what `vote` takes."""
+    """Read --prior: the probability of the second of two classes, or as for `vote`."""
     if given is None or not is_number(given):
         return read_prior(given, classes)
     return float(given)

@@ -1,4 +1,4 @@
-"""Whether the confidences of a campaign are what they say: gold tasks, judged by each other."""
+"""Calibration of the confidences of a campaign on gold tasks, judged by each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crowd_tvcs.skills.reliability import (
 
 @dataclass(frozen=True, eq=False)
 class OnGold:
-    """What is claimed of the gold tasks, and what is reached.
+    """Mean confidence and accuracy on the gold tasks.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class OnGold:
 
     @property
     def warnings(self) -> list[str]:
-        """Say where claims lie outside the intervals of what is reached."""
+        """Warn if confidences lie outside the intervals of the measured accuracy."""
         return calibration_warnings(Dependence(measured=self.by_labels))
 
     def confidence_threshold(self, target: float) -> float:

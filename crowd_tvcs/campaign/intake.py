@@ -1,4 +1,4 @@
-"""What comes into a campaign: its first contents, more workers and tasks, gold, and answers."""
+"""Inputs of a campaign: its first contents, more workers and tasks, gold, and answers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def add_workers(connection: Connection, settings: Settings, workers: Sequence[Wo
 
 
 def _millionths(settings: Settings, one: Worker) -> int:
-    """Return what a label of a worker costs, as the store keeps it."""
+    """Return the cost of a label of a worker, in units of the store."""
     if one.cost is None:
         if settings.money is not None:
             raise ValueError(

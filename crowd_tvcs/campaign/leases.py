@@ -41,7 +41,7 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Offer:
-    """What a worker is to do next.
+    """The next task of a worker.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of an answer.
+    """The result of submitting an answer.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ def submit(
 def with_answer(
     settings: Settings, row: TaskRow, pairs: Sequence[PairRow], who: int, label: int
 ) -> dict[str, Any]:
-    """Compute what follows from the pairs of a task once a worker answers theirs."""
+    """Compute the new state of a task after an answer."""
     known = [
         (ANSWERED, label, p.quality, p.habits)
         if p.worker_id == who
@@ -274,7 +274,7 @@ def write_answers(connection: Connection, settings: Settings, answers: Sequence[
 
 
 def release(connection: Connection, settings: Settings, number: int) -> int:
-    """Release what a round issued and nobody answered; return how many slots they were."""
+    """Release the unanswered pairs of a round; return their number."""
     lapsed = queries.RELEASE(connection, number=number)
     free(connection, settings, lapsed)
     return len(lapsed)

@@ -1,4 +1,4 @@
-"""Plan a round: what is left of the budget, on what the answers say, around what was issued."""
+"""Plan a round: spend the rest of the budget by the posteriors, around issued pairs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _one_of_a_group(state: State, able: NDArray[np.bool_]) -> Integers:
 
 
 def _beliefs(state: State) -> dict[str, Any]:
-    """What a plan takes for known: every task starts from its posterior.
+    """Return the priors of a plan: the posteriors of the tasks.
 
     Where gold says how workers err together, new labels have the common error of plans, as in
     `assign --skills`; without gold they count as those of independent workers, as there.
@@ -153,7 +153,7 @@ def propose(
 
 
 def _foreseen(state: State, kept: Assignment) -> AccuracyForecast | None:
-    """What gold foresees: of tasks without answers by their workers, of others what is expected."""
+    """Return the accuracy predicted by gold; of tasks without answers, by their workers."""
     model = state.model
     if model is None or model.foresight is None or kept.plan.common_error != model.plan_error:
         return None

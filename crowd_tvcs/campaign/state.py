@@ -1,4 +1,4 @@
-"""One state of a campaign as arrays, in the order of names: what plans and reports start from."""
+"""One state of a campaign as arrays in the order of names, for plans and reports."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a campaign holds at one moment; workers and tasks are sorted by name.
+    """The content of a campaign at one moment; workers and tasks are sorted by name.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class State:
     def parts(self) -> Iterator[tuple[slice, State]]:
         """Yield the campaign by blocks of tasks, of which a table with the workers is small.
 
-        Answers, and what follows from them, are in no part.
+        Answers and posteriors are in no part.
         """
         m, size = len(self.tasks), max(1, AT_ONCE // max(1, len(self.workers)))
         for start in range(0, m, size):
@@ -236,12 +236,12 @@ class State:
 
     @property
     def evidence(self) -> Floats:
-        """What every answer says by itself: `crowd_tvcs.skills.vote.log_likelihood`."""
+        """Log-likelihoods of every answer: `crowd_tvcs.skills.vote.log_likelihood`."""
         return log_likelihood_of(self._accuracy, self.answers.label_of, len(self.classes))
 
     @cached_property
     def model(self) -> Dependence | None:
-        """What several answers are worth together; None for workers who err independently."""
+        """The model of dependent errors; None for independent workers."""
         text = self.settings.dependence
         if text is None:
             return None
@@ -393,7 +393,7 @@ def _if_any(times: Floats) -> Floats | None:
 def _factors(
     connection: Connection, settings: Settings, workers: list[WorkerRow], tasks: list[TaskRow]
 ) -> Factors:
-    """Read the qualities; what is not known tells nothing and is not allowed."""
+    """Read the qualities; unknown pairs have no information and are not allowed."""
     nothing = 1.0 / len(json.loads(settings.classes))
     names = ([w.name for w in workers], [t.name for t in tasks])
     if settings.source == kinds.SOURCE:

@@ -1,4 +1,4 @@
-"""Where a campaign stands, and which tasks need no further label."""
+"""The status of a campaign, and the tasks that need no further label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORTH, WAITING = "worth a label", "waiting"
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a task stands.
+    """The status of a task.
 
     Attributes
     ----------
@@ -72,10 +72,10 @@ def stand(
     least_gain
         Least expected accuracy of a task that a label must add; None for that of the campaign.
     value
-        What a right label is worth, in the money of the workers' costs: a label must add at least
+        Value of a correct label, in the money of the workers' costs: a label must add at least
         its cost. None: costs are not looked at.
     target
-        What share of the labels that are called sure must be right; None for the campaign's.
+        Target accuracy of confident labels; None for the campaign's.
     """
     chances = state.posterior
     best = chances.argmax(axis=1)
@@ -115,7 +115,7 @@ def stand(
 
 
 def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
-    """Return the figures of a campaign: what is bought, what it should be worth, what is left.
+    """Return the figures of a campaign: labels, expected accuracy, and the budget left.
 
     `expected_accuracy` is that of the tasks that have a label, None where none has one, and
     `unlabelled` counts the others. `measured` is the share of right labels among the tasks whose
@@ -182,14 +182,14 @@ def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
 
 
 def least_gain_of(state: State, given: float | None) -> float:
-    """What a label must add at least, by what is asked for or by the settings."""
+    """Return the minimum gain of a label, as requested or by the settings."""
     if given is None:
         given = state.settings.least_gain
     return 0.0 if given is None else float(given)
 
 
 def least_of_round(state: State, given: float | None) -> float:
-    """What a label of a round must add at least, by what is asked for or by the settings.
+    """Return the minimum gain of a label of a round, as requested or by the settings.
 
     Labels of a round come at once, though those that `next` would stop after may be among them.
     Where workers err together a task is worth a label by the best rule to go on or stop. All labels
@@ -246,7 +246,7 @@ def _worth_of(
 
 
 def is_worth_a_label(state: State) -> NDArray[np.bool_]:
-    """Tasks to which a label adds what it must by the settings, or whose minimum asks for it."""
+    """Return tasks to which a label adds the minimum gain, or that are below their minimum."""
     if state.settings.least_gain is None:
         return np.ones(len(state.tasks), dtype=bool)
     needy = np.array([bool(t.needy) for t in state.tasks])

@@ -42,7 +42,7 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     Raises
     ------
     DataError
-        Naming file, line and column of what is not as it must be.
+        With file, line and column.
     """
     rows = read_worker_rows(path, known)
     require_costs(path, rows, rows)

@@ -44,7 +44,7 @@ def known_or_nothing(quality: float | None, n_classes: int) -> float:
 
 
 class Judged(NamedTuple):
-    """What the answers to a task say of its label."""
+    """The posterior of a task by its answers."""
 
     prior: list[float]
     answers: list[Given]
@@ -157,7 +157,7 @@ def is_needed(connection: Connection, settings: Settings) -> bool:
 
 
 def settle(connection: Connection, settings: Settings, row: TaskRow) -> int:
-    """Write down what follows from the pairs of a task; see `missing_more`."""
+    """Store the new state of a task; see `missing_more`."""
     return _settle(connection, settings, row, PAIRS(connection, of_task=row.id))
 
 

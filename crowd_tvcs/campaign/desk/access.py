@@ -30,7 +30,7 @@ _HOLDER = Statement(
 
 
 def secret_of(store: Store) -> str:
-    """Return what signs the links of a campaign; the first who asks makes it."""
+    """Return the key that signs the links of a campaign; the first call makes it."""
     with store.read() as (_, settings):
         if settings.secret is not None:
             return str(settings.secret)
@@ -112,12 +112,12 @@ class Links:
 
 
 def hashed(text: str) -> str:
-    """Hash what is not to be kept itself: a token of many random bits."""
+    """Hash a token of many random bits, which the store does not keep."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def keyed(secret: str, text: str) -> str:
-    """Hash what could be guessed, such as an address, under the secret of a campaign."""
+    """Hash a value that could be guessed, such as an address, under the secret of a campaign."""
     return hmac.digest(secret.encode(), f"address {text}".encode(), "sha256").hex()
 
 

@@ -1,4 +1,4 @@
-"""What a worker sees of a task: fields of text, an image, a sound, a film."""
+"""The content of a task for workers: fields of text, an image, a sound, a film."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
 
 
 def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
-    """Keep the content of tasks of the campaign, in place of what there was; how many have none.
+    """Replace the content of the tasks; return the number of tasks without content.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
 
 
 def require_kept_media(store: Store, media: Path | None, given: Collection[str]) -> None:
-    """Judge the files that tasks show by what the store keeps, but for tasks that are `given` anew.
+    """Check the stored media files of tasks, except those that are `given` anew.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def require_kept_media(store: Store, media: Path | None, given: Collection[str])
 
 
 def content_of(store: Store, name: str) -> Content:
-    """Return what a task shows; its name where nothing was given."""
+    """Return the content of a task; its name if it has none."""
     (rows,) = store.look(_BODY.with_(called=name))
     return Content(**json.loads(rows[0].body)) if rows else Content(text=name)
 

@@ -1,4 +1,4 @@
-"""One task at a time: what a worker asks of a campaign, and how an operator holds it up."""
+"""One task at a time: requests of workers to a campaign, and pausing by the operator."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Desk:
         return receipt, offer
 
     def _took(self, settings: Settings, answers: int) -> None:
-        """Wait for the disk, and do what is due now that there are so many answers."""
+        """Wait for the disk, and do the maintenance that is due after so many answers."""
         self.store.flush()
         self.store.tidy(answers)
         self._learn_if(is_due_now(settings.dependence, answers))
@@ -181,7 +181,7 @@ class Desk:
     def pause(
         self, is_paused: bool = True, *, now: float | None = None, address: str | None = None
     ) -> None:
-        """Hand out no task until `pause(False)`; answers to what is out are taken."""
+        """Hand out no task until `pause(False)`; answers to pending tasks are taken."""
         require_kind("is_paused", is_paused, bool)
         require_text("address", address, or_none=True)
         note = Note(OPERATOR, "pause" if is_paused else "resume", address=address)
@@ -226,7 +226,7 @@ class Desk:
         now: float | None = None,
         address: str | None = None,
     ) -> None:
-        """Hand some tasks out no more, or again; answers to what is out are taken.
+        """Close or reopen tasks; pending answers are still taken.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Where a campaign stands, in sums that the database makes: cheap enough to ask every second."""
+"""The status of a campaign in sums of the database: cheap enough for every second."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def figures(store: Store) -> Figures:
 
 
 def without_gold(store: Store) -> tuple[list[str], int]:
-    """Return the workers who get no gold, having answered all there is, and how much there is."""
+    """Return the workers who have answered all gold, and the number of gold tasks."""
     with store.read() as (connection, _):
         number = connection.execute(_TASKS).one().gold or 0
         return sorted(_through(connection, number)), number
@@ -182,7 +182,7 @@ def _is_new(connection: Connection, answers: int) -> bool:
 
 
 def _labels_apart(claimed: float, measured: float | None, known: int) -> str:
-    """Say where the expected accuracy of the tasks with a known label is not what is measured."""
+    """Warn if expected and measured accuracy of the gold tasks differ."""
     if measured is None or not (side := _apart(claimed, measured, known)):
         return ""
     return (
@@ -192,7 +192,7 @@ def _labels_apart(claimed: float, measured: float | None, known: int) -> str:
 
 
 def _skills_apart(claimed: float | None, measured: float | None, given: int) -> str:
-    """Say where answers to gold among the other tasks are not as good as skills say."""
+    """Warn if answers to mixed-in gold are worse than skills predict."""
     if claimed is None or measured is None or not (side := _apart(claimed, measured, given)):
         return ""
     return (
@@ -202,7 +202,7 @@ def _skills_apart(claimed: float | None, measured: float | None, given: int) -> 
 
 
 def _apart(claimed: float, measured: float, number: int) -> str:
-    """Whether a claim is "more" or "less" than what is measured by more than chance, or ''."""
+    """Return "more" or "less" if prediction and measurement differ significantly, else ''."""
     error = max((claimed * (1.0 - claimed) / number) ** 0.5, 0.5 / number)
     if abs(claimed - measured) <= SPREAD * error:
         return ""

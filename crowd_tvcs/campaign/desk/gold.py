@@ -1,4 +1,4 @@
-"""Gold among the other tasks: handed out like them, and what it teaches of the workers."""
+"""Gold among the other tasks: handed out like them, to estimate the skills of the workers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
 
 
 def _why_none(known: Collection[str], mixed: Collection[str]) -> str:
-    """Say why no gold can be among the others, of all that is known and what may be mixed in."""
+    """Return the reason if no gold can be mixed in."""
     if mixed:
         return f"the {len(mixed)} there are have no content: give it in --content FILE"
     if known:
@@ -95,7 +95,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 class Learner:
-    """Learns of the workers, now and then, what answers to gold among the tasks say."""
+    """Re-estimates skills from the answers to mixed-in gold, now and then."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

@@ -55,7 +55,7 @@ _OTHERS = (
 
 
 class NotMedia(ValueError):
-    """A file that is of none of the kinds that are shown; the message says what it is."""
+    """A file of an unsupported kind; the message names the kind."""
 
 
 def kind_of(head: bytes) -> str | None:

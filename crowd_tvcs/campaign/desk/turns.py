@@ -23,7 +23,7 @@ DETAIL = 500
 
 @dataclass(frozen=True)
 class Note:
-    """An entry of the audit: who did what, of which task, why, and from where (a hash)."""
+    """An entry of the audit: actor, action, task, reason, and a hash of the address."""
 
     who: str
     what: str
@@ -33,7 +33,7 @@ class Note:
 
 
 def write_down(connection: Connection, note: Note, now: float | None = None) -> None:
-    """Add an entry to the audit, in the transaction of what it tells; now by the clock if None."""
+    """Add an entry to the audit, in the transaction of its action; None is the clock's time."""
     now = time.time() if now is None else now
     values = vars(note) | {"detail": (note.detail or "")[:DETAIL] or None}
     queries.NOTE(connection, at=now, **values)
@@ -115,7 +115,7 @@ def undo(
 
 
 def _use_of(connection: Connection, last: LastAnswer) -> str:
-    """What an answer was used for since it came, or ''."""
+    """Return the use of an answer since it came, or ''."""
     if last.closed == CLOSED:
         return "the task is closed"
     if queries.NEXT_PLACE(connection, of_task=last.task_id, place=last.place):

@@ -84,7 +84,7 @@ def _nobody(before: Floats, reason: str) -> Proposal:
 
 
 def _accuracy_of_what_is_out(state: State) -> Floats:
-    """Expected accuracy of every task once what is out is answered."""
+    """Expected accuracy of every task after all pending answers."""
     out = np.isin(state.pairs.state, (ISSUED, LEASED))
     every = np.arange(len(state.tasks))
     plan = Plan(state.factors, **_beliefs(state, every))
@@ -93,7 +93,7 @@ def _accuracy_of_what_is_out(state: State) -> Floats:
 
 
 def _beliefs(state: State, number: Integers) -> dict[str, Any]:
-    """What a plan of some tasks takes for known: each starts from its posterior."""
+    """Return the priors of a plan of some tasks: their posteriors."""
     if len(state.classes) > 2:
         return {"n_classes": len(state.classes), "class_prior": state.posterior[number]}
     return {"prior": state.posterior[number, 1]}

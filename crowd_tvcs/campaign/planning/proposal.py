@@ -1,4 +1,4 @@
-"""A round before it is issued, and what planning one takes whether its crowd is a table or not."""
+"""A round before it is issued, and planning shared by tables and factors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Proposal:
     standard_error
         Of `expected_accuracy`, see `crowd_tvcs.Assignment.standard_error`.
     foreseen
-        What gold foresees once all that is out is answered; None where it says nothing.
+        Predicted accuracy by gold after all pending answers; None without.
     """
 
     pairs: Integers
@@ -54,7 +54,7 @@ class Proposal:
 
 
 def labels_left(settings: Settings, labels: int | None) -> int | None:
-    """Most new labels by the budget and by what is asked for; None for no limit."""
+    """Return the most new labels by the budget and the request; None for no limit."""
     new = None if settings.budget is None else settings.budget - settings.slots
     if labels is not None:
         new = labels if new is None else min(new, labels)
@@ -76,7 +76,7 @@ def rng_of(settings: Settings) -> int | np.random.Generator:
 
 
 def worth_their_price(plan: Plan, pending: Bools, chosen: Bools, least_gain: float) -> Bools:
-    """Drop new labels that add less than they must; what is left.
+    """Drop new labels that add less than they must; return the others.
 
     The weakest new worker of a task goes if the task does about as well without them, and then the
     next; all go if together they add too little per label. Minimums stay met.

@@ -1,4 +1,4 @@
 """The store of a campaign: its schema, and the statements that keep two from breaking a cap.
 
-What a campaign decides is in the folder above.
+Decisions of a campaign are in the folder above.
 """

@@ -1,4 +1,4 @@
-"""Errors of a store's database in the operator's words, and what became of the change."""
+"""Errors of a store's database in the operator's words, and the fate of the change."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def translated(name: str, engine: Engine, otherwise: str = NOTHING) -> Iterator[
 
 
 def said(error: BaseException) -> str:
-    """What the driver of the database says, in one line."""
+    """Return the message of the database driver in one line."""
     error = getattr(error, "orig", error)
     short = getattr(getattr(error, "diag", None), "message_primary", None)  # of PostgreSQL
     return " ".join((short or str(error)).split())
@@ -82,7 +82,7 @@ def is_refused(error: BaseException, connection: Connection) -> bool:
 
 
 def in_words(what: str) -> str:
-    """Return what a driver said, after our words for it if there are any."""
+    """Return a driver's message, after ours if there is one."""
     for part, words in SAYINGS.items():
         if part in what:
             return f"{words} ({what})"

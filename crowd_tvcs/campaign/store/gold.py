@@ -1,4 +1,4 @@
-"""The statements of gold: what is known of workers from it, and the next one among other tasks."""
+"""Statements on gold: skills of workers, and the next gold task."""
 
 from __future__ import annotations
 

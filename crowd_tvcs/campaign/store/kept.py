@@ -83,7 +83,7 @@ class Kept:
             _close(connection)
 
     def close(self) -> None:
-        """Give back what is idle."""
+        """Close idle connections."""
         while self._idle:
             _close(self._idle.pop())
 

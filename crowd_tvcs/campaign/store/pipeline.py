@@ -36,7 +36,7 @@ class Prepared(NamedTuple):
     constants
         Values of some of them that never change.
     make
-        What makes a row of its cells; None for a statement without rows.
+        Makes a row of its cells; None for a statement without rows.
     """
 
     name: bytes

@@ -1,4 +1,4 @@
-"""Who else serves a campaign now, and whether in the same way."""
+"""Locks of the servers of a campaign, and a check that their settings agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the store, by the order of their columns; `schema` says what the columns mean."""
+"""Rows of the store, by the order of their columns; `schema` defines the columns."""
 
 from __future__ import annotations
 

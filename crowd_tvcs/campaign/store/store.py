@@ -96,7 +96,7 @@ class Store:
             raise
 
     def check(self) -> None:
-        """Refuse what is not a store of this version.
+        """Refuse files that are no store of this version.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class Store:
         Parameters
         ----------
         otherwise
-            What is true where the change was surely not made.
+            The statement for a change that was certainly not made.
         """
         with self._translated(otherwise), self.engine.connect() as connection:
             transaction = connection.execution_options(**options).begin()

@@ -1,4 +1,4 @@
-"""Bring the store of an older version up to this one; what it was is kept beside it."""
+"""Upgrade the store of an older version; a copy is kept beside it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def upgrade(place: str | Path) -> tuple[int, str]:
 
 @contextmanager
 def _copied(store: Store, connection: Connection) -> Iterator[tuple[int, str]]:
-    """Copy the store, and remove the copy again if what follows fails."""
+    """Copy the store, and remove the copy if the upgrade fails."""
     version = int(connection.execute(text("SELECT schema_version FROM campaign")).scalar_one())
     if not store.is_file:
         yield version, _copy_tables(store, connection, version)  # in the same transaction
@@ -86,7 +86,7 @@ def _copied(store: Store, connection: Connection) -> Iterator[tuple[int, str]]:
 
 
 def _is_same(path: Path, copy: Path) -> bool:
-    """Whether a file holds what the store holds."""
+    """Whether a file equals the store."""
     try:
         with closing(sqlite3.connect(path)) as ours, closing(sqlite3.connect(copy)) as theirs:
             return all(a == b for a, b in zip_longest(ours.iterdump(), theirs.iterdump()))
@@ -123,7 +123,7 @@ def _copy_tables(store: Store, connection: Connection, version: int) -> str:
 
 
 def _bring_up(connection: Connection, version: int) -> None:
-    """Add what the store lacks."""
+    """Add missing tables and columns."""
     for old in range(version, schema.VERSION):
         for column in schema.ADDED[old]:
             kind = column.type.compile(connection.dialect)
