@@ -191,7 +191,7 @@ def test_the_command_chooses_tells_and_draws_the_curve(table, tmp_path):
     page = (out / "report.html").read_text()
     assert "How many edges?" in page
     assert "--max-edges auto" in page
-    assert "The number of edges is the smallest that" in page
+    assert "edges</b> are the smallest number that predicts held-out series" in page
     assert len(re.findall('class="line" d="M', page)) == 1
 
 

@@ -160,5 +160,5 @@ def test_answers_in_a_workbook_keep_their_names_and_times(tmp_path):
     assert answers.seconds.tolist() == [3.5, 4.0]
     book.create_sheet("notes").append(["x"])
     book.save(path)
-    with pytest.raises(DataError, match=r"has the sheets Sheet, notes; keep the one"):
+    with pytest.raises(DataError, match=r"has the sheets Sheet, notes; keep only the one"):
         read_answers(path)

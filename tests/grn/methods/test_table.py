@@ -80,4 +80,4 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
     assert described in said
     assert cited(described)
     assert set(cited(described)) <= set(REFERENCES.values())
-    assert ("known to be on in 4 samples" in said) == bool(METHODS[name].perturbation)
+    assert ("A perturbation was on in 4 samples" in said) == bool(METHODS[name].perturbation)

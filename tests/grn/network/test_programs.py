@@ -163,15 +163,15 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     assert network.report(tmp_path / "r.html") == tmp_path / "r.html"
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "seed 5" in page
-    most = "selected: those whose scores add up to the most with at most"
-    assert f"Of 12 ordered pairs with a score, 3 were {most} 3 edges in all, found exactly" in page
+    most = "selected: those with the largest sum of scores under at most"
+    assert f"Of 12 ordered pairs with a score, 3 were {most} 3 edges in all, found by " in page
     chosen = network.within(Rules(max_edges=2))
     chosen.report(tmp_path / "two.html")
     page = (tmp_path / "two.html").read_text(encoding="utf-8")
-    assert f"2 were {most} 2 edges in all, found exactly" in page
+    assert f"2 were {most} 2 edges in all, found by " in page
     chosen.top(1).report(tmp_path / "one.html")
     page = (tmp_path / "one.html").read_text(encoding="utf-8")
-    assert f"1 was {most} 1 edge in all, found exactly" in page
+    assert f"1 was {most} 1 edge in all, found by " in page
     with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
         Network.of(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()

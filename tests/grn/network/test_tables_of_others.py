@@ -77,7 +77,7 @@ def test_edges_are_read_of_a_workbook_of_one_sheet(tmp_path):
     assert read_network(tmp_path / "x.xlsx", GENES).edges()[0].regulator == "lexA"
     book.create_sheet("more").append(("x", "y"))
     book.save(tmp_path / "x.xlsx")
-    with pytest.raises(DataError, match="has the sheets Sheet, more; keep the one that is"):
+    with pytest.raises(DataError, match="has the sheets Sheet, more; keep only the one"):
         read_network(tmp_path / "x.xlsx", GENES)
 
 
