@@ -209,7 +209,7 @@ def test_a_plan_by_another_method_than_the_curve_has_no_dot_and_one_by_its_own_h
     page = browser.new_page()
     page.goto(crowd_report.as_uri())
     assert page.locator("circle.found").count() == 0
-    assert "it has no dot" in page.locator("body").inner_text()
+    assert "It has no dot" in page.locator("body").inner_text()
     quality = crowd_report.parents[1] / "q.csv"
     run(
         *("crowd-tvcs", "assign", quality, "--out", crowd_report.parents[1] / "own"),

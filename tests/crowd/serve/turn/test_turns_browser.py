@@ -162,6 +162,7 @@ def test_a_double_click_without_script_answers_one_task(desk, opened):
     for number in (1, 2):
         seen(page)
         page.get_by_role("button", name="good").dblclick()
+        page.wait_for_load_state("networkidle")  # else the second click's answer ends the `goto`
         page.goto(page.url.partition("/answer")[0])
         page.get_by_text(f"You have answered {number}").wait_for()
     assert labels(campaign) == ["good", "good"]
