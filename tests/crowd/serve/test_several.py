@@ -178,7 +178,9 @@ def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(t
             assert sign.is_ousted
             newer.renew()
             assert not newer.is_ousted
-            with pytest.raises(RunError, match=r"another password, .* the database was unavailable"):
+            with pytest.raises(
+                RunError, match=r"another password, .* the database was unavailable"
+            ):
                 _run(one, ListenAddress(port=0), sign)
 
 
