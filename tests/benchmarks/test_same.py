@@ -17,7 +17,8 @@ APPS = {
     "crowd-tvcs": crowd_tvcs.cli.main.app,
 }
 LEFT_OUT = {
-    "tvcs doctor": "tells of the machine",
+    "tvcs doctor": "describes the machine",
+    "tvcs compile": "prints times, and writes kernels alone",
     "crowd-tvcs import": "reads what another program exported",
     "crowd-tvcs campaign import": "answers a round, whose pairs are not known beforehand",
     "crowd-tvcs campaign submit": "the same",

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.speed import families
 from benchmarks.speed.families import Cell, Task
-from benchmarks.speed.families_page import page, write_docs
+from benchmarks.speed.families_page import page, write_page
 from benchmarks.speed.matrices import FAMILIES, read_qualities
 from benchmarks.study import load
 
@@ -107,7 +107,7 @@ def test_the_page_begins_with_what_loses_and_has_a_row_for_every_family(tmp_path
 
 def test_the_page_is_written_from_the_rows(monkeypatch, tmp_path):
     study(monkeypatch, tmp_path, "--families", "gauss", "ties")
-    write_docs(tmp_path, tmp_path)
+    write_page(tmp_path, tmp_path)
     text = (tmp_path / "projection-families.md").read_text()
     assert text.startswith("# Where the projection wins")
     assert "## All caps 1" in text

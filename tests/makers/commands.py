@@ -3,9 +3,8 @@
 from functools import partial
 from typing import Any
 
-from click.testing import Result
 from typer import Typer
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from crowd_tvcs.cli import main as crowd
 from grn_tvcs.cli import main as grn

@@ -426,7 +426,7 @@ def test_a_task_that_nobody_answered_has_no_label(store):
     assert "7 of 8 tasks have no label: nobody has answered them" in shown.stderr
     assert len(shown.stdout.split("verdict")[1].splitlines()) == 2  # of the least sure, only this
     run("report", store, "--out", "page.html")
-    assert "<b>7</b> of 8 tasks have no label" in Path("page.html").read_text()
+    assert "<b>7</b> of 8 tasks have no answers yet" in Path("page.html").read_text()
     gold = run("add", store, "--gold", "after.csv")  # read back, an empty cell is no label
     assert gold.exit_code == 0, gold.stderr
     assert "1 gold labels" in gold.stderr
