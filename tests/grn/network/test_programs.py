@@ -172,7 +172,7 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     chosen.top(1).report(tmp_path / "one.html")
     page = (tmp_path / "one.html").read_text(encoding="utf-8")
     assert f"1 was {most} 1 edge in all, found by " in page
-    with pytest.raises(ValueError, match="does not know what it was inferred from: give report"):
+    with pytest.raises(ValueError, match="has no record of its expression and method: give report"):
         Network.of(network.genes, network.scores).report(tmp_path / "no.html")
     assert not (tmp_path / "no.html").exists()
     foreign = Network.of(network.genes, network.scores)
