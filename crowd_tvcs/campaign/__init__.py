@@ -12,7 +12,8 @@ from tvcs_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.campaign import Campaign
     from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
-    from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
+    from crowd_tvcs.campaign.leases import Receipt, Refused
+    from crowd_tvcs.campaign.offers import Offer
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import Standing, stand, summary
     from crowd_tvcs.campaign.store.errors import StoreError
@@ -40,7 +41,8 @@ __getattr__, __dir__ = lazy_exports(
     {
         "campaign": "Campaign",
         "entries": "Line Round Task Worker",
-        "leases": "Offer Receipt Refused",
+        "leases": "Receipt Refused",
+        "offers": "Offer",
         "state": "State",
         "stopping": "Standing stand summary",
         "store.errors": "StoreError",

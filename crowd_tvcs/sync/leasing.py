@@ -19,15 +19,14 @@ from crowd_tvcs.campaign.leases import (
     LATE,
     Given,
     Refused,
-    before_offer,
     before_submit,
     free,
     judge,
-    offer,
     take_again,
     the_worker,
     write_answers,
 )
+from crowd_tvcs.campaign.offers import before_offer, offer
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.schema import (
     GOLD,

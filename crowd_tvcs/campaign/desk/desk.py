@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from crowd_tvcs.campaign import leases
+from crowd_tvcs.campaign import leases, offers
 from crowd_tvcs.campaign.belief import is_due, is_due_now
 from crowd_tvcs.campaign.desk import turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.entries import require_text
-from crowd_tvcs.campaign.leases import Offer, Receipt, Refused
+from crowd_tvcs.campaign.leases import Receipt, Refused
+from crowd_tvcs.campaign.offers import Offer
 from crowd_tvcs.campaign.settings import count_of, within
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
@@ -57,9 +58,9 @@ class Desk:
         """
         require_text("worker", worker)
         moment = _moment(now)
-        first = leases.before_offer(worker, moment, self.store.is_per_pair)
+        first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.turn(*first) as (connection, settings, found):
-            offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
+            offer = offers.offer(connection, settings, found, worker, moment, self.gold_share)
             if offer.task is None and not found[0]:
                 later(connection, queries.RETURN_TURN.with_())
         return offer
@@ -97,9 +98,9 @@ class Desk:
             (settings,), *found = together(
                 connection,
                 queries.SETTINGS.with_(),
-                *leases.before_offer(worker, moment, self.store.is_per_pair),
+                *offers.before_offer(worker, moment, self.store.is_per_pair),
             )
-            offer = leases.offer(connection, settings, found, worker, moment, self.gold_share)
+            offer = offers.offer(connection, settings, found, worker, moment, self.gold_share)
         self._took(settings, settings.answers)
         return receipt, offer
 
@@ -170,7 +171,7 @@ class Desk:
         answers = count_of("answers", answers)
         require_text("address", address, or_none=True)
         moment = _moment(now)
-        first = leases.before_offer(worker, moment, self.store.is_per_pair)
+        first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.write(*first) as (connection, settings, found):
             offer = turns.undo(connection, settings, found, worker, moment, answers)
             write_down(connection, Note(worker, "undo", offer.task, None, address), moment)

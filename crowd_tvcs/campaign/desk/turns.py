@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, update
 
 from crowd_tvcs.campaign.belief import taken_back
-from crowd_tvcs.campaign.leases import Offer, Refused, free, the_worker
+from crowd_tvcs.campaign.leases import Refused, free, the_worker
+from crowd_tvcs.campaign.offers import Offer
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
@@ -76,7 +77,7 @@ def undo(
 
     With `answers`, only the last of so many.
 
-    `found` answers `leases.before_offer`.
+    `found` answers `offers.before_offer`.
 
     Raises
     ------

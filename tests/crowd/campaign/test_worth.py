@@ -6,7 +6,7 @@ import pytest
 
 from crowd_tvcs import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker, stand
-from crowd_tvcs.campaign.leases import NOTHING_LEFT
+from crowd_tvcs.campaign.offers import NOTHING_LEFT
 from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.campaign.store.schema import ASIDE
 

@@ -20,7 +20,7 @@ VOTES = (
     "bad_arguments_are_named",
 )
 CAMPAIGN = ("beginning", "belief", "campaign", "entries", "estimates", "honesty", "intake")
-CAMPAIGN += ("leases", "rounds", "settings", "state", "stopping", "tables", "tasks")
+CAMPAIGN += ("leases", "offers", "rounds", "settings", "state", "stopping", "tables", "tasks")
 CAMPAIGN_TESTS = (
     "beginning",
     "belief",

@@ -201,13 +201,13 @@ def test_a_store_that_may_not_be_written_is_a_clear_error(place):
 
 
 def test_a_failure_in_the_middle_takes_everything_back(place, monkeypatch):
-    from crowd_tvcs.campaign import leases
+    from crowd_tvcs.campaign import offers
 
     def fail(*_, **__):
         raise KeyboardInterrupt
 
     with Campaign(place) as campaign:
-        monkeypatch.setattr(leases, "counted", fail)
+        monkeypatch.setattr(offers, "counted", fail)
         with pytest.raises(KeyboardInterrupt):
             campaign.next("ann")
         monkeypatch.undo()
