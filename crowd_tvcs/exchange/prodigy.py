@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange import doccano
 from crowd_tvcs.exchange.collecting import Collector, Field, Stamp, only
+from crowd_tvcs.exchange.doccano import PER_USER, is_line
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.shown import plain, shown
@@ -44,8 +44,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     for record in read_lines(path, "give what prodigy db-out writes"):
         if "answer" not in record.fields:
             what = "is missing: no line of prodigy db-out; check --format"
-            if doccano.is_line(record):
-                what = f"is missing: a line of doccano; {doccano.PER_USER}, with --format doccano"
+            if is_line(record):
+                what = f"is missing: a line of doccano; {PER_USER}, with --format doccano"
             raise record.location.error("answer", what)
         answer = record.name("answer")
         if answer not in ("accept", "reject", "ignore"):

@@ -23,7 +23,6 @@ from tvcs_core.files.tables import Table, read_table
 
 BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
 OF_SAMPLE = "!sample_"
-ACCESSION = "geo_accession"
 SAID = ("title", "source_name_ch1", "description")  # what may tell a time, beside characteristics
 
 

@@ -196,9 +196,8 @@ def test_a_picture_that_is_on_its_way_is_not_answered(desk, opened, browser):
     page.get_by_text("The picture is still loading").wait_for()
     for route in waiting:
         route.continue_()
-    # `wait_for_function` asks again by `eval`, which the page's policy refuses.
-    while not page.locator("#content img").evaluate("image => image.complete"):
-        page.wait_for_timeout(20)
+    # Not `wait_for_function`: it asks again by `eval`, which the page's policy refuses.
+    expect(page.locator("#content img")).to_have_js_property("complete", True)
     page.unroute_all()
     seen(page)
     assert labels(campaign) == []
