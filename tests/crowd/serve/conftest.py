@@ -1,14 +1,18 @@
 """A small campaign that is served, and browsers of its workers and operator."""
 
+import base64
+import random
 import re
 import threading
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk import access
 from crowd_tvcs.serve import operator_auth
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
@@ -37,6 +41,17 @@ def cheap_passwords(monkeypatch):
     """A quarter of a second of processor for every desk that a test makes would be half of it."""
     for name, cost in {"time_cost": 1, "memory_cost": 64, "parallelism": 1}.items():
         monkeypatch.setitem(operator_auth.ARGON2_COST, name, cost)
+
+
+@pytest.fixture(autouse=True)
+def same_secrets(monkeypatch):
+    """Which tasks are gold hangs on the secret of a campaign: the same in every run."""
+    drawn = random.Random(1)
+
+    def token_urlsafe(size):
+        return base64.urlsafe_b64encode(drawn.randbytes(size)).rstrip(b"=").decode()
+
+    monkeypatch.setattr(access, "secrets", SimpleNamespace(token_urlsafe=token_urlsafe))
 
 
 @pytest.fixture

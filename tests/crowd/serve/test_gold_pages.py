@@ -63,7 +63,7 @@ def test_pages_of_gold_and_of_others_are_alike(browse, tokens, campaign):
     page = ann.get("/")
     while 'data-state="task"' in page.text:
         (task,) = [t.name for t in _leased(campaign, "ann")]
-        assert not re.search(r"known|\bt\d+\b", page.text)
+        assert not re.search(r"known|(?<![\w.-])t\d+(?![\w.-])", page.text)  # no word of a token
         image = re.search(r'src="(/media/[^"]+)"', page.text)[1]
         assert ann.get(image).content == png(more=task.encode())
         assert ann.get(image).headers["content-type"] == "image/png"
@@ -71,7 +71,7 @@ def test_pages_of_gold_and_of_others_are_alike(browse, tokens, campaign):
             shapes["gold" if task in GOLD else "other"].add(shape(page.text))
         assert f"You have answered {seen}." in page.text
         page, seen = ann.post("/answer", data=hidden(page) | {"label": "good"}), seen + 1
-    assert seen > 15
+    assert seen > len(NAMES)
     assert len(shapes["gold"]) == 1
     assert shapes["gold"] == shapes["other"]
 
