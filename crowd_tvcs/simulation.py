@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
-from tvcs_core.arguments import require_number, require_one_of
+from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
@@ -102,13 +102,13 @@ def simulate(
         ("n_tasks", n_tasks, 1),
         ("n_gold", n_gold, 0),
     ):
-        require_number(name, value, whole=True, least=least)
-    require_one_of("family", family, FAMILIES)
+        check_number(name, value, whole=True, least=least)
+    check_choice("family", family, FAMILIES)
     if family not in LIMITED and not (low is None and high is None):
         raise ValueError(f"low and high are for {' and '.join(LIMITED)}, not for {family}")
     low, high = LOW if low is None else low, HIGH if high is None else high
-    require_number("low", low)
-    require_number("high", high)
+    check_number("low", low)
+    check_number("high", high)
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
     rng = stream(rng, "crowd", family)

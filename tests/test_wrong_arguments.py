@@ -68,7 +68,7 @@ CALLS = {
     Huber: "delta ridge",
     Problem: "loss constraint",
     solve: "problem method rng max_iter tol patience",
-    Expression: "values times series genes at_rest cells scale",
+    Expression: "values times series genes steady_values cells scale",
     SteadyStates: "levels changed is_knockout genes",
     Network.of: "genes scores signs stability evidence confidence false_discovery",
     Prior: "genes weights signs",

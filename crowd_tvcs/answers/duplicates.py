@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.checked_rows import CheckedRows
 from crowd_tvcs.answers.coded import first_duplicate
 from crowd_tvcs.answers.values import AS_TEXT, DIGITS, truncated_numbers
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import Table
 
 DUPLICATE_RULES = ("first", "last", "majority")
@@ -39,7 +39,7 @@ class Deduplicated:
     description: str = ""
 
 
-def require_keep(keep: str | None) -> None:
+def check_keep(keep: str | None) -> None:
     """Refuse a rule that is not in `DUPLICATE_RULES`; None stands for refusing duplicates."""
     if keep is not None and keep not in DUPLICATE_RULES:
         *others, last = DUPLICATE_RULES
@@ -60,7 +60,7 @@ def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
     for known, name in names:
         if name in truncated_numbers(known):
             return (
-                f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
+                f"{quoted(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
                 f"them, so different ones share it; {AS_TEXT}"
             )
     many = f"{pairs} pairs have duplicates" if pairs > 1 else "it is the only such pair"
@@ -84,7 +84,7 @@ def keep_one(keys: NDArray[np.int64], labels: ArrayLike, keep: str) -> NDArray[n
     >>> keep_one(np.array([7, 7, 8, 7]), ["a", "b", "a", "b"], "majority").tolist()
     [1, 2]
     """
-    require_keep(keep)
+    check_keep(keep)
     if keys.size == 0:
         return np.empty(0, dtype=np.intp)
     order = np.argsort(keys, kind="stable")
@@ -115,7 +115,7 @@ def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> 
     DataError
         Naming the first duplicate pair with both lines, the number of such pairs, and the remedy.
     """
-    require_keep(keep)
+    check_keep(keep)
     task, worker = checked.names
     keys = task.codes.astype(np.int64) * len(worker.names) + worker.codes
     keys = np.where(checked.counts, keys, -1 - np.arange(keys.size))  # no two that do not count
@@ -128,8 +128,8 @@ def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> 
         row, before = twice
         names = worker.names[worker.codes[row]], task.names[task.codes[row]]
         raise table.error(
-            f"every pair must be answered once, but worker {shown(names[0])} answered task "
-            f"{shown(names[1])} in line {table.lines[before + 1]} already; "
+            f"every pair must be answered once, but worker {quoted(names[0])} answered task "
+            f"{quoted(names[1])} in line {table.lines[before + 1]} already; "
             f"{remedy(repeated.size, (worker.names, names[0]), (task.names, names[1]))}",
             row + 1,
         )
@@ -138,7 +138,7 @@ def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> 
     rows = rows[checked.counts[rows]]
     first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
     examples = "; ".join(
-        f"{shown(worker.names[worker.codes[at[0]]])} on {shown(task.names[task.codes[at[0]]])}, "
+        f"{quoted(worker.names[worker.codes[at[0]]])} on {quoted(task.names[task.codes[at[0]]])}, "
         f"lines {', '.join(str(table.lines[row + 1]) for row in at[:5])}"
         for at in first
     )

@@ -27,7 +27,7 @@ from crowd_tvcs.behaviour.evidence import (
     prob_at_least,
     significant_flags,
 )
-from tvcs_core.files.shown import plain
+from tvcs_core.files.display import unquoted
 
 PAIR_FDR = 0.01  # false discovery rate: strict, because copying is an accusation
 MIN_TASKS = 6  # tasks with a mistake of the other, answered by both and by two more workers
@@ -184,7 +184,7 @@ def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:
         told = (
             ""
             if after is None
-            else f"; later than {plain(other)} on {after[0]} of {after[1]} tasks"
+            else f"; later than {unquoted(other)} on {after[0]} of {after[1]} tasks"
         )
         out.append(
             Flag(name, flag.kind, flag.answers, flag.p_value, flag.evidence + told, other,

@@ -14,7 +14,7 @@ from crowd_tvcs.behaviour.evidence import (
     prob_at_most,
     significant_flags,
 )
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 MIN_GOLD = 5  # gold answers, to test for guessing
 MIN_ANSWERS = 20  # to test a worker
@@ -80,7 +80,7 @@ def same_label(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
         is_same = times[label] >= SAME_SHARE * mine.size
         p = prob_at_least(times_wrong, expected) if is_same else 1.0
         evidence = (
-            f"{times[label]} of {mine.size} answers are {shown(answers.classes[label])}, "
+            f"{times[label]} of {mine.size} answers are {quoted(answers.classes[label])}, "
             f"{times_wrong} of {other.size} where that is wrong (by gold or most others), "
             f"{expected.sum():.0f} expected from the others; {p_value_text(p)}"
         )

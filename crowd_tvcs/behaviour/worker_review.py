@@ -17,7 +17,7 @@ from crowd_tvcs.behaviour.spam import guessing, pattern, same_label
 from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import INTERVAL, Skill
-from tvcs_core.files.shown import plain
+from tvcs_core.files.display import unquoted
 from tvcs_core.files.spreadsheet import shield
 
 SPAM = ("same label", "pattern", "guessing")  # the clearest reason first
@@ -166,7 +166,7 @@ def review_workers(
     ValueError
         If no gold task is answered, or an argument is out of its range.
     """
-    _require_shares(worth=worth, level=level)
+    _check_shares(worth=worth, level=level)
     skill = estimate_quality(answers, gold, interval=interval, model="independent")
     crowd = Crowd.of(answers, gold)
     least = 1.0 / len(crowd.answers.classes) + MIN_ABOVE_CHANCE if worth is None else worth
@@ -190,7 +190,7 @@ def review_workers(
     return WorkerReview(tuple(workers), fast_answer_test(crowd)[0], skill, has_times, inferred)
 
 
-def _require_shares(**given: float | None) -> None:
+def _check_shares(**given: float | None) -> None:
     for name, value in given.items():
         if value is not None and not 0.0 < value < 1.0:
             raise ValueError(f"{name} must be above 0 and below 1, found {value}")
@@ -228,7 +228,7 @@ def _verdict(
     if high < least:
         return STOP, f"accuracy at most {high:.2f}, a label must have {least:.2f}"
     if double is not None:
-        return STOP, f"copying: repeats the labels of {plain(double)}"
+        return STOP, f"copying: repeats the labels of {unquoted(double)}"
     if habits:
         return TRAIN, f"{habits[0].kind}: {habits[0].evidence}"
     if high - low > MAX_INTERVAL_WIDTH:

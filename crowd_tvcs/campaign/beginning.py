@@ -26,7 +26,7 @@ from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tables import Qualities
-from tvcs_core.arguments import require_number
+from tvcs_core.arguments import check_number
 
 
 class First(NamedTuple):
@@ -82,7 +82,7 @@ def _settings(first: First, given: dict[str, Any]) -> dict[str, Any]:
     if least_gain is not None:
         least_gain = within("least_gain", least_gain, 0.0, 1.0)
     target = within("target", given["target"], 0.0, 1.0)
-    require_number("seed", given["seed"], whole=True)
+    check_number("seed", given["seed"], whole=True)
     return first_row(
         classes=names,
         prior=prior_of_classes(prior, len(names)),

@@ -16,17 +16,17 @@ from crowd_tvcs.campaign.entries import (
     Round,
     Task,
     Worker,
+    check_text,
     gold_of,
     lines_of,
-    require_text,
     tasks_of,
     workers_of,
 )
-from crowd_tvcs.campaign.settings import count_of, require_round, within
+from crowd_tvcs.campaign.settings import check_round, count_of, within
 from crowd_tvcs.campaign.store import queries, schema
 from crowd_tvcs.campaign.store.errors import Overtaken
 from crowd_tvcs.campaign.store.store import Store
-from tvcs_core.arguments import require_kind, require_number
+from tvcs_core.arguments import check_number, check_type
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Quality
@@ -229,7 +229,7 @@ class Campaign(Desk):
         from crowd_tvcs.campaign import rounds
 
         count_of("labels", labels)
-        require_kind("quick", quick, bool)
+        check_type("quick", quick, bool)
         if least_gain is not None:
             within("least_gain", least_gain, 0.0, 1.0)
         for _ in range(TRIES):
@@ -303,7 +303,7 @@ class Campaign(Desk):
         """
         from crowd_tvcs.campaign import intake
 
-        require_text("address", address, or_none=True)
+        check_text("address", address, or_none=True)
         lines, gold = lines_of("gold_answers", gold_answers), gold_of(gold)
         listed, wanted = workers_of(workers), tasks_of(tasks)
         with self.store.write() as (connection, settings, _):
@@ -359,8 +359,8 @@ class Campaign(Desk):
         from crowd_tvcs.campaign.state import read_state
         from crowd_tvcs.campaign.stopping import stand
 
-        require_kind("close", close, bool)
-        require_text("address", address, or_none=True)
+        check_type("close", close, bool)
+        check_text("address", address, or_none=True)
         if least_gain is not None:
             within("least_gain", least_gain, 0.0, 1.0)
         if value is not None:
@@ -382,7 +382,7 @@ class Campaign(Desk):
         """Open all closed tasks again; how many they were."""
         from crowd_tvcs.campaign import intake
 
-        require_text("address", address, or_none=True)
+        check_text("address", address, or_none=True)
         with self.store.write() as (connection, _, _):
             closed = select(schema.task.c.name).where(schema.task.c.closed == schema.CLOSED)
             names = sorted(connection.scalars(closed))
@@ -401,9 +401,9 @@ class Campaign(Desk):
         ValueError
             If there is no such round.
         """
-        require_number("number", number, whole=True)
+        check_number("number", number, whole=True)
         with self.store.write() as (connection, settings, _):
-            require_round(number, settings)
+            check_round(number, settings)
             released = leases.release(connection, settings, number)
             said = f"round {number}: {released} labels"
             write_down(connection, Note(OPERATOR, "release", detail=said))
@@ -412,9 +412,9 @@ class Campaign(Desk):
     def issued(self, number: int | None = None) -> list[tuple[str, str, int]]:
         """Return (worker, task, round) of pending pairs, of one round or of all."""
         if number is not None:
-            require_number("number", number, whole=True)
+            check_number("number", number, whole=True)
         with self.store.read() as (connection, settings):
             if number is not None:
-                require_round(number, settings)
+                check_round(number, settings)
             rows = [tuple(row) for row in queries.ISSUED_PAIRS(connection)]
             return sorted((w, t, r) for w, t, r in rows if number in (None, r))

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
-from tvcs_core.arguments import describe_value, items_of, require_kind, require_number
-from tvcs_core.files.shown import flaw_of, shown
+from tvcs_core.arguments import check_number, check_type, describe_value, items_of
+from tvcs_core.files.display import flaw_of, quoted
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
@@ -33,10 +33,10 @@ class Worker:
     team: str | None = None
 
     def __post_init__(self) -> None:
-        require_name("name of a worker", self.name)
-        require_text("team of a worker", self.team, or_none=True)
-        _require_number(self, "max_tasks", whole=True)
-        _require_number(self, "cost")
+        check_name("name of a worker", self.name)
+        check_text("team of a worker", self.team, or_none=True)
+        _check_number(self, "max_tasks", whole=True)
+        _check_number(self, "cost")
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Task:
     kind: str | None = None
 
     def __post_init__(self) -> None:
-        require_name("name of a task", self.name)
-        require_text("kind of a task", self.kind, or_none=True)
-        _require_number(self, "min_workers", whole=True, or_none=False)
-        _require_number(self, "max_workers", whole=True)
-        _require_number(self, "prior")
+        check_name("name of a task", self.name)
+        check_text("kind of a task", self.kind, or_none=True)
+        _check_number(self, "min_workers", whole=True, or_none=False)
+        _check_number(self, "max_workers", whole=True)
+        _check_number(self, "prior")
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class Line:
 
     def __post_init__(self) -> None:
         for field in ("task", "worker", "label"):
-            require_text(f"{field} of an answer", getattr(self, field))
+            check_text(f"{field} of an answer", getattr(self, field))
         for field in ("when", "seconds"):
             value = getattr(self, field)
             if value is not None:
-                require_number(f"{field} of an answer", value)
+                check_number(f"{field} of an answer", value)
                 if not 0.0 < value <= 1e12:  # nor where it is nan
                     raise ValueError(
                         f"{field} of an answer must be above 0 and at most 1e12, found {value}"
@@ -127,30 +127,30 @@ class Round:
     foreseen: AccuracyForecast | None = None
 
 
-def _require_number(
+def _check_number(
     one: Worker | Task, field: str, *, whole: bool = False, or_none: bool = True
 ) -> None:
     """Refuse what is no number, or below 0."""
     value = getattr(one, field)
     if not (or_none and value is None):
         name = f"{field} of {type(one).__name__.lower()} {one.name!r}"
-        require_number(name, value, whole=whole, least=0)
+        check_number(name, value, whole=whole, least=0)
 
 
-def require_text(name: str, value: object, *, or_none: bool = False) -> None:
+def check_text(name: str, value: object, *, or_none: bool = False) -> None:
     """Refuse what is no text, or holds what some store does not take."""
-    require_kind(name, value, str, or_none=or_none)
+    check_type(name, value, str, or_none=or_none)
     if isinstance(value, str) and (flaw := flaw_of(value)):
-        raise ValueError(f"{name} must be text, found {flaw} in {shown(value)}")
+        raise ValueError(f"{name} must be text, found {flaw} in {quoted(value)}")
 
 
-def require_name(name: str, value: object) -> None:
+def check_name(name: str, value: object) -> None:
     """Refuse what is no name (`crowd_tvcs.answers.values`), or longer than some store takes."""
-    require_text(name, value)
+    check_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
     if isinstance(value, str) and len(value.encode()) > LONGEST:
-        raise ValueError(f"{name} must have at most {LONGEST} bytes, found {shown(value)}")
+        raise ValueError(f"{name} must have at most {LONGEST} bytes, found {quoted(value)}")
     if isinstance(value, str) and (fault := find_name_fault(value)):
         raise ValueError(f"{name} {describe_fault(fault, value, 'name', of_answers=False)}")
 
@@ -184,13 +184,13 @@ def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Li
 
 def gold_of(given: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return gold labels, none if there are none."""
-    require_kind("gold", given, Mapping, or_none=True)
+    check_type("gold", given, Mapping, or_none=True)
     for name in given or {}:
-        require_name("task of gold", name)
+        check_name("task of gold", name)
     return given or {}
 
 
-def require_different(kind: str, names: Iterable[str]) -> list[str]:
+def check_different(kind: str, names: Iterable[str]) -> list[str]:
     """Refuse names that are there twice; give them sorted."""
     out = sorted(names)
     for a, b in pairwise(out):

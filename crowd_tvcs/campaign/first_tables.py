@@ -26,7 +26,7 @@ from crowd_tvcs.campaign.tables import (
     read_workers,
 )
 from crowd_tvcs.factors.tables import read_factors
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import is_number
 
@@ -81,11 +81,11 @@ def read_first(
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
     if gold is not None and known is not None and lines and not is_named:
         for warning in review_labels(gold, known, Counter(line.label for line in lines)):
-            say(warning)
+            print_message(warning)
     for warning in () if known is None else warn_single_class(known.labels, named):
-        say(warning)
+        print_message(warning)
     if known is not None and prior is None:
-        say(describe_prevalence(named, class_counts(known.labels, named)))
+        print_message(describe_prevalence(named, class_counts(known.labels, named)))
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,

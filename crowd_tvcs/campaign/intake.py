@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity, is_due
-from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different, require_name
+from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, check_different, check_name
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import (
     KNOWN,
@@ -40,7 +40,7 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
-from tvcs_core.arguments import describe_value, require_kind
+from tvcs_core.arguments import check_type, describe_value
 
 
 def add_workers(connection: Connection, settings: Settings, workers: Sequence[Worker]) -> None:
@@ -51,7 +51,7 @@ def add_workers(connection: Connection, settings: Settings, workers: Sequence[Wo
     ValueError
         Naming the worker.
     """
-    require_different("worker", [one.name for one in workers])
+    check_different("worker", [one.name for one in workers])
     known = set(connection.scalars(select(worker.c.name)))
     common = settings.max_tasks_per_worker
     rows = []
@@ -97,7 +97,7 @@ def _millionths(settings: Settings, one: Worker) -> int:
 
 def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task]) -> None:
     """Add tasks; a name that is there, or a gold task that was answered, is an error."""
-    require_different("task", [one.name for one in tasks])
+    check_different("task", [one.name for one in tasks])
     known = set(connection.scalars(select(task.c.name)))
     tried = set(connection.scalars(select(gold_answer.c.task)))
     n_classes = len(json.loads(settings.classes))
@@ -157,9 +157,9 @@ def add_kinds(connection: Connection, settings: Settings, table: Quality) -> Non
     """
     if settings.source != kinds.SOURCE:
         raise ValueError("the qualities of this campaign are not of kinds of tasks")
-    require_kind("kinds", table, Quality)
+    check_type("kinds", table, Quality)
     for name in table.tasks:
-        require_name("name of a kind", name)
+        check_name("name of a kind", name)
     classes = len(json.loads(settings.classes))
     kinds.add_qualities(connection, table, lambda value: 1.0 - affinity(value, classes))
     note_best(connection, settings)
@@ -274,7 +274,7 @@ def add_gold_answers(
         label = classes.index(line.label)
         key = (line.task, line.worker)
         if key not in before:
-            require_name("worker of an answer", line.worker)
+            check_name("worker of an answer", line.worker)
             new.append({"task": line.task, "worker": line.worker, "label": label})
         elif before[key] != label:
             raise line.error(

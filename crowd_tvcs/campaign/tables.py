@@ -14,13 +14,13 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
+    check_costs,
     find,
     open_table,
     read_name,
     read_probability,
     read_rows,
     read_worker_rows,
-    require_costs,
     rows_by_name,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
@@ -28,8 +28,8 @@ from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import Line, Task, Worker
-from tvcs_core.command.shell import say
-from tvcs_core.files.shown import shown
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import quoted
 
 Qualities = dict[str, float] | Quality
 
@@ -45,9 +45,9 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
         With file, line and column.
     """
     rows = read_worker_rows(path, known)
-    require_costs(path, rows, rows)
+    check_costs(path, rows, rows)
     for line in warn_similar_names("worker", rows):
-        say(line)
+        print_message(line)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
         for name, row in rows.items()
@@ -64,7 +64,7 @@ def read_tasks(
     columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
     rows = read_rows(path, TASK, columns, known)
     for line in warn_similar_names("task", rows):
-        say(line)
+        print_message(line)
     return [
         Task(
             name,
@@ -87,7 +87,7 @@ def read_qualities(path: Path) -> Qualities:
     out = {}
     for name, r in rows_by_name(table, worker).items():
         if not table.rows[r][at]:
-            raise table.error(f"the quality of worker {shown(name)} is missing", r)
+            raise table.error(f"the quality of worker {quoted(name)} is missing", r)
         out[name] = read_probability(table, r, at)
     return out
 
@@ -129,10 +129,10 @@ def read_lines(
     kept = deduplicate(table, judged, keep)
     for line in (judged.description.removeprefix("; "), kept.description):
         if line:
-            say(f"{path}: {line}")
+            print_message(f"{path}: {line}")
     task, worker, label = *judged.names, judged.label
     for line in warn_similar_names("task", task.names) + warn_similar_names("worker", worker.names):
-        say(line)
+        print_message(line)
     when, seconds = read_times(table)
     return [
         Line(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -106,14 +106,14 @@ def read_with_gold(
         besides=besides,
         **vars(cleaning),
     )
-    say(f"{answers}: {table.layout}")
-    say(f"{gold}: {known.layout}")
+    print_message(f"{answers}: {table.layout}")
+    print_message(f"{gold}: {known.layout}")
     if names is None:
         for line in review_labels(gold, known, _used(table)):
-            say(line)
+            print_message(line)
     _say_names(table)
     for line in warn_single_class(known.labels, table.classes):
-        say(line)
+        print_message(line)
     return table, known
 
 
@@ -123,7 +123,7 @@ def read_alone(answers: Path, classes: str | None, cleaning: Cleaning = REFUSE) 
 
     names = class_names(classes)
     table = read_answers(answers, names, **vars(cleaning))
-    say(f"{answers}: {table.layout}")
+    print_message(f"{answers}: {table.layout}")
     if names is None:
         say_labels(_used(table))
     _say_names(table)
@@ -148,7 +148,7 @@ def say_names(tasks: Mapping[str, int], workers: Mapping[str, int]) -> None:
     from crowd_tvcs.answers.label_typos import warn_similar_names
 
     for line in warn_similar_names("task", tasks) + warn_similar_names("worker", workers):
-        say(line)
+        print_message(line)
 
 
 def say_labels(used: Mapping[str, int]) -> None:
@@ -156,7 +156,7 @@ def say_labels(used: Mapping[str, int]) -> None:
     from crowd_tvcs.answers.label_typos import warn_odd_labels, warn_similar_labels
 
     for line in warn_similar_labels(used) + warn_odd_labels(used):
-        say(line)
+        print_message(line)
 
 
 def class_names(given: str | None) -> list[str] | None:
@@ -167,7 +167,7 @@ def class_names(given: str | None) -> list[str] | None:
 def say_skill(skill: Skill) -> None:
     """Tell how much gold there is and how accurate the workers are on average."""
     answered = skill.n_gold[skill.n_gold > 0]
-    say(
+    print_message(
         f"{skill.n_gold.sum()} gold answers of {answered.size} of {len(skill.workers)} workers, "
         f"{skill.n_right.sum()} right; mean accuracy {skill.prior.mean:.3f}, "
         f"worth {skill.prior.strength:.1f} answers ({skill.prior.source})"
@@ -180,6 +180,6 @@ def say_dependence(dependence: Dependence) -> None:
     """Tell what several answers are worth together, and warn where gold says otherwise."""
     from crowd_tvcs.skills.dependence import calibration_warnings, describe_dependence
 
-    say(describe_dependence(dependence))
+    print_message(describe_dependence(dependence))
     for line in calibration_warnings(dependence):
-        say(line)
+        print_message(line)

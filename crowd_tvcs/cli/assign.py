@@ -23,7 +23,7 @@ from crowd_tvcs.cli.options import (
 )
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.results import Results, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
@@ -141,7 +141,9 @@ def assign(given: AssignOptions) -> None:
         what = "two classes and qualities, not for more or --confusion; --dependence is for all"
         raise ValueError(f"--skills is for {what}")
     if given.skills is not None and plan.model is not None:
-        say("how unsure the skills make this is not known beside a common error and such priors")
+        print_message(
+            "how unsure the skills make this is not known beside a common error and such priors"
+        )
         given = given.without_skills()
     method_for(plan, search.method)
     model, foresight = given.asked.dependence_model, given.asked.foresight
@@ -169,7 +171,7 @@ def _say_better(found: Assignment, seed: int) -> None:
         return
     other = assign_plan(plan, cheap, rng=seed).expected_accuracy
     if other > found.expected_accuracy + CLOSED:
-        say(
+        print_message(
             f"the method {cheap}, which is quick, expects {other:.4f} of the same plan: "
             f"{other - found.expected_accuracy:.4f} more; use --method {cheap}, or best"
         )
@@ -236,21 +238,21 @@ def _say_result(found: Assignment, out: Path, limited: str) -> None:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
-    say(
+    print_message(
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
     if (spread := found.facts.get("accuracy_deviation")) is not None:
-        say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
+        print_message(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
     if (foreseen := found.facts.get("foreseen")) is not None:
-        say(str(AccuracyForecast(**foreseen)))
+        print_message(str(AccuracyForecast(**foreseen)))
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
-        say(f"{limited} spent: {found.spent:g}{of_all}")
-    say(found.statement)
-    say(
+        print_message(f"{limited} spent: {found.spent:g}{of_all}")
+    print_message(found.statement)
+    print_message(
         f"caps that bind: {binding['max_workers_per_task']} tasks are full, "
         f"{binding['max_tasks_per_worker']} workers are full, the budget is "
         f"{'used up' if binding['budget'] else 'not used up'}"
     )
-    say(f"written to {out}; open {out / 'report.html'}")
+    print_message(f"written to {out}; open {out / 'report.html'}")

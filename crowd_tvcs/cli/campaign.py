@@ -35,9 +35,9 @@ from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import print_json, print_table, write_rows
-from tvcs_core.command.shell import say, tell
+from tvcs_core.command.shell import print_message, print_text
+from tvcs_core.files.display import joined, quoted, unquoted, visible
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, plain, shown, visible
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, Standing
@@ -128,7 +128,7 @@ def import_answers(
         classes = campaign.state().classes
         lines = read_lines(answers, keep, classes, leave_out_missing=leave_out_missing)
         told = campaign.take(lines)
-        say(
+        print_message(
             f"{answers}: {told['accepted'] + told['late']} answers taken"
             + (f", {told['late']} of them late" if told["late"] else "")
             + (f", {told['gold']} to gold tasks" if told["gold"] else "")
@@ -210,12 +210,12 @@ def status(
         if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
             beside = said_of_interval(told["foreseen"]) if name == "expected_accuracy" else ""
-            tell(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
+            print_text(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
     for name, number in told["verdicts"].items():
-        tell(f"{'tasks ' + name:<20}{number:>12}")
+        print_text(f"{'tasks ' + name:<20}{number:>12}")
     prior = told["class_prior"]
     shown = class_prevalence.format_prevalence(list(prior), list(prior.values()))
-    tell(f"{'class prior':<20}{shown:>12}")
+    print_text(f"{'class prior':<20}{shown:>12}")
     print_on_gold(state, gold)
     _print_standings(least_sure(standings, rows))
     _say_unlabelled(told["unlabelled"], told["tasks"])
@@ -258,7 +258,7 @@ def stop(
         return
     _print_standings(found)
     ended = sum(one.stops for one in found)
-    say(f"{ended} of {len(found)} tasks need no further label, or can have none")
+    print_message(f"{ended} of {len(found)} tasks need no further label, or can have none")
 
 
 @app.command("export-answers")
@@ -313,7 +313,7 @@ def report(
         state = campaign.state()
     page = render(state, name=Path(store).name if "://" not in store else "campaign")
     write_whole(out, lambda path: path.write_text(page, encoding="utf-8"))
-    say(f"written to {out}")
+    print_message(f"written to {out}")
 
 
 app.command("next")(turns.next_task)
@@ -326,13 +326,15 @@ def _say_added(new: dict[str, Any], known: set[str]) -> None:
     added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
     added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
     added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""
-    say(added)
+    print_message(added)
     given = new["qualities"]
     if given is not None:
         names = given if isinstance(given, dict) else given.workers
         others = sorted(set(names) - known - {one.name for one in new["workers"]})
         if others:
-            say(f"left out, as these workers are not in the campaign: {listed(others, shown)}")
+            print_message(
+                f"left out, as these workers are not in the campaign: {joined(others, quoted)}"
+            )
 
 
 def _issue(campaign: Campaign, given: RoundOptions) -> None:
@@ -350,19 +352,23 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
     try:
         write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
     except (OSError, DataError):
-        say(f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs")
+        print_message(
+            f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs"
+        )
         raise
-    say(
+    print_message(
         f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason}); "
         f"expected accuracy once they are here {found.expected_accuracy:.4f}"
     )
     if found.foreseen is not None:
-        say(str(found.foreseen))
+        print_message(str(found.foreseen))
     if found.bound is not None:
         proved = statement(found.expected_accuracy, found.bound, found.standard_error)
-        say(f"this round is {proved}")
+        print_message(f"this round is {proved}")
     if found.left_out:
-        say(f"{found.left_out} labels were planned and left out: they add nothing, or too little")
+        print_message(
+            f"{found.left_out} labels were planned and left out: they add nothing, or too little"
+        )
 
 
 def _standing(one: Standing) -> dict[str, Any]:
@@ -378,11 +384,11 @@ def _print_standings(found: list[Standing]) -> None:
     for one in found:
         confidence = "-" if one.confidence is None else one.confidence
         counts = [one.answers, one.pending, one.gain, "", one.verdict]
-        rows.append([visible(one.label or "-")[:11], confidence, *counts, plain(one.task)])
+        rows.append([visible(one.label or "-")[:11], confidence, *counts, unquoted(one.task)])
     print()
     print_table(columns, rows)
 
 
 def _say_unlabelled(number: int, tasks: int) -> None:
     if number:
-        say(f"{number} of {tasks} tasks have no label: nobody has answered them")
+        print_message(f"{number} of {tasks} tasks have no label: nobody has answered them")

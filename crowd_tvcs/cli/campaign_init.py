@@ -20,7 +20,7 @@ from crowd_tvcs.cli.campaign_options import (
     stored,
 )
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,9 @@ def init(given: InitOptions) -> None:
         seed=given.seed,
     )
     state = made.state()
-    say(f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}")
+    print_message(
+        f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}"
+    )
     say_model(made)
-    say(f"written to {made.store.name}")
+    print_message(f"written to {made.store.name}")
     made.close()

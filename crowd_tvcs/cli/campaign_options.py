@@ -14,7 +14,7 @@ import typer
 
 from crowd_tvcs.cli.answers import say_dependence
 from tvcs_core.command.results import print_table
-from tvcs_core.command.shell import FAILED, guarded, say, stop, tell
+from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
 
@@ -84,13 +84,13 @@ def stored(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         if find_spec("sqlalchemy") is None:
-            stop(f"error: campaigns need SQLAlchemy: {to_install('campaign')}", FAILED)
+            exit_with_error(f"error: campaigns need SQLAlchemy: {to_install('campaign')}", FAILED)
         from crowd_tvcs.campaign.store.errors import StoreError
 
         try:
             return command(*args, **kwargs)
         except StoreError as error:
-            stop(f"error: {error}", FAILED)
+            exit_with_error(f"error: {error}", FAILED)
 
     return guarded(wrapper)
 
@@ -111,7 +111,7 @@ def say_model(campaign: Campaign) -> None:
     if state.model is not None:
         say_dependence(state.model)
         if line := said_of_target(state):
-            say(line)
+            print_message(line)
 
 
 def said_of_target(state: State) -> str:
@@ -162,9 +162,9 @@ def print_on_gold(state: State, gold: OnGold | None) -> None:
     from crowd_tvcs.skills.dependence import describe_dependence
 
     if state.model is not None:
-        tell(describe_dependence(state.model))
+        print_text(describe_dependence(state.model))
         if line := said_of_target(state):
-            tell(line)
+            print_text(line)
     if gold is None:
         return
     columns = {
@@ -173,7 +173,7 @@ def print_on_gold(state: State, gold: OnGold | None) -> None:
     }  # fmt: skip
     parts = [(f"{'all' if c.labels is None else c.labels} labels", c) for c in gold.by_labels]
     parts += [("by confidence", c) for c in gold.by_confidence]
-    tell()
+    print_text()
     print_table(columns, [(s, c.claimed, c.reached, c.low, c.high, c.tasks) for s, c in parts])
     for line in gold.warnings:
-        tell(line)
+        print_text(line)

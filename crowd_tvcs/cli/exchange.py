@@ -13,7 +13,7 @@ import typer
 from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, say_labels, say_names
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.exchange import Collected
@@ -93,12 +93,14 @@ def export(given: ExportOptions) -> None:
     with results("crowd-tvcs export", given, parameters, inputs=inputs) as written:
         works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
     workers = {worker for work in works for worker in work.workers}
-    say(
+    print_message(
         f"{len(pairs)} pairs of {len(works)} tasks and {len(workers)} workers written for "
         f"{chosen.title} to {out / chosen.file_name}"
     )
     if listed is not None and len(listed.payload) > len(works):
-        say(f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out")
+        print_message(
+            f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out"
+        )
 
 
 @guarded
@@ -136,22 +138,24 @@ def import_answers(given: ImportOptions) -> None:
     ) as written:
         written.table("answers.csv", *_table(found))
     tasks, workers, labels = (len(set(column)) for column in zip(*found.rows, strict=True))
-    say(
+    print_message(
         f"{len(found.rows)} answers of {workers} workers to {tasks} tasks, {labels} different "
         f"labels, written to {out / 'answers.csv'}"
     )
     if found.left_out:
         counts = ", ".join(f"{count} {why}" for why, count in found.left_out.items())
-        say(f"left out: {counts}")
+        print_message(f"left out: {counts}")
     if found.kept:
-        say(found.kept)
+        print_message(found.kept)
     for line in found.notes:
-        say(line)
+        print_message(line)
     say_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
     if given.classes is None:
         say_labels(Counter(label for _, _, label in found.rows))
     if found.has_times and not given.times:
-        say("the files say when answers were given or how long they took: --times keeps that")
+        print_message(
+            "the files say when answers were given or how long they took: --times keeps that"
+        )
 
 
 def _table(found: Collected) -> tuple[list[str], list[list[object]]]:

@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.methods import METHODS
 from tvcs_core.command.options import Seed
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
@@ -196,12 +196,14 @@ class Demands:
         if model is None:
             return
         if model.plan_error == self.error:
-            say(f"{path}: the common error of the crowd is {self.error:.3f}")
+            print_message(f"{path}: the common error of the crowd is {self.error:.3f}")
             if model.foresight is not None and not plan.is_table:
-                say(f"{path}: what gold foresees is not told of crowds that are planned in factors")
+                print_message(
+                    f"{path}: what gold foresees is not told of crowds that are planned in factors"
+                )
         elif model.foresight is not None:
             own = f"its own common error only, {model.plan_error:.3f}"
-            say(f"{path}: gold foresees plans with {own}")
+            print_message(f"{path}: gold foresees plans with {own}")
 
     def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
         """Read all tables; the plan, and how the quality table was understood."""
@@ -210,14 +212,14 @@ class Demands:
 
         given = self.given(caps, budget)
         read = read_quality(quality)
-        say(f"{quality}: {read.layout}")
+        print_message(f"{quality}: {read.layout}")
         return read_plan(read.quality, **given), read.layout
 
     def given(self, caps: Caps, budget: int | None) -> dict[str, Any]:
         """Return what is asked of a plan, as `read_plan` takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         del given["minutes"], given["dependence"]
-        self._require_minutes()
+        self._check_minutes()
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
         given |= {"money": self.limit, "common_error": self.error}
         return given
@@ -231,7 +233,7 @@ class Demands:
             raise ValueError("give --money or --minutes, not both: a plan has one limit")
         return self.minutes
 
-    def _require_minutes(self) -> None:
+    def _check_minutes(self) -> None:
         """Refuse --minutes beside a table whose costs are something else."""
         from crowd_tvcs.answers.columns import Column, open_table
 
@@ -322,7 +324,7 @@ def read_crowd(kinds: Path, demands: Demands, caps: Caps, budget: int | None) ->
     given = demands.given(caps, budget)
     assert demands.tasks is not None
     read = read_factors(kinds, demands.tasks)
-    say(f"{kinds}: {read.layout}")
+    print_message(f"{kinds}: {read.layout}")
     if read.fits:
         return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
     for name, value in given.items():

@@ -21,7 +21,7 @@ from crowd_tvcs.cli.answers import (
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -136,10 +136,12 @@ def quality(given: QualityOptions) -> None:
         if given.per_class:
             out.table("confusion.csv", CONFUSION, _confusion_rows(skill))
     say_skill(skill)
-    say(class_prevalence.describe_prevalence(skill.classes, of_class))
+    print_message(class_prevalence.describe_prevalence(skill.classes, of_class))
     if not names:
-        say("every task with answers is gold: no quality.csv; --tasks names the tasks to plan")
-    say(f"written to {given.out}")
+        print_message(
+            "every task with answers is gold: no quality.csv; --tasks names the tasks to plan"
+        )
+    print_message(f"written to {given.out}")
 
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
@@ -184,7 +186,9 @@ def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple
 
     found = suggest_gold_tasks(answers, gold, skill, count)
     if len(found) < count:
-        say(f"only {len(found)} tasks have answers and no known label, {count} were asked for")
+        print_message(
+            f"only {len(found)} tasks have answers and no known label, {count} were asked for"
+        )
     return [(shield(task), n, tells) for task, n, tells in found]
 
 
@@ -216,12 +220,14 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
 def _say_what_gold_says(found: RefitComparison, method: str, *, is_done: bool) -> None:
     done = f"refreshed by {method}" if is_done else "not refreshed"
     if found.gold == 0:
-        say(f"{done}; {found.refusal}")
+        print_message(f"{done}; {found.refusal}")
         return
-    say(
+    print_message(
         f"{done}; of {found.gold} held-out gold tasks the vote gets {found.without} right without "
         f"and {found.refreshed} with it, their labels are more probable by a factor of "
         f"{math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
     )
     if is_done and found.refusal:
-        say("warning: held-out gold is against the refresh; --force-refresh did it all the same")
+        print_message(
+            "warning: held-out gold is against the refresh; --force-refresh did it all the same"
+        )

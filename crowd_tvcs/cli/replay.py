@@ -20,7 +20,7 @@ from crowd_tvcs.cli.answers import (
 )
 from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -116,7 +116,7 @@ def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
     shares = class_prevalence.format_prevalence(
         table.classes, class_prevalence.class_prevalence(of_class)
     )
-    say(
+    print_message(
         f"class prevalence from gold: of about {n_gold} gold tasks in each split (of all: {shares})"
     )
 

@@ -9,7 +9,7 @@ import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 NAME = "crowd-tvcs simulate"
 RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "recorded")
@@ -99,7 +99,7 @@ def simulate(given: SimulateOptions) -> None:
     )
     with results(NAME, given, recorded(given, RECORDED), seed=given.seed) as out:
         write_crowd(crowd, out.folder, recorded=given.recorded)
-    say(
+    print_message(
         f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "
         f"{given.out}"
     )
@@ -123,7 +123,7 @@ def _simulate_models(given: SimulateOptions) -> None:
     parameters = recorded(given, (*RECORDED, *OF_MODELS))
     with results(NAME, given, parameters, seed=given.seed) as out:
         write_models(crowd, out.folder, recorded=given.recorded)
-    say(
+    print_message(
         f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "
         f"{given.gold} gold tasks written to {given.out}"
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from crowd_tvcs.methods import METHODS
-from tvcs_core.command.shell import FAILED, guarded, say
+from tvcs_core.command.shell import FAILED, guarded, print_message
 
 
 @guarded
@@ -31,11 +31,11 @@ def verify(
     """
     from crowd_tvcs.verification.verify import verify as verify_plan
 
-    found = verify_plan(folder, quality, methods=METHODS, say=say)
+    found = verify_plan(folder, quality, methods=METHODS, log=print_message)
     for violation in found.violations[:10]:
-        say(f"{folder}: {violation}")
+        print_message(f"{folder}: {violation}")
     if len(found.violations) > 10:
-        say(f"{folder}: and {len(found.violations) - 10} violations more")
+        print_message(f"{folder}: and {len(found.violations) - 10} violations more")
     typer.echo(f"expected accuracy  {found.accuracy!r}")
     typer.echo(f"bound              {found.bound!r}")
     typer.echo(f"gap                {found.gap!r}")

@@ -24,7 +24,7 @@ from crowd_tvcs.cli.answers import (
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -102,7 +102,7 @@ def vote(given: VoteOptions) -> None:
         layout=table.layout,
     ) as out:
         out.table("labels.csv", votes.columns, _rows(table, votes, known))
-    say(f"{_counted(votes, known, dependence)}; written to {given.out}")
+    print_message(f"{_counted(votes, known, dependence)}; written to {given.out}")
 
 
 def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
@@ -169,7 +169,7 @@ def _skill(
     say_skill(skill)
     if given.prior is not None:
         return skill, None, skill.dependence
-    say(
+    print_message(
         class_prevalence.describe_prevalence(
             skill.classes, class_prevalence.class_counts(gold.labels, skill.classes)
         )

@@ -20,7 +20,7 @@ from crowd_tvcs.cli.options import (
 )
 from tvcs_core.command.options import integers, with_options
 from tvcs_core.command.results import print_json, print_table
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,9 @@ def what_if(given: WhatIfOptions) -> None:
     _print_rows(rows)
     kept = [str(row["budget"]) for row in rows if row["found_at"] < row["budget"]]
     if kept:
-        say(f"{method} found nothing better than a smaller budget's at: {', '.join(kept)}")
+        print_message(
+            f"{method} found nothing better than a smaller budget's at: {', '.join(kept)}"
+        )
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:

@@ -12,7 +12,7 @@ import typer
 from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.behaviour.worker_review import WorkerReview
@@ -87,7 +87,7 @@ def workers(given: WorkersOptions) -> None:
             out.table("minutes.csv", ["worker", "minutes"], minutes)
     _say(found)
     _print(found, given.rows)
-    say(f"written to {given.out}")
+    print_message(f"written to {given.out}")
 
 
 def _costs(path: Path | None) -> dict[str, float] | None:
@@ -101,15 +101,15 @@ def _costs(path: Path | None) -> dict[str, float] | None:
 
 def _say(found: WorkerReview) -> None:
     if not found.has_times:
-        say("no times of day: nothing is said of drift, fatigue and patterns")
+        print_message("no times of day: nothing is said of drift, fatigue and patterns")
     if found.inferred:
-        say("no durations: the time since a worker's last answer stands for them")
-    say(str(found.speed_test))
+        print_message("no durations: the time since a worker's last answer stands for them")
+    print_message(str(found.speed_test))
 
 
 def _print(found: WorkerReview, rows: int) -> None:
     """Print the workers that need something first, those of most answers first."""
-    from tvcs_core.files.shown import plain
+    from tvcs_core.files.display import unquoted
 
     count = Counter(one.verdict for one in found.workers)
     print(", ".join(f"{count[verdict]} {verdict}" for verdict in ORDER))
@@ -123,6 +123,6 @@ def _print(found: WorkerReview, rows: int) -> None:
     for s in order[: max(rows, 0)]:
         measured = [s.gold, s.right, s.quality, s.low, s.high, s.seconds, s.pay_per_hour]
         kinds = ", ".join(dict.fromkeys(flag.kind for flag in s.flags))
-        cells.append([s.verdict, s.answers, *measured, "", plain(s.worker), kinds])
+        cells.append([s.verdict, s.answers, *measured, "", unquoted(s.worker), kinds])
     print()
     print_table(columns, cells)

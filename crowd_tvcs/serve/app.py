@@ -33,8 +33,8 @@ from crowd_tvcs.serve.operator import NotLoggedInError
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.worker import InvalidLinkError
-from tvcs_core.command.shell import say
-from tvcs_core.files.shown import message as tidy
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import message as tidy
 
 MAX_BODY_BYTES = 64_000
 """Largest number of bytes of a request."""
@@ -202,7 +202,7 @@ async def _background(served: Served, sign: Presence | None) -> AsyncIterator[No
                 pass  # unavailable: the next point will do
             except Exception as error:  # reported once; it may not recur
                 if (found := f"{type(error).__name__}: {error}") != last:
-                    say(f"the curve and gold are not updated now: {tidy(found)}")
+                    print_message(f"the curve and gold are not updated now: {tidy(found)}")
                 last = found
 
     thread = threading.Thread(target=note, daemon=True)

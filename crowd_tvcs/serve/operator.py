@@ -20,7 +20,7 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.operator_auth import SESSION_SECONDS
 from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.worker import address_of, fields_of
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
@@ -232,7 +232,7 @@ class _StatusPage:
         self._store = served.campaign.store
         self._parts = [_Part(_campaign_values), _Part(_worker_values)]
         if message := make_index(self._store):
-            say(f"{message}; the operator's page works without an index, but is slower")
+            print_message(f"{message}; the operator's page works without an index, but is slower")
 
     def now(self, *, may_be_old: bool) -> dict[str, Any]:
         """Return the values; with `may_be_old` each part takes at most a tenth of the time."""

@@ -21,7 +21,7 @@ from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 COOKIE_SECONDS = 90 * 86400
 """Seconds that a browser keeps the worker's login."""
@@ -133,7 +133,7 @@ def router(served: Served) -> APIRouter:
         except ValueError as error:
             if isinstance(error, NotMedia) and name not in refused:  # it was replaced since
                 refused.add(name)
-                say(f"a file of --media is not sent: {error}")
+                print_message(f"a file of --media is not sent: {error}")
             message = "There is no such file."
             return served.page("message.html.j2", 404, title="Not found", message=message)
         return sent(file, kind, request.headers.get("range"))

@@ -32,7 +32,7 @@ def bound_by_prices(
     money_price: float,
     support: NDArray[np.bool_],
     values: Floats,
-    say: Callable[[str], object],
+    log: Callable[[str], object],
 ) -> float:
     """Price every task; tasks that are the same in everything are priced once.
 
@@ -49,7 +49,7 @@ def bound_by_prices(
     terms = []
     for j, name in enumerate(plan.quality.tasks):
         if j and j % EVERY == 0:
-            say(f"priced {j} of {m} tasks")
+            log(f"priced {j} of {m} tasks")
         fixed = ~free[:, j]
         may = allowed[:, j] & beside(groups, fixed)
         cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())

@@ -55,7 +55,7 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
     if not isinstance(leaves, list) or not leaves:
         raise ValueError("must hold a list of leaves and nothing else")
     read = [_Leaf(plan, number, leaf) for number, leaf in enumerate(leaves, start=1)]
-    _require_tree([leaf.path for leaf in read], 0)
+    _check_tree([leaf.path for leaf in read], 0)
     tasks = _Tasks(plan)
     bounds = [tasks.bound(leaf) for leaf in read]
     for leaf, bound in zip(read, bounds, strict=True):
@@ -121,7 +121,7 @@ def _names(given: Any, known: set[str]) -> frozenset[str]:
     return frozenset(given)
 
 
-def _require_tree(paths: list[list[tuple[Test, bool, int]]], depth: int) -> None:
+def _check_tree(paths: list[list[tuple[Test, bool, int]]], depth: int) -> None:
     """Refuse leaves that leave out plans: at every node both sides of one test must be there."""
     if len(paths) == 1 and len(paths[0]) == depth:
         return
@@ -132,8 +132,8 @@ def _require_tree(paths: list[list[tuple[Test, bool, int]]], depth: int) -> None
     most, least = {path[depth][2] for path in low}, {path[depth][2] for path in high}
     if len(most) != 1 or least != {count + 1 for count in most}:
         raise ValueError("a test must have the sides 'at most k' and 'at least k + 1'")
-    _require_tree(low, depth + 1)
-    _require_tree(high, depth + 1)
+    _check_tree(low, depth + 1)
+    _check_tree(high, depth + 1)
 
 
 class _Tasks:

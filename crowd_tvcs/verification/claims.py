@@ -18,7 +18,7 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from crowd_tvcs.verification.rations import TOLERANCE, cost_of
 from crowd_tvcs.verification.written import is_number
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 SLOPES_OFF = 1e-8  # of a deviation, from differences
 LISTED = 3  # names of one field
@@ -102,16 +102,16 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
     wanted = _fields(found, has_bound=summary.get("bound") is not None)
     out = [f"{name}: is missing in summary.json" for name in wanted if name not in summary]
     more = set(summary) - set(wanted) if found.parameters["method"] in KNOWN else ()
-    out += [f"{shown(n)}: is no field of this method's summary.json" for n in summary if n in more]
+    out += [f"{quoted(n)}: is no field of this method's summary.json" for n in summary if n in more]
     if out:
         return out
     for facts in (_counts, _accuracies, _proof):
         for place, holds, recomputed in facts(summary, found):
             if not holds:
                 at = (place,) if isinstance(place, str) else place
-                said = shown(_said(summary, at))
+                said = quoted(_said(summary, at))
                 where = ", ".join([at[0], *map(repr, at[1:])])
-                must = recomputed if isinstance(recomputed, str) else shown(recomputed)
+                must = recomputed if isinstance(recomputed, str) else quoted(recomputed)
                 out.append(f"{where}: summary.json says {said}, recomputed {must}")
     return out
 

@@ -100,7 +100,7 @@ def bound_by_prices(
     pairs: Assigned,
     values: Floats,
     slack: float,
-    say: Callable[[str], object],
+    log: Callable[[str], object],
 ) -> float:
     """Price one task of every line at some priors; return the bound that this proves.
 
@@ -129,7 +129,7 @@ def bound_by_prices(
         worth = []
         for p in at:
             if done and done % EVERY == 0:
-                say(f"priced {done} of {group_prior.size} groups of tasks")
+                log(f"priced {done} of {group_prior.size} groups of tasks")
             done += 1
             there = tasks[prior[tasks] == p]
             known = float((values[there] - spent[there]).max(initial=-np.inf))

@@ -52,8 +52,8 @@ from crowd_tvcs.verification.written import (
     read_prices,
     read_record,
 )
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def verify(
     quality: Path | None = None,
     *,
     methods: Collection[str] = (),
-    say: Callable[[str], object] = lambda _: None,
+    log: Callable[[str], object] = lambda _: None,
 ) -> Verification:
     """Recompute what summary.json says from assignment.csv, prices.csv and the tables.
 
@@ -120,11 +120,11 @@ def verify(
     said, has_prices = summary.get("bound"), PRICES in record.outputs
     if (said is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
-        out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
+        out.violations.append(f"bound: summary.json says {quoted(said)}, run.json names {there}")
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            by_prices = _bound(plan, prices, pairs, values, say)
+            by_prices = _bound(plan, prices, pairs, values, log)
         except ValueError as error:
             out.violations.append(str(error))
         by_prices = out.bound = usable(by_prices)
@@ -150,7 +150,7 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
     )
     if read.layout != record.layout:
         raise DataError(
-            f"layout must be {shown(read.layout)}, found {shown(record.layout)}", path=record.path
+            f"layout must be {quoted(read.layout)}, found {quoted(record.layout)}", path=record.path
         )
     numbers = {k: given[k] for k in (*NUMBERS, "common_error") if k in given}
     if isinstance(read, FactorsFile) and ACCURACY in record.outputs:
@@ -169,13 +169,13 @@ def _bound(
     prices: tuple[Floats, float, float],
     pairs: Assigned,
     values: Floats,
-    say: Callable[[str], object],
+    log: Callable[[str], object],
 ) -> float:
     """Return the bound that the prices of workers, budget and money prove."""
     if plan.is_table:
-        return bound_by_prices(plan, *prices, pairs.support, values, say)
+        return bound_by_prices(plan, *prices, pairs.support, values, log)
     slack = SLACK * (1.0 - math.fsum(values) / values.size)
-    return factors.bound_by_prices(plan, *prices[:2], pairs, values, slack, say)
+    return factors.bound_by_prices(plan, *prices[:2], pairs, values, slack, log)
 
 
 def _accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:

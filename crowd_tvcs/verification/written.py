@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.columns import open_exactly, rows_by_name
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 
 MOST = 2**63 - 1
 TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
@@ -170,7 +170,7 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
     """
     told = read_json(path)
     if told.get("command") != "crowd-tvcs assign":
-        what = f"command must be crowd-tvcs assign, found {shown(told.get('command'))}"
+        what = f"command must be crowd-tvcs assign, found {quoted(told.get('command'))}"
         raise DataError(what, path=path)
     _require(path, told, RECORD)
     parameters = told["parameters"]
@@ -270,7 +270,7 @@ def read_prices(
     row_of = rows_by_name(table, 0, "worker", set(workers))
     if (values < 0.0).any():
         r = int(np.argmax(values < 0.0)) + 1
-        raise table.error(f"must be a price >= 0, found {shown(table.rows[r][1])}", r, 1)
+        raise table.error(f"must be a price >= 0, found {quoted(table.rows[r][1])}", r, 1)
     missing = [name for name in workers if name not in row_of]
     if missing:
         raise table.error(f"must have one price per worker, found none of {missing[0]!r}")
@@ -279,7 +279,7 @@ def read_prices(
         price = 0.0 if name == "money_price" and money is None else summary.get(name)
         if not is_number(price) or price < 0.0:
             raise DataError(
-                f"{name} must be a number >= 0, found {shown(price)}",
+                f"{name} must be a number >= 0, found {quoted(price)}",
                 path=path.parent / "summary.json",
             )
         others.append(float(price))
@@ -294,11 +294,11 @@ def _require(path: Path, told: Mapping[str, Any], kinds: dict[str, Kind], at: st
             _refuse(path, at + name, words, told[name])
     for name in told:
         if name not in kinds:
-            raise DataError(f"{shown(at + name)} is no field that is written", path=path)
+            raise DataError(f"{quoted(at + name)} is no field that is written", path=path)
 
 
 def _refuse(path: Path, name: str, words: str, found: object) -> NoReturn:
-    raise DataError(f"{name} must be {words}, found {shown(found)}", path=path)
+    raise DataError(f"{name} must be {words}, found {quoted(found)}", path=path)
 
 
 def _hashes(

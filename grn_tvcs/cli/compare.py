@@ -12,7 +12,7 @@ from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -159,9 +159,9 @@ def _tables(given: CompareOptions) -> None:
         names = (path.resolve().name for path in given.tables)
         words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
         write_files(found, out, command=command_line(words, parameters | {"seed": given.seed}))
-    say(found.describe())
-    say(found.describe_power())
-    say(f"open {given.out / 'report.html'}")
+    print_message(found.describe())
+    print_message(found.describe_power())
+    print_message(f"open {given.out / 'report.html'}")
 
 
 def _read(given: CompareOptions) -> dict[str, Expression]:
@@ -213,10 +213,10 @@ def _finished(given: CompareOptions) -> None:
         out.table("differences.tsv", header, rows)
         out.text("report.html", page)
     counts = {kind: sum(row[2] == kind for row in rows) for kind in KINDS[:-1]}
-    say(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
+    print_message(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
     for sentence in said:
-        say(sentence)
-    say(f"open {given.out / 'report.html'}")
+        print_message(sentence)
+    print_message(f"open {given.out / 'report.html'}")
 
 
 def _refuse_what_is_for_tables(given: CompareOptions) -> None:

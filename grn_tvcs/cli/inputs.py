@@ -14,15 +14,15 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.expression.subset import FEWEST
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
-from grn_tvcs.methods.at_rest import refuse_unsuited
+from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in, same_but_for_case
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined
 from tvcs_core.files.record import run_record
-from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_table, read_text
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
@@ -51,7 +51,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
-            "rest; given as EXPRESSION they are samples at rest too"
+            "rest; given as EXPRESSION they are steady-state samples too"
         )
     regulators = read_regulators(given.regulators, data)
     targets = None if given.targets is None else read_gene_names(given.targets, data)
@@ -94,16 +94,16 @@ def goes_on(given: InferOptions) -> bool:
         another method, whose work the end of this run would remove. Whether it is of these data,
         options and seed is known to who goes on with it, and refused there.
     """
-    is_there = given.finished.is_dir()
+    is_there = given.checkpoints.is_dir()
     methods = set()
     if is_there:
-        methods = {path.name for path in given.finished.iterdir() if path.is_dir()}
+        methods = {path.name for path in given.checkpoints.iterdir() if path.is_dir()}
     anew = given.force and not given.resume
     if (others := sorted(methods - {given.method})) and not anew:
         raise DataError(
-            f"is of a run with method {listed(others)} (now {given.method}); give --force "
+            f"is of a run with method {joined(others)} (now {given.method}); give --force "
             f"{'in place of --resume ' if given.resume else ''}to begin anew",
-            path=given.finished,
+            path=given.checkpoints,
         )
     if is_there and not (given.resume or given.force):
         raise ValueError(
@@ -116,7 +116,7 @@ def goes_on(given: InferOptions) -> bool:
 def is_done(given: InferOptions) -> bool:
     """Whether the folder holds the results of just this run, so that nothing is left to do."""
     path = given.out / "run.json"
-    if not path.is_file() or given.finished.is_dir():
+    if not path.is_file() or given.checkpoints.is_dir():
         return False
     try:
         before = json.loads(read_text(path))
@@ -219,14 +219,14 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
     names = frozenset(names_in(path, data.genes))
     missing = sorted(names - set(data.genes))
     if len(missing) == len(names):
-        found = listed(missing) or "an empty list"
+        found = joined(missing) or "an empty list"
         raise DataError(
             f"must name genes of the expression file, found none: here stands {found}; "
-            f"there {listed(data.genes)}",
+            f"there {joined(data.genes)}",
             path=path,
         )
     if same := same_but_for_case(missing, data.genes):
-        say(f"warning: {path}{same.replace('; ', ': ', 1)}")
+        print_message(f"warning: {path}{same.replace('; ', ': ', 1)}")
     return names
 
 
@@ -236,5 +236,5 @@ def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
         return None
     found = reference_in(path, sorted(data.genes))
     for message in found.said():
-        say(f"warning: {path}: {message}")
+        print_message(f"warning: {path}: {message}")
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grn_tvcs.expression.options import Options
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -25,8 +25,8 @@ ExpressionFiles = Annotated[
     typer.Argument(
         metavar="EXPRESSION",
         help="TSV or CSV, plain or .gz, or .xlsx: one row per sample, one column per gene, a "
-        "column Time, empty where a sample is at rest (without the column all are); or AnnData's "
-        ".h5ad, or GEO's series matrix. "
+        "column Time, empty where a sample is in steady state (without the column all are); or "
+        "AnnData's .h5ad, or GEO's series matrix. "
         "Several files of the same genes are taken together. "
         "Columns series, condition, replicate name the series; without them a blank line or a "
         "time that falls back starts a new one. A column perturbed holds 0 or 1.",
@@ -96,7 +96,7 @@ class Layout(Options):
             return data
         averaged = in_bins(data, wanted)
         if averaged is not data:
-            say(averaged.notes[-1])
+            print_message(averaged.notes[-1])
         return averaged
 
     def wanted_bins(self) -> int | str:

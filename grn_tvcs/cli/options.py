@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 OFF = "off"
-FINISHED = ".resume"
+CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
     "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype",
@@ -110,7 +110,9 @@ class InferOptions:
     knockdowns: Annotated[
         Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
     ] = None
-    wildtype: Annotated[Path | None, file_option("Wild type at rest: one column per gene.")] = None
+    wildtype: Annotated[
+        Path | None, file_option("Wild type in steady state: one column per gene.")
+    ] = None
     prior: Annotated[
         Path | None,
         file_option(
@@ -179,14 +181,14 @@ class InferOptions:
     ] = False
 
     @property
-    def finished(self) -> Path:
-        """The folder of the finished parts of an interrupted run, of any method."""
-        return self.out / FINISHED
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints of an interrupted run, of any method."""
+        return self.out / CHECKPOINTS
 
     @property
-    def kept(self) -> Path:
-        """The part of it that is of this method."""
-        return self.finished / self.method
+    def checkpoint_dir(self) -> Path:
+        """The folder of the checkpoints of this method."""
+        return self.checkpoints / self.method
 
     @property
     def edges_file(self) -> str:

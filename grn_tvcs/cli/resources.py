@@ -16,7 +16,7 @@ SECONDS_PER_SAMPLE_AND_PAIR = 3e-11
 SECONDS_PER_PAIR_KEPT = 4e-8  # in a unit of halves: written to the disk, for --resume
 SECONDS_PER_PAIR_AFTER = 3e-7  # adding up, rounding, the caps
 SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
-BYTES_AT_REST = 0.24e9
+BYTES_BASE = 0.24e9
 BYTES_PER_PAIR = 120.0
 BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
 BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series
@@ -99,7 +99,7 @@ def estimate(work: Work) -> Cost:
         + SECONDS_PER_LINE * work.lines
     )
     per_pair = BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * work.threads
-    return Cost(seconds, BYTES_AT_REST + per_pair * pairs)
+    return Cost(seconds, BYTES_BASE + per_pair * pairs)
 
 
 def memory_of_ranking(regulators: int, targets: int) -> Cost:
@@ -107,7 +107,7 @@ def memory_of_ranking(regulators: int, targets: int) -> Cost:
 
     Forests and what else it keeps at work come on top; how long it takes is not said.
     """
-    return Cost(0.0, BYTES_AT_REST + BYTES_PER_PAIR_RANKED * regulators * targets)
+    return Cost(0.0, BYTES_BASE + BYTES_PER_PAIR_RANKED * regulators * targets)
 
 
 def estimate_of_parts(work: Work, trees: int) -> Cost:

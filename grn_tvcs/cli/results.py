@@ -10,7 +10,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
@@ -105,11 +105,11 @@ class Inference:
             "selected": int(self.network.out_degrees.sum()),
             "constant_genes": list(self.data.constant_genes),
         }
-        if self.data.n_at_rest:
+        if self.data.n_steady:
             n_series = len(self.data.pieces())
             facts["samples"] = {
                 "in_series": len(self.data.times), "series": n_series,
-                "at_rest": self.data.n_at_rest,
+                "steady": self.data.n_steady,
             }  # fmt: skip
             facts["not_known"] = unknowable(self.data, self.given.method)
         if self.network.notes:

@@ -9,7 +9,7 @@ import typer
 
 from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
 from tvcs_core.command.results import print_json
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
@@ -62,7 +62,7 @@ def _named(edges: Path, reference: Path) -> list[str]:
     from grn_tvcs.network.edge_files import names_in_edges, names_in_reference
 
     names = sorted({*names_in_edges(edges), *names_in_reference(reference)})
-    say(
+    print_message(
         f"warning: no list of genes: the pairs of the {len(names)} genes that EDGES and REFERENCE "
         "name count; give --genes FILE if more were measured"
     )

@@ -10,7 +10,7 @@ import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 # The options for a network that is grown, with what `simulate` calls them.
 GROWN = {
@@ -113,7 +113,7 @@ def simulate(given: SimulateOptions) -> None:
         write_simulation(made, out.folder)
         out.record |= {"levels_divided_by": made.scale, "genes": list(made.network.genes)}
     degrees = made.network.out_degrees
-    say(
+    print_message(
         f"{len(made.network.genes)} genes, {int(degrees.sum())} edges of "
         f"{int((degrees > 0).sum())} regulators; written to {given.out}"
     )

@@ -156,7 +156,7 @@ class Inference:
                     engine,
                     choice.job,
                     choice.take,
-                    checkpoint_dir=self.given.kept,
+                    checkpoint_dir=self.given.checkpoint_dir,
                     progress=of_folds,
                 )
                 network = self._infer(both, of_network)
@@ -172,7 +172,7 @@ class Inference:
         given = self.given
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,
-            keep=given.kept, **self._asked(),
+            checkpoint_dir=given.checkpoint_dir, **self._asked(),
         )  # fmt: skip
 
     def _sizes(self) -> tuple[int, int]:

@@ -25,9 +25,9 @@ from grn_tvcs.comparison.permutations import (
     series_needed,
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
-from grn_tvcs.expression.expression import Expression, require_expression
+from grn_tvcs.expression.expression import Expression, check_expression
 from grn_tvcs.network.rules import Rules, gene_set
-from tvcs_core.arguments import names_of, require_number
+from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread
 from tvcs_core.lazy import load
 from tvcs_core.streams import stream
@@ -300,7 +300,7 @@ def compare(
     Parameters
     ----------
     a, b
-        The conditions, each with at least two series. Samples at rest are not used.
+        The conditions, each with at least two series. Steady-state samples are not used.
     names
         Names of the conditions.
     regulators
@@ -322,8 +322,8 @@ def compare(
         If a condition has fewer than two series, the conditions share fewer than half of their
         genes, or an option is out of its range.
     """
-    require_number("level", fdr)
-    require_number("permutations", permutations, whole=True)
+    check_number("level", fdr)
+    check_number("permutations", permutations, whole=True)
     if not 0 < fdr < 1:
         raise ValueError(f"fdr (--false-discovery) must be above 0 and below 1, found {fdr:g}")
     if permutations < MIN_PERMUTATIONS:
@@ -333,8 +333,8 @@ def compare(
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
-    require_expression("a", a)
-    require_expression("b", b)
+    check_expression("a", a)
+    check_expression("b", b)
     first, second, notes = with_common_genes(a, b, names, scale)
     both, n_first = pool_conditions(first, second, scale)
     inputs = (

@@ -23,7 +23,7 @@ from grn_tvcs.expression.together import (
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 TAKES = (
     "time_column", "sample_column", "series_column", "ignore", "keep", "replicates", "missing",
@@ -53,8 +53,8 @@ def with_common_genes(
     if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
-            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
-            f"there {listed(b.genes)}{cased}); use the same kind of gene names in both"
+            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({joined(a.genes)}; "
+            f"there {joined(b.genes)}{cased}); use the same kind of gene names in both"
         )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
@@ -81,8 +81,10 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 
 def _refuse_few_series(name: str, part: Expression) -> None:
     n = len(part.pieces())
-    if part.n_at_rest:
-        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, only time series are")
+    if part.n_steady:
+        warn_user(
+            f"{name}: {part.n_steady} steady-state samples are not used, only time series are"
+        )
     if n < MIN_SERIES:
         needed = series_needed(MIN_SERIES, MIN_SERIES)
         raise ValueError(
@@ -106,12 +108,12 @@ def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict
     if len(places) != 1:
         near = "" if places else did_you_mean(column, heads)
         raise sheet.error(
-            f"must have one column {shown(column)}, found {len(places)}{near}; the columns are "
-            f"{listed(heads)}",
+            f"must have one column {quoted(column)}, found {len(places)}{near}; the columns are "
+            f"{joined(heads)}",
             HEAD,
         )
     [place] = places
-    sheet.grid.require_rectangle()
+    sheet.grid.check_rectangle()
     cells = sheet.cells(place)
     found = list(dict.fromkeys(cells))
     if "" in found:
@@ -120,7 +122,7 @@ def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict
     chosen = list(wanted) or found
     if missing := [name for name in chosen if name not in found]:
         raise sheet.error(
-            f"must name the condition {shown(missing[0])}, found {listed(found)}", column=place
+            f"must name the condition {quoted(missing[0])}, found {joined(found)}", column=place
         )
     if len(chosen) != 2:
         remedy = (
@@ -129,7 +131,7 @@ def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict
             else "name two of them by --conditions"
         )
         raise sheet.error(
-            f"must name two conditions, found {len(chosen)}: {listed(chosen)}; {remedy}",
+            f"must name two conditions, found {len(chosen)}: {joined(chosen)}; {remedy}",
             column=place,
         )
     return {

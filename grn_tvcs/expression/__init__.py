@@ -1,4 +1,4 @@
-"""Expression over time and at rest: its files, scales, gaps and steady states.
+"""Expression over time and in steady state: its files, scales, gaps and steady states.
 
 It infers no edges. The names below are those that users import.
 """

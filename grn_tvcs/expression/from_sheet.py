@@ -1,6 +1,6 @@
 """Expression from a table of samples x genes: columns or falling times separate its series.
 
-A sample without a time is at rest; in a table without a time all are.
+A sample without a time is in steady state; in a table without a time all are.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from grn_tvcs.expression.missing_values import (
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 PLAIN = Options()
@@ -107,7 +107,7 @@ def expression_in(
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
         notes = said_of_gaps(values, rows, named, n_all, missing) + notes
     names = [name for name in named if name is not None]
-    n = len(names)  # the samples of series; those at rest stand behind them
+    n = len(names)  # the samples of series; those in steady state stand behind them
     series = Series(names, rows[:n])
     if n:
         ways = _may_be_series(sheet, lower, options)
@@ -128,7 +128,7 @@ def expression_in(
         tuple(header[j] for j in genes),
         None if on is None else _perturbed_of(sheet, lower, on, samples, Series(names, rows[:n])),
         notes=(*notes, *([note] if note else ())),
-        at_rest=values[n:],
+        steady_values=values[n:],
         cells=None if cells is None else cells[series.rows],
     )
 
@@ -152,7 +152,7 @@ def _contents(sheet: Sheet, lower: list[str], options: Options) -> _Contents:
     is_gene = genes_by_name(path, [header[j] for j in free], options.keep, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
-    sheet.grid.require_rectangle()
+    sheet.grid.check_rectangle()
     times, unit = np.full(len(sheet), np.nan), ""
     if has_time:
         times, unit = times_in(sheet, lower.index("time"))
@@ -188,7 +188,7 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
     header = sheet.heads
     if not genes:
         raise sheet.error(
-            f"must have a column for each gene, found only {listed(sheet.heads)}", row=HEAD
+            f"must have a column for each gene, found only {joined(sheet.heads)}", row=HEAD
         )
     for j in genes:
         if not header[j]:
@@ -212,12 +212,12 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
                 "different genes: do not average them, take the names from the source of the table"
             )
         raise sheet.error(
-            f"gene names must be different, found twice: {listed(twice)}; {remedy}", row=HEAD
+            f"gene names must be different, found twice: {joined(twice)}; {remedy}", row=HEAD
         )
 
 
 def perturbed_in(sheet: Sheet, lower: list[str], is_rest: Flags) -> Flags | None:
-    """Whether a perturbation was on in each sample; False for those at rest, whose cell is free."""
+    """Whether each sample was perturbed; False in steady state, where the cell is free."""
     if "perturbed" not in lower or is_rest.all():
         return None
     column = lower.index("perturbed")
@@ -225,7 +225,7 @@ def perturbed_in(sheet: Sheet, lower: list[str], is_rest: Flags) -> Flags | None
     for i, cell in enumerate(cells):
         if cell.lower() not in (*ON, *OFF) and not is_rest[i]:
             raise sheet.error(
-                f"must be 0 or 1 (or no and yes, false and true), found {shown(cell)}",
+                f"must be 0 or 1 (or no and yes, false and true), found {quoted(cell)}",
                 i,
                 column,
             )
@@ -276,5 +276,5 @@ def _with_some_value(
     gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
         raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {joined(gone)}")
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

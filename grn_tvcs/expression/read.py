@@ -27,7 +27,7 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
 from grn_tvcs.expression.judge.series import TELL
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sample_sheet import joined
+from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.together import together
 from tvcs_core.arguments import describe_value
@@ -93,10 +93,10 @@ def judged(sheet: Sheet, options: Options, remedy: str = TELL) -> Expression:
         The remedy if nothing separates series.
     """
     if sheet.beside is not None:
-        return expression_in(*joined(sheet, sheet.beside, options, remedy))
+        return expression_in(*join_sheet(sheet, sheet.beside, options, remedy))
     if not options.genes_in_rows:
         return expression_in(sheet, options)
-    sheet.require_names()
+    sheet.check_names()
     sheet = without(sheet, options.ignore)
     options = replace(options, ignore=())
     made = turned(sheet, options, may_be_times=True)

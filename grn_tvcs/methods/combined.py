@@ -142,7 +142,7 @@ def combined(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the probability that they are true.
 
@@ -165,7 +165,7 @@ def combined(
         Knock-outs, knock-downs and wild type.
     prior
         As in ``ensemble``.
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`; networks are simulated in parallel.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
@@ -184,13 +184,13 @@ def combined(
     first, second = _split_progress(progress, n_to_simulate)
     evidence = compute_evidence(
         expression, rules, rng, steady, resamples=resamples,
-        threads=threads, engine=engine, progress=first, keep=keep,
+        threads=threads, engine=engine, progress=first, checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     if n_to_simulate:
         known = load_or_calibrate(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
             null_model=model.null_model(design), threads=threads, engine=engine, progress=second,
-            keep=keep,
+            checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
     network = _unscored(expression.genes, evidence)
     shared = shared_direction(expression)
@@ -200,7 +200,7 @@ def combined(
         why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
-        sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, keep)
+        sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, checkpoint_dir)
         ranking = SUM_RANKING.format("lagged regression, " if LAGGED in evidence.scores else "")
         return _with_ranking(network, evidence, sums, prior, Verdict(why_not=why_not + ranking))
     logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
@@ -363,15 +363,17 @@ def _sum_of_sources(
     rng: np.random.Generator,
     steady: SteadyStates | None,
     engine: Engine,
-    keep: Path | None,
+    checkpoint_dir: Path | None,
 ) -> Array:
     """Return the sum of ``ensemble`` over the sources that the samples allow; [input, gene]."""
     n, genes = evidence.allowed.shape[1], expression.genes
     forest = partial(importances, trees=TREES)
     candidates = rules.inputs(genes, expression.constant_genes)
     logs = all_log_levels(expression, steady)
-    keep = None if keep is None else keep / "more trees"
-    found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
+    checkpoint_dir = None if checkpoint_dir is None else checkpoint_dir / "more trees"
+    found = level_trees(
+        logs, genes, candidates, rng, forest, engine=engine, checkpoint_dir=checkpoint_dir
+    )
     scores = evidence.scores | {LEVELS: found}
     added = [scale_by_top_mean(scores[part], n) for part in (LEVELS, PARTIAL)]
     if LAGGED in scores:

@@ -10,8 +10,8 @@ are added, each divided by the mean of its strongest, one per gene:
         variance, not normalised per target),
     partial correlation with shrinkage (`evidence.partial_correlation`).
 
-The last two ignore time and also use samples at rest. Knock-outs and knock-downs contribute as in
-``tvcs``. Nothing is trained, so nothing can be trained on the wrong kind of data.
+The last two ignore time and also use steady-state samples. Knock-outs and knock-downs contribute as
+in ``tvcs``. Nothing is trained, so nothing can be trained on the wrong kind of data.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def ensemble(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the sum of three kinds of evidence, and of knock-outs if given.
 
@@ -98,7 +98,7 @@ def ensemble(
     prior
         Prior edges, with genes in the order of `expression`. They raise the scores of the listed
         pairs as far as the data confirm the list (`evidence.prior_edges`).
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`, for the trees too.
     """
     if min(trees, resamples) < 1 or (hub_power or 0.0) < 0:
@@ -114,7 +114,7 @@ def ensemble(
     )
     series = lagged_regression(
         expression, rules, rng, replace(DEFAULT_PLAN, resamples=resamples),
-        threads=threads, engine=engine, progress=first, keep=keep,
+        threads=threads, engine=engine, progress=first, checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     knocked = _of_knockouts(steady, expression, candidates)
     hubs = estimate_hub_priors(series.scores, hub_power, knocked.power_for_series)
@@ -122,7 +122,7 @@ def ensemble(
     logs = all_log_levels(expression, steady)
     levels = level_trees(
         logs, genes, candidates, rng, forest, second,
-        engine=engine or Threads(threads), keep=keep,
+        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)

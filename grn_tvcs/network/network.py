@@ -20,8 +20,8 @@ from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
-from tvcs_core.arguments import names_of, require_kind
-from tvcs_core.files.shown import listed
+from tvcs_core.arguments import check_type, names_of
+from tvcs_core.files.display import joined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,12 +123,12 @@ class Network:
 
     def __post_init__(self) -> None:
         genes, pairs = self.genes, self.pairs
-        require_kind("genes", genes, tuple)
-        require_kind("pairs", pairs, Pairs)
+        check_type("genes", genes, tuple)
+        check_type("pairs", pairs, Pairs)
         for name in FIXED:
             getattr(pairs, name).setflags(write=False)
         if twice := repeated(genes):
-            raise ValueError(f"gene names must be different, found twice: {listed(twice)}")
+            raise ValueError(f"gene names must be different, found twice: {joined(twice)}")
         if not (np.isfinite(pairs.scores).all() and (pairs.scores >= 0).all()):
             raise ValueError("scores must be finite and >= 0")
         rows, cols = pairs.on_themselves
@@ -271,7 +271,7 @@ class Network:
         of = ranked_selected if selected_only else ranked
         return self.listed(of(self.pairs, self.genes))
 
-    def listed(self, some: Ranked) -> list[Edge]:
+    def joined(self, some: Ranked) -> list[Edge]:
         """These pairs as edges."""
         pairs, at = self.pairs, (some.rows, some.cols)
         nothing = [None] * len(some.rows)

@@ -62,7 +62,7 @@ class Links:
         with self.store.write() as (connection, _, _):
             known = _ids(connection)
             names = sorted(known if workers is None else workers)
-            _require_known(names, known)
+            _check_known(names, known)
             sign = self._signer.sign
             tokens = {name: sign(secrets.token_urlsafe(BYTES)).decode() for name in names}
             rows = [
@@ -85,7 +85,7 @@ class Links:
         names, revoked = sorted(workers), 0
         with self.store.write() as (connection, _, _):
             known = _ids(connection)
-            _require_known(names, known)
+            _check_known(names, known)
             for name in names:
                 found = connection.execute(
                     update(access)
@@ -125,7 +125,7 @@ def _ids(connection: Connection) -> Mapping[str, int]:
     return dict(connection.execute(select(worker.c.name, worker.c.id)).all())
 
 
-def _require_known(names: Iterable[str], known: Mapping[str, int]) -> None:
+def _check_known(names: Iterable[str], known: Mapping[str, int]) -> None:
     for name in names:
         if name not in known:
             raise Refused(f"there is no worker {name!r} in this campaign")

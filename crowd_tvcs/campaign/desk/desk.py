@@ -10,7 +10,7 @@ from crowd_tvcs.campaign import leases, offers
 from crowd_tvcs.campaign.belief import is_due, is_due_now
 from crowd_tvcs.campaign.desk import turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
-from crowd_tvcs.campaign.entries import require_text
+from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.leases import Receipt, Refused
 from crowd_tvcs.campaign.offers import Offer
 from crowd_tvcs.campaign.settings import count_of, within
@@ -20,7 +20,7 @@ from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import later, together
 from crowd_tvcs.campaign.store.store import Store
-from tvcs_core.arguments import items_of, require_kind
+from tvcs_core.arguments import check_type, items_of
 
 
 class Desk:
@@ -56,7 +56,7 @@ class Desk:
         ValueError
             If `now` is no time.
         """
-        require_text("worker", worker)
+        check_text("worker", worker)
         moment = _moment(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.turn(*first) as (connection, settings, found):
@@ -77,7 +77,7 @@ class Desk:
         Refused
             If the pair was never given out, has another answer, or its slot went to another.
         """
-        _require_pair(worker, task)
+        _check_pair(worker, task)
         moment = _moment(now)
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
@@ -89,7 +89,7 @@ class Desk:
         self, worker: str, task: str, label: str, *, now: float | None = None
     ) -> tuple[Receipt, Offer]:
         """Submit an answer and lease the next task, in one go; errors as for `submit`."""
-        _require_pair(worker, task)
+        _check_pair(worker, task)
         moment = _moment(now)
         answer = (worker, task, label)
         first = leases.before_submit(worker, task)
@@ -137,9 +137,9 @@ class Desk:
         Refused
             If the worker does not have the task.
         """
-        _require_pair(worker, task)
-        require_text("reason", reason, or_none=True)
-        require_text("address", address, or_none=True)
+        _check_pair(worker, task)
+        check_text("reason", reason, or_none=True)
+        check_text("address", address, or_none=True)
         moment = _moment(now)
         first = leases.before_submit(worker, task)
         note = Note(worker, "skip", task, reason, address)
@@ -167,9 +167,9 @@ class Desk:
             If there is no answer, the worker has not given so many, another has answered the task
             since, a round was planned on the answer, or the task was closed.
         """
-        require_text("worker", worker)
+        check_text("worker", worker)
         answers = count_of("answers", answers)
-        require_text("address", address, or_none=True)
+        check_text("address", address, or_none=True)
         moment = _moment(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.write(*first) as (connection, settings, found):
@@ -183,8 +183,8 @@ class Desk:
         self, is_paused: bool = True, *, now: float | None = None, address: str | None = None
     ) -> None:
         """Hand out no task until `pause(False)`; answers to pending tasks are taken."""
-        require_kind("is_paused", is_paused, bool)
-        require_text("address", address, or_none=True)
+        check_type("is_paused", is_paused, bool)
+        check_text("address", address, or_none=True)
         note = Note(OPERATOR, "pause" if is_paused else "resume", address=address)
         with self.store.write() as (connection, _, _):
             queries.PAUSE(connection, is_paused=int(is_paused))
@@ -207,9 +207,9 @@ class Desk:
         Refused
             If there is no such worker.
         """
-        require_text("worker", worker)
-        require_kind("is_blocked", is_blocked, bool)
-        require_text("address", address, or_none=True)
+        check_text("worker", worker)
+        check_type("is_blocked", is_blocked, bool)
+        check_text("address", address, or_none=True)
         what = "block" if is_blocked else "unblock"
         note = Note(OPERATOR, what, detail=worker, address=address)
         with self.store.write() as (connection, _, _):
@@ -238,9 +238,9 @@ class Desk:
 
         given = items_of("tasks", tasks)
         for name in given:
-            require_text("name of a task", name)
-        require_kind("is_closed", is_closed, bool)
-        require_text("address", address, or_none=True)
+            check_text("name of a task", name)
+        check_type("is_closed", is_closed, bool)
+        check_text("address", address, or_none=True)
         names, what = sorted(given), "close" if is_closed else "reopen"
         with self.store.write() as (connection, _, _):
             for name in names:
@@ -251,9 +251,9 @@ class Desk:
             set_closed(connection, names, int(is_closed))
 
 
-def _require_pair(worker: str, task: str) -> None:
-    require_text("worker", worker)
-    require_text("task", task)
+def _check_pair(worker: str, task: str) -> None:
+    check_text("worker", worker)
+    check_text("task", task)
 
 
 def _moment(now: float | None) -> float:

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 MEDIA = ("image", "audio", "video")
 """The columns of content that name a file."""
@@ -72,7 +72,7 @@ def inside(media: Path | None, name: str) -> Path:
         If there is no folder, no such file, or it lies outside, by ``..`` or by a link.
     """
     if media is None:
-        raise ValueError(f"names the file {shown(name)}, which needs --media, the folder it is in")
+        raise ValueError(f"names the file {quoted(name)}, which needs --media, the folder it is in")
     root = media.resolve()
     try:
         found = (root / name).resolve()
@@ -80,7 +80,7 @@ def inside(media: Path | None, name: str) -> Path:
             return found
     except (OSError, ValueError):  # a name too long, or with a character that no file has
         pass
-    raise ValueError(f"must be a file inside {media}, found {shown(name)}")
+    raise ValueError(f"must be a file inside {media}, found {quoted(name)}")
 
 
 def open_media(media: Path | None, name: str, column: str | None = None) -> tuple[BinaryIO, str]:
@@ -110,12 +110,12 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         file = os.fdopen(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb")
     except OSError as error:
-        raise ValueError(f"names {shown(name)}, which cannot be read: {error.strerror}") from None
+        raise ValueError(f"names {quoted(name)}, which cannot be read: {error.strerror}") from None
     try:
         opened, there = os.fstat(file.fileno()), inside(media, name).stat()
         # A folder above it may have become a link in between.
         if not stat.S_ISREG(opened.st_mode) or not os.path.samestat(opened, there):
-            raise ValueError(f"must be a file inside {media}, found {shown(name)}")
+            raise ValueError(f"must be a file inside {media}, found {quoted(name)}")
         head = file.read(HEAD)
         kind = kind_of(head)
         if kind is None or (column is not None and not kind.startswith(_FITS[column])):
@@ -127,7 +127,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
     return file, kind
 
 
-def require_media(media: Path | None, name: str, column: str) -> None:
+def check_media(media: Path | None, name: str, column: str) -> None:
     """Judge a file that a task shows in a column of `MEDIA`; raise as `open_media` does."""
     open_media(media, name, column)[0].close()
 
@@ -135,7 +135,7 @@ def require_media(media: Path | None, name: str, column: str) -> None:
 def _refusal(name: str, head: bytes, kind: str | None, column: str | None) -> str:
     found = _described(head) if kind is None else f"of the kind {kind}"
     wanted, kinds = _WANTED.get(column or "", ("a picture, a sound or a film", "one of its kinds"))
-    return f"must be {wanted}, found {shown(name)}, which is {found}: save it as {kinds}"
+    return f"must be {wanted}, found {quoted(name)}, which is {found}: save it as {kinds}"
 
 
 def _described(head: bytes) -> str:

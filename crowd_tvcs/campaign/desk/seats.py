@@ -25,7 +25,7 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.store.statements import Statement, together
 from crowd_tvcs.campaign.store.store import Store
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def warn_of_haste(seats: Sequence[Seat]) -> str:
     hasty = sorted((seat for seat in seats if seat.is_hasty), key=lambda seat: -seat.fast)
     if not hasty:
         return ""
-    told = listed(f"{shown(seat.name)} {seat.fast} of {seat.answers}" for seat in hasty)
+    told = joined(f"{quoted(seat.name)} {seat.fast} of {seat.answers}" for seat in hasty)
     return (
         f"answers came faster than their tasks can be read, or than others give them: {told}; look "
         "at these workers' answers to gold, and block who does not look at the tasks"

@@ -22,7 +22,7 @@ from crowd_tvcs.campaign.state import AT_ONCE, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
-from crowd_tvcs.methods import assign, require_honoured
+from crowd_tvcs.methods import assign, check_honoured
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
@@ -45,7 +45,7 @@ def propose_in_factors(
     ValueError
         If there is money or a group, which only plans of a table honour.
     """
-    require_honoured(method or "best", ["kinds"])
+    check_honoured(method or "best", ["kinds"])
     is_open = _open_tasks(state)
     before = _accuracy_of_what_is_out(state)
     if not is_open.any():

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import write_rows
-from tvcs_core.command.shell import FAILED, say, stop
+from tvcs_core.command.shell import FAILED, exit_with_error, print_message
 from tvcs_core.files.extras import to_install
 
 MOST_GOLD = 0.5
@@ -125,7 +125,7 @@ class ServeOptions:
 @with_options
 def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
-    _require_extra()
+    _check_extra()
     from crowd_tvcs.serve.prefix import prefix_of
     from crowd_tvcs.serve.start import ListenAddress, serve
 
@@ -172,29 +172,29 @@ def links(
     Links that were made before stay good. The store keeps only hashes, so a link cannot be shown
     again.
     """
-    _require_extra()
+    _check_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
     with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
     write_rows(out, ["worker", "link"], rows, is_secret=True)
-    say(f"{len(rows)} links made; who has one answers in the worker's name")
+    print_message(f"{len(rows)} links made; who has one answers in the worker's name")
 
 
 @app.command()
 @stored
 def revoke(store: StoreName, workers: Names = None) -> None:
     """Revoke all links of some workers, at once."""
-    _require_extra()
+    _check_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
     if not workers:
         raise ValueError("--worker must name whose links to revoke")
     with open_campaign(store) as campaign:
-        say(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
+        print_message(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
 
 
-def _require_extra() -> None:
+def _check_extra() -> None:
     if any(find_spec(name) is None for name in NEEDED):
-        stop(f"error: the desk needs FastAPI and others: {to_install('serve')}", FAILED)
+        exit_with_error(f"error: the desk needs FastAPI and others: {to_install('serve')}", FAILED)

@@ -14,7 +14,7 @@ import typer
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.sync.labelling_tool import LabellingTool
@@ -186,7 +186,7 @@ def _run(store: str, front: LabellingTool, how: HowOptions) -> None:
     with open_campaign(store) as campaign, _webhook(how) as (call, wait):
         payloads = contents(campaign.store) if how.tasks is None else read_tasks(how.tasks).payload
         settings = Settings(how.batch, accounts, payloads, how.predictions)
-        sync = Sync(campaign, front, settings, say, call)
+        sync = Sync(campaign, front, settings, print_message, call)
         run(sync, every=how.every, once=how.once, patience=how.patience, wait=wait)
 
 

@@ -9,7 +9,7 @@ import typer
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.options import AsJson
 from tvcs_core.command.results import print_json
-from tvcs_core.command.shell import emit, say
+from tvcs_core.command.shell import print_data, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Offer
@@ -48,7 +48,7 @@ def submit(
         receipt = campaign.submit(worker, task, label)
     if as_json:
         print_json(vars(receipt), indent=None)
-    say(f"{receipt.reason}; the task is sure to {receipt.confidence:.4f}")
+    print_message(f"{receipt.reason}; the task is sure to {receipt.confidence:.4f}")
 
 
 @stored
@@ -58,14 +58,14 @@ def release(
 ) -> None:
     """Give up what a round issued and nobody answered, so that a replan can use its slots."""
     with open_campaign(store) as campaign:
-        say(f"{campaign.release(number)} pairs of round {number} given up")
+        print_message(f"{campaign.release(number)} pairs of round {number} given up")
 
 
 @stored
 def reopen(store: StoreName) -> None:
     """Open the tasks again that stop --close has closed."""
     with open_campaign(store) as campaign:
-        say(f"{campaign.reopen()} tasks are open again")
+        print_message(f"{campaign.reopen()} tasks are open again")
 
 
 @stored
@@ -78,7 +78,7 @@ def skip(
     """Give up a task that a worker was given; they are never offered it again."""
     with open_campaign(store) as campaign:
         campaign.skip(worker, task, reason)
-        say(f"worker {worker!r} is not asked about task {task!r} again")
+        print_message(f"worker {worker!r} is not asked about task {task!r} again")
 
 
 @stored
@@ -108,8 +108,8 @@ def _print(offer: Offer, as_json: bool) -> None:
     if as_json:
         print_json(vars(offer), indent=None)
     elif offer.task is not None:
-        emit(offer.task)
-    say(offer.reason)
+        print_data(offer.task)
+    print_message(offer.reason)
 
 
 def _hold_up(store: str, worker: str | None, is_held_up: bool) -> None:
@@ -120,9 +120,9 @@ def _hold_up(store: str, worker: str | None, is_held_up: bool) -> None:
         else:
             campaign.block(worker, is_held_up)
     if is_held_up:
-        say(f"{whom} gets {'a task' if worker is None else 'no more tasks'} until resume")
+        print_message(f"{whom} gets {'a task' if worker is None else 'no more tasks'} until resume")
     else:
-        say("tasks are handed out again" + ("" if worker is None else f" to {whom}"))
+        print_message("tasks are handed out again" + ("" if worker is None else f" to {whom}"))
 
 
 @stored
@@ -132,6 +132,6 @@ def upgrade(store: StoreName) -> None:
 
     version, copy = bring_up(store)
     if copy:
-        say(f"brought up from version {version}; what it was is kept in {copy}")
+        print_message(f"brought up from version {version}; what it was is kept in {copy}")
     else:
-        say(f"is of version {version} already; its tables stay as they are")
+        print_message(f"is of version {version} already; its tables stay as they are")

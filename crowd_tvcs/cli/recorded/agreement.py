@@ -10,7 +10,7 @@ import typer
 from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.agreement.agreement import Agreement
@@ -100,14 +100,14 @@ def _print(found: Agreement) -> None:
 
 def _say_what_is_left_out(found: Agreement, least_common: int) -> None:
     told = found.summary()
-    say(
+    print_message(
         f"{told['tasks']} tasks with two answers or more, of which {told['tasks_that_tie']} tie; "
         f"{told['tasks_of_one_answer']} with one answer are left out"
     )
-    say(
+    print_message(
         f"{told['pairs']} pairs of workers with at least {least_common} tasks in common, "
         f"{told['pairs_without_kappa']} of them without a kappa (always one label); "
         f"{told['pairs_left_out']} with fewer are left out"
     )
     if lost := found.alpha.lost:
-        say(f"in {lost} draws all answers were the same: the intervals leave these out")
+        print_message(f"in {lost} draws all answers were the same: the intervals leave these out")

@@ -18,7 +18,7 @@ from crowd_tvcs.cli.answers import (
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -84,7 +84,7 @@ def models(given: ModelsOptions) -> None:
     who = read_annotators(given.workers, table)
     stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
     if stated is not None:
-        say(f"confidence: models state one with {int((stated == stated).sum())} answers")
+        print_message(f"confidence: models state one with {int((stated == stated).sum())} answers")
     prior = read_prior(given.prior, table.classes)
     fitted = fit_models(table, known, who.family_of, confidence=stated, prior=prior)
     people = _people(fitted, table, known, who)
@@ -92,13 +92,13 @@ def models(given: ModelsOptions) -> None:
     if given.person_accuracy is not None:
         accuracy = np.full(fitted.truth.size, given.person_accuracy)
     if (fitted.truth >= 0).all():
-        say("every task with answers is gold: nothing is left to hand on")
+        print_message("every task with answers is gold: nothing is left to hand on")
     handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, given.target, given.most)
     mixes = _annotator_mixes(fitted, who, handed)
     _write(given, table.layout, handed, who, people, mixes)
     _say(given, handed, who)
     _say_mixes(mixes, given.target, handed.doubt)
-    say(f"written to {given.out}")
+    print_message(f"written to {given.out}")
 
 
 def _check(given: ModelsOptions) -> None:
@@ -225,35 +225,43 @@ def _say(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> No
     fitted, told = handed.models, _summary(handed)
     stranger = len(set(who.people) - set(who.rows))
     if stranger:
-        say(f"{stranger} workers with answers are not in {given.workers}: taken for people")
+        print_message(
+            f"{stranger} workers with answers are not in {given.workers}: taken for people"
+        )
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
-        say(f"{len(silent)} models have no answer and are left out")
+        print_message(f"{len(silent)} models have no answer and are left out")
     if len(set(_gold_classes(fitted))) == 1:
-        say(
+        print_message(
             "warning: all gold answered by models is of one class; of mistakes on others it is mute"
         )
     for i, n in sorted(fitted.calibrated.unused.items()):
         name = fitted.answers.workers[i]
-        say(f"the confidence of {name!r} is not used: {n} gold answers state one, 10 are needed")
+        print_message(
+            f"the confidence of {name!r} is not used: {n} gold answers state one, 10 are needed"
+        )
     if not fitted.is_fitted:
-        say(
+        print_message(
             f"only {told['gold']} gold tasks with answers of models: what families share is not "
             "measured, and taken to be as in most crowds"
         )
-    say(
+    print_message(
         f"{told['models']} models of {told['families']} families; on {told['gold']} gold tasks "
         f"they claim {told['claimed']:.3f} and reach {told['reached']:.3f} (taken for independent "
         f"they would claim {told['claimed_if_independent']:.3f})"
     )
     for line in contradictions(handed):
-        say(line)
+        print_message(line)
     if told["person_accuracy"] is None:
-        say("no gold answer of a person, and no --person-accuracy: people needed are not counted")
+        print_message(
+            "no gold answer of a person, and no --person-accuracy: people needed are not counted"
+        )
     else:
         low, high = told["person_accuracy_from"], told["person_accuracy_to"]
         where = f" (from {low:.3f} where models are unsure to {high:.3f})" if low < high else ""
-        say(f"people of accuracy {told['person_accuracy']:.3f}{where}, who else err on their own")
+        print_message(
+            f"people of accuracy {told['person_accuracy']:.3f}{where}, who else err on their own"
+        )
     for sentence in told["sentences"]:
         print(sentence)
 
@@ -280,7 +288,9 @@ def _say_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
     from crowd_tvcs.models.people import cheapest
 
     if not mixes:
-        say("no subsets.csv: it needs the cost of every model and of people, and people's accuracy")
+        print_message(
+            "no subsets.csv: it needs the cost of every model and of people, and people's accuracy"
+        )
         return
     best = cheapest(mixes, target)
     whom = " + ".join(best.models) or "no model"

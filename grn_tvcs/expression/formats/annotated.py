@@ -26,7 +26,7 @@ from grn_tvcs.expression.options import LayoutError, Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 RAW = "raw"
 TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
@@ -89,15 +89,15 @@ class Annotated(ABC):
         column = self.options.gene_column
         if column is not None and column not in self.var_columns():
             raise self.error(
-                f"var has no column {shown(column)}{did_you_mean(column, self.var_columns())}; it "
-                f"has {listed(self.var_columns()) or 'its index alone'}"
+                f"var has no column {quoted(column)}{did_you_mean(column, self.var_columns())}; it "
+                f"has {joined(self.var_columns()) or 'its index alone'}"
             )
         values = self.var(column)
         if column is not None and (unnamed := [v for v in values if v != v or not str(v)]):
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
         if twice := repeated(names):
-            raise self.error(f"gene names must be different, found twice: {listed(twice)}", column)
+            raise self.error(f"gene names must be different, found twice: {joined(twice)}", column)
         return tuple(names)
 
     def levels(self, n_samples: int, n_genes: int) -> Any:
@@ -127,9 +127,9 @@ class Annotated(ABC):
             raise self.error("has no raw; leave --layer out for X")
         if layer not in self.layers():
             known = [*self.layers(), *([RAW] if self.has_raw() else [])]
-            there_are = f"it has {listed(known)}" if known else "it has X alone: leave --layer out"
+            there_are = f"it has {joined(known)}" if known else "it has X alone: leave --layer out"
             raise self.error(
-                f"has no layer {shown(layer)}{did_you_mean(layer, known)}; {there_are}"
+                f"has no layer {quoted(layer)}{did_you_mean(layer, known)}; {there_are}"
             )
         return layer
 
@@ -206,7 +206,7 @@ def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
     return may_read(
         data.error(
             f"obs must have a column time, or give --time-column"
-            f"{' ' + likely[0] if likely else ''}; it has {listed(data.obs_columns())}"
+            f"{' ' + likely[0] if likely else ''}; it has {joined(data.obs_columns())}"
         ),
         *({"time_column": name} for name in likely),
     )
@@ -233,7 +233,7 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> set[str]:
     if strangers := sorted(wanted - set(genes)):
         known = [*data.obs_columns(), *genes]
         raise data.error(
-            f"has neither a column of obs nor a gene {shown(strangers[0])} for --ignore"
+            f"has neither a column of obs nor a gene {quoted(strangers[0])} for --ignore"
             f"{did_you_mean(strangers[0], known)}"
         )
     return wanted

@@ -17,7 +17,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
@@ -46,12 +46,12 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     genes = list(rows_by_name(sheet, "gene"))
     column = {cell: j for j, cell in enumerate(sheet.heads[1:])}
     if twice := repeated(sheet.heads[1:]):
-        raise sheet.error(f"cells must be different, found twice: {listed(twice)}", HEAD)
+        raise sheet.error(f"cells must be different, found twice: {joined(twice)}", HEAD)
     names = list(rows_by_name(clocks, "cell"))
     if unknown := [cell for cell in names if cell not in column]:
         raise clocks.error(
             f"every cell must have levels in {sheet.path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(column))}"
+            f"{joined(unknown)}; there stands {joined(list(column))}"
         )
     at = _pseudotimes(clocks)
     place = np.array([column[cell] for cell in names])
@@ -70,7 +70,7 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
 
 def _whole(path: str | Path) -> Sheet:
     sheet = open_sheet(path)
-    sheet.require_names()
+    sheet.check_names()
     return sheet
 
 
@@ -102,10 +102,10 @@ def _weights(sheet: Sheet, clocks: Sheet) -> NDArray[np.float64]:
         if strangers := sorted(set(found) ^ set(wanted)):
             raise sheet.error(
                 f"must have the {what} of {clocks.path}, but these are in one of the two only: "
-                f"{listed(strangers)}"
+                f"{joined(strangers)}"
             )
         if twice := repeated(found):
-            raise sheet.error(f"{what} must be different, found twice: {listed(twice)}", HEAD)
+            raise sheet.error(f"{what} must be different, found twice: {joined(twice)}", HEAD)
     weights = sheet.numbers(range(1, len(sheet.columns)), marks=MARKS)
     weights = np.where(np.isnan(weights), 0.0, weights)
     if (weights < 0).any():

@@ -13,7 +13,7 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.judge.names import CLOCK, NAMED
 from grn_tvcs.expression.judge.roles import IGNORED, KEPT
-from grn_tvcs.expression.missing_values import require_finite
+from grn_tvcs.expression.missing_values import check_finite
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Sheet
 from tvcs_core import DataError
@@ -46,7 +46,7 @@ class Matrix(NamedTuple):
         values = self.values
         if len(columns) < values.shape[1] or len(rows) < len(values):
             values = values[np.ix_(np.array(rows) - 1, np.array(columns, dtype=int))]
-        require_finite(
+        check_finite(
             values, lambda what, i, j: self.error(what, rows[i], columns[j]), refuse=refuse
         )
         return values
@@ -56,7 +56,7 @@ class Matrix(NamedTuple):
         gene = None if column is None or column < 0 else self.genes[column]
         return DataError(what, path=self.path, column=gene)
 
-    def require_rectangle(self) -> None:
+    def check_rectangle(self) -> None:
         """Refuse nothing: a matrix is one."""
 
 

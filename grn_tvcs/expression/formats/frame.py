@@ -14,13 +14,13 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes
-from grn_tvcs.expression.missing_values import require_finite
+from grn_tvcs.expression.missing_values import check_finite
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Column, Sheet, find_place
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ class Frame:
         for k, j in enumerate(columns):
             values[:, k] = self._numbers(self._frame.iloc[places - 1, j], places, j)
         error = lambda what, i, k: self.error(what, rows[i], columns[k])  # noqa: E731
-        require_finite(values, error, refuse=refuse)
+        check_finite(values, error, refuse=refuse)
         return values
 
     def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
@@ -73,7 +73,7 @@ class Frame:
         if wrong.size:
             i = int(wrong[0])
             raise self.error(
-                f"must be a number, found {shown(column.iloc[i])}; if the column is no gene, give "
+                f"must be a number, found {quoted(column.iloc[i])}; if the column is no gene, give "
                 f"ignore=[{self.heads[j]!r}]",
                 int(places[i]),
                 j,
@@ -85,7 +85,7 @@ class Frame:
         name = self.heads[column] if column is not None and column >= 0 else None
         return DataError(what, path=self.path, line=row or None, column=name)
 
-    def require_rectangle(self) -> None:
+    def check_rectangle(self) -> None:
         """Refuse nothing: a DataFrame is one."""
 
 
@@ -110,7 +110,7 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
     sheet = _sheet(FRAME, frame)
     if not options.genes_in_rows and (twice := repeated(sheet.heads)):
         raise DataError(
-            f"columns must be different, found twice: {listed(twice)}; rename or drop them "
+            f"columns must be different, found twice: {joined(twice)}; rename or drop them "
             "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)",
             path=FRAME,
         )
@@ -153,7 +153,7 @@ def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
     if frame.dtypes.iloc[0].kind == "f":
         raise DataError(
             "must name its genes by its index or in its first column, found numbers of rows and "
-            f"the levels {listed(sheet.cells(0)[:3])}; set the index (frame.set_index)",
+            f"the levels {joined(sheet.cells(0)[:3])}; set the index (frame.set_index)",
             path=FRAME,
         )
     return sheet

@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.options import LayoutError, may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
@@ -78,7 +78,7 @@ def genes_by_name(
     if is_control.any() and not is_control.all():
         controls = _at(names, is_control)
         warn_user(
-            f"{path}: left out {len(controls)} controls, which are no genes: {listed(controls)}"
+            f"{path}: left out {len(controls)} controls, which are no genes: {joined(controls)}"
         )
     else:
         is_control[:] = False
@@ -107,7 +107,7 @@ def refuse_results(path: str, names: Sequence[str], keep: Sequence[str] = ()) ->
         what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
     raise may_read(
         DataError(
-            f"must hold expression, but {listed(found)} are results of a test of genes: {what}"
+            f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
             f" (if they are genes, give {option_words({'keep': found[0]})})",
             path=path,
         ),
@@ -169,7 +169,7 @@ def _warn_of_facts(path: str, names: list[str], what: str) -> None:
     if what.startswith("number"):
         series = f", and if it tells series apart, {option_words({'series_column': names[0]})}"
     warn_user(
-        f"{path}: left out {listed(names)}, no genes but columns that {what}; if one is a gene, "
+        f"{path}: left out {joined(names)}, no genes but columns that {what}; if one is a gene, "
         f"give {one}{series}"
     )
 
@@ -207,13 +207,13 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
     if dates := [gene for gene in genes if known.DATE.fullmatch(gene)]:
         warn_user(
             f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
-            f"{listed(dates)}"
+            f"{joined(dates)}"
         )
     n_of = Counter(gene.lower() for gene in genes)
     if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
         warn_user(
             f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
-            f"different genes: {listed(twice)}"
+            f"different genes: {joined(twice)}"
         )
 
 
@@ -275,7 +275,7 @@ def _refuse_odd(path: str, names: list[str], values: Values, kept: set[str]) -> 
     which = tuple(names[j] for j in odd)
     ways = {"ignore": which}, {"keep": which}
     none, genes = map(option_words, ways)
-    why = "; ".join(f"{shown(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
+    why = "; ".join(f"{quoted(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
     raise may_read(
         DataError(
             f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "

@@ -14,7 +14,7 @@ from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 FEWEST_GENES = 20  # below which samples are unlike by chance
 FEWEST_SAMPLES = 4
@@ -40,7 +40,7 @@ def samples_by_name(path: str, names: Sequence[str], keep: Sequence[str] = ()) -
         ]
         told = [name for name, is_one in zip(names, is_told, strict=True) if is_one]
         warn_user(
-            f"{path}: left out {listed(told)}, which tell of the genes and are no samples; if one "
+            f"{path}: left out {joined(told)}, which tell of the genes and are no samples; if one "
             f"is a sample, give {option_words({'keep': told[0]})}"
         )
     return [not is_one for is_one in is_told]
@@ -72,7 +72,7 @@ def refuse_two_units(path: str, names: Sequence[str]) -> None:
         )
         raise may_read(
             DataError(
-                f"must hold levels in one unit, but {listed(list(units))} stand side by side: give "
+                f"must hold levels in one unit, but {joined(list(units))} stand side by side: give "
                 f"{each}",
                 path=path,
             ),
@@ -124,7 +124,7 @@ def refuse_unlike(
     none, samples = map(option_words, ways)
     raise may_read(
         DataError(
-            f"every column must be a sample, but {listed(odd)} may be none, for its numbers rise "
+            f"every column must be a sample, but {joined(odd)} may be none, for its numbers rise "
             f"and fall with no other column's: give {none}, or if it is one {samples}",
             path=path,
         ),
@@ -146,12 +146,12 @@ def _of_another_form(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def warn_of_times(path: str, names: Sequence[str]) -> None:
-    """Warn where all samples are at rest, and their names hold times."""
+    """Warn where all samples are in steady state, and their names hold times."""
     if hold_times(names):
         warn_user(
-            f"{path}: names of samples seem to hold times ({listed(names[:3])}), but all "
-            "samples are taken as at rest; to have series, give --samples SHEET with columns "
-            "sample, time and replicate"
+            f"{path}: names of samples seem to hold times ({joined(names[:3])}), but all "
+            "samples are taken as in steady state; to have series, give --samples SHEET with "
+            "columns sample, time and replicate"
         )
 
 
@@ -164,7 +164,7 @@ def warn_of_samples(path: str, values: NDArray[np.float64]) -> None:
         places = [str(i + 1) for i in np.flatnonzero(is_zero)]
         warn_user(
             f"{path}: {len(places)} of {len(values)} samples are 0 in every gene, as failed ones "
-            f"are, and are used all the same (sample {listed(places)}): remove them, or say why not"
+            f"are, and are used all the same (sample {joined(places)}): remove them, or say why not"
         )
     # A digest of each sample: to sort the samples would take three copies of the table.
     digests = [sha256((row + 0.0).tobytes()).digest() for row in values if row.any()]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.options import REPLICATES, may_read, option_words
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, plain
+from tvcs_core.files.display import joined, unquoted
 
 TELL = "tell replicates apart by a column replicate"
 
@@ -45,7 +45,7 @@ class Samples:
     sheet
         Where they stand.
     times
-        Of every row, NaN at rest.
+        Of every row, NaN in steady state.
     place
         The column of times.
     labels
@@ -111,7 +111,7 @@ def by_columns(samples: Samples) -> dict[int, str]:
 
 
 def _by_time(samples: Samples) -> dict[int, str]:
-    """Number the series; a sample at rest between two samples does not part them."""
+    """Number the series; a steady-state sample between two samples does not part them."""
     label: dict[int, str] = {}
     number = 0
     for block in _blocks(samples):
@@ -189,7 +189,7 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     size = Counter(made.values())
     alone = [i for i in made if size[made[i]] < 2 <= seen[label[i], float(samples.times[i])]]
     if alone:
-        lines = listed([samples.sheet.name_of_row(i) for i in alone])
+        lines = joined([samples.sheet.name_of_row(i) for i in alone])
         warn_user(
             f"{samples.sheet.path}: left out {len(alone)} samples that no sample of another time "
             f"can go with ({lines}): their time has more replicates than all others"
@@ -213,8 +213,8 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
     for name, i in points:
         if size[name] < 2:
             raise sheet.error(
-                f"a series must have at least 2 time points, but series {plain(name)} has 1: "
-                "remove its sample, or empty its time, so that it is a sample at rest",
+                f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
+                "remove its sample, or empty its time, so that it is a steady-state sample",
                 i,
                 samples.place,
             )
@@ -224,9 +224,10 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
             give = f"{TELL}, or give {option_words(ways[0])}" if apart.ways else apart.remedy
             raise may_read(
                 sheet.error(
-                    f"time {times[i]:g} comes twice in series {plain(name)}; {give}; where nothing "
-                    "pairs the replicates, give --replicates unpaired (the k-th of each time makes "
-                    "a series), or --replicates average (their mean, as of one measurement)",
+                    f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
+                    "nothing pairs the replicates, give --replicates unpaired (the k-th of each "
+                    "time makes a series), or --replicates average (their mean, as of one "
+                    "measurement)",
                     i,
                     samples.place,
                 ),
@@ -243,7 +244,7 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     pooled, mean = map(option_words, ways)
     raise may_read(
         samples.sheet.error(
-            f"{listed(names)} makes series of one time each: it numbers groups of replicates "
+            f"{joined(names)} makes series of one time each: it numbers groups of replicates "
             f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
             f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
             "same along a series"

@@ -12,7 +12,7 @@ from grn_tvcs.expression.judge.names import INDEX
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.signs import SHOWN, sign_of
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table, is_number
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
@@ -40,7 +40,7 @@ def columns_of(table: Table) -> dict[str, int] | None:
     columns |= ends
     for place in columns.values():
         if header.count(header[place]) > 1:
-            raise table.error(f"must have one column {shown(table.rows[0][place])}", row=0)
+            raise table.error(f"must have one column {quoted(table.rows[0][place])}", row=0)
     return columns
 
 
@@ -59,7 +59,7 @@ def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
         if not places:
             return None
         if len(places) > 1:
-            several = listed(table.rows[0][j] for j in places)
+            several = joined(table.rows[0][j] for j in places)
             raise table.error(f"must have one column of the {end}, found {several}", row=0)
         found[end] = places[0]
     return found
@@ -111,7 +111,7 @@ def _signs_of(
     if is_below.any():
         row = first + int(np.flatnonzero(is_below)[0])
         raise table.error(
-            f"a score must be >= 0, found {shown(table.rows[row][column])}; where one below 0 "
+            f"a score must be >= 0, found {quoted(table.rows[row][column])}; where one below 0 "
             "represses, call the column weight or EdgeWeight",
             row,
             column,
@@ -173,7 +173,7 @@ def without_header(table: Table) -> dict[str, int]:
         if any(sign_of(row[2]) is None for row in table.rows):
             raise table.error(
                 "the third cell must be a number (regulator, target, score) or a sign, or the "
-                f"first row must name the columns regulator, target and score; found {listed(top)}",
+                f"first row must name the columns regulator, target and score; found {joined(top)}",
                 row=0,
             )
         names = ("regulator", "target", "sign")
@@ -188,9 +188,9 @@ def unread(table: Table, columns: dict[str, int] | None, signs: Sequence[str]) -
         if others := [name for j, name in enumerate(table.rows[0]) if j not in read]:
             said.append(
                 f"no column is called {', '.join(SCORE)}, so every edge has the score 1; not "
-                f"read: {listed(others)}"
+                f"read: {joined(others)}"
             )
     if signs:
-        found = listed(dict.fromkeys(signs))
+        found = joined(dict.fromkeys(signs))
         said.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
     return said

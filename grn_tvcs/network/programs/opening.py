@@ -11,8 +11,8 @@ from pathlib import Path
 from grn_tvcs.network.programs.facts import RELATION
 from grn_tvcs.network.programs.headers import columns_of
 from grn_tvcs.network.programs.signs import is_word
+from tvcs_core.files.display import quoted
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import SPACE, Table, is_number, read_table
 
 MARKS = {
@@ -46,7 +46,7 @@ def open_edges(path: str | Path, third: str) -> Table:
     for mark, kind in MARKS.items():
         if first[0].startswith(mark):
             remedy = "remove these lines, or " if mark == "#" else OURS
-            said = f"must be a header or an edge, found {kind} ({shown(first[0])}); "
+            said = f"must be a header or an edge, found {kind} ({quoted(first[0])}); "
             raise table.error(f"{said}{remedy}{as_list}", row=0)
     if tuple(cell.lower() for cell in first[:2]) == BASE:
         raise table.error(
@@ -55,17 +55,17 @@ def open_edges(path: str | Path, third: str) -> Table:
         )
     if _is_sif(table):
         raise table.error(
-            f"is SIF, which has the relation between the genes ({shown(' '.join(first))}) and no "
+            f"is SIF, which has the relation between the genes ({quoted(' '.join(first))}) and no "
             f"scores; {OURS}{as_list}",
             row=0,
         )
     if table.delimiter == SPACE and columns_of(table) is None:
         raise table.error(
             "must have a tab, comma or semicolon between regulator and target, found spaces in "
-            f"{shown(' '.join(first))}; put tabs in their place",
+            f"{quoted(' '.join(first))}; put tabs in their place",
             row=0,
         )
-    table.require_rectangle()
+    table.check_rectangle()
     if _is_matrix(table):
         raise table.error(
             "is a matrix of genes x genes, which does not say which side regulates; "

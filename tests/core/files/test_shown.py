@@ -1,14 +1,14 @@
 """What people read of names, cells and places in files."""
 
-from tvcs_core.files.shown import CELL, LINE, cut, message, plain
+from tvcs_core.files.display import CELL, LINE, cut, message, unquoted
 from tvcs_core.files.tables import read_table
 
 
 def test_a_long_text_keeps_both_of_its_ends():
     text = "a" * 60 + "b" * 60
-    assert cut(text) == plain(text) == "a" * 51 + "..." + "b" * 26
+    assert cut(text) == unquoted(text) == "a" * 51 + "..." + "b" * 26
     assert cut(text, 120) == text
-    assert plain("a" * 200 + "b" * 200) == cut(text)
+    assert unquoted("a" * 200 + "b" * 200) == cut(text)
 
 
 def test_a_message_is_cut_where_it_quotes_and_as_a_whole():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign, Task, Worker
-from crowd_tvcs.campaign.entries import Line, require_different
+from crowd_tvcs.campaign.entries import Line, check_different
 from crowd_tvcs.campaign.estimates import first_model
 from crowd_tvcs.campaign.settings import classes_of, count_of, prior_of_classes, within
 from crowd_tvcs.campaign.store.schema import UNLIMITED
@@ -210,7 +210,7 @@ def test_an_answer_at_the_first_moment_of_1970_has_no_time(begin):
     task = campaign.next("ann", now=0.0).task
     campaign.submit("ann", task, "1", now=0.0)
     assert campaign.state().answers.when is None
-    assert require_different("task", ["b", "a"]) == ["a", "b"]
+    assert check_different("task", ["b", "a"]) == ["a", "b"]
 
 
 def test_a_store_that_is_no_store_is_closed_again(begin, tmp_path):

@@ -134,7 +134,7 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     studio.annotate(*room, "yes")
     studio.annotate(*full, "yes")
     said = []
-    sync.say = said.append
+    sync.log = said.append
     sync.step(studio.clock)
     assert sync.counts["accepted late"] == 1
     assert answers(campaign) == [(*room, "yes")]

@@ -113,15 +113,15 @@ class TestBins:
         whole = Expression(cells.values + 1, cells.times, cells.series, cells.genes)
         assert "were 0" not in in_bins(whole).notes[-1]
 
-    def test_samples_at_rest_stay_and_a_bin_is_perturbed_as_most_of_it(self):
+    def test_steady_samples_stay_and_a_bin_is_perturbed_as_most_of_it(self):
         times, on = np.arange(8.0), np.arange(8) < 3
         data = Expression(
-            np.arange(8.0)[:, None], times, ("1",) * 8, ("A",), on, at_rest=[[5.0], [6.0]]
+            np.arange(8.0)[:, None], times, ("1",) * 8, ("A",), on, steady_values=[[5.0], [6.0]]
         )
         found = in_bins(data, 4)
         assert found.values[:, 0].tolist() == [0.5, 2.5, 4.5, 6.5]
         assert found.perturbed.tolist() == [True, True, False, False]
-        assert found.at_rest[:, 0].tolist() == [5, 6]
+        assert found.steady_values[:, 0].tolist() == [5, 6]
         assert in_bins(data, 2).perturbed.tolist() == [True, False]
 
     def test_are_made_by_themselves_of_cells_alone(self):
@@ -142,9 +142,9 @@ class TestBins:
         for bad in (1, 0, -2, "many"):
             with pytest.raises(ValueError, match=f"auto or an integer >= 2, found {bad!r}"):
                 in_bins(cells, bad)
-        rest = Expression(np.zeros((0, 1)), [], (), ("A",), at_rest=[[1.0], [2.0]])
+        rest = Expression(np.zeros((0, 1)), [], (), ("A",), steady_values=[[1.0], [2.0]])
         assert in_bins(rest) is rest
-        with pytest.raises(ValueError, match="all samples are at rest"):
+        with pytest.raises(ValueError, match="all samples are in steady state"):
             in_bins(rest, 5)
 
 

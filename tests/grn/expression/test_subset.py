@@ -15,11 +15,11 @@ def table(values, **more):
 
 
 def test_the_samples_of_some_genes_stay_as_they_are(rng):
-    data = table(rng.uniform(size=(9, 5)), at_rest=rng.uniform(size=(3, 5)))
+    data = table(rng.uniform(size=(9, 5)), steady_values=rng.uniform(size=(3, 5)))
     part = of_genes(data, ["G4", "G1"])
     assert part.genes == ("G1", "G4")
     assert np.array_equal(part.values, data.values[:, [1, 4]])
-    assert np.array_equal(part.at_rest, data.at_rest[:, [1, 4]])
+    assert np.array_equal(part.steady_values, data.steady_values[:, [1, 4]])
     assert part.times.tolist() == data.times.tolist()
 
 

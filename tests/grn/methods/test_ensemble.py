@@ -89,7 +89,7 @@ def test_the_ensemble_is_the_sum_of_its_parts_each_by_its_strongest(expression):
         assert np.array_equal(named[sure], is_part[sure])
 
 
-def test_samples_at_rest_and_knock_outs_are_used_where_they_are_given(expression, steady):
+def test_steady_samples_and_knock_outs_are_used_where_they_are_given(expression, steady):
     network = run("ensemble", expression, steady=steady, **FEW)
     levels = np.concatenate([expression.values, steady.levels])
     told = knockout_evidence(

@@ -79,10 +79,10 @@ def test_levels_come_back_within_half_a_step():
     np.testing.assert_allclose(times, expression.times)
 
 
-def test_samples_at_rest_stand_last_and_are_no_course():
+def test_steady_samples_stand_last_and_are_no_course():
     rest = np.full((3, 2), 0.5)
     expression = Expression(
-        np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), at_rest=rest
+        np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), steady_values=rest
     )
     told = time_courses(expression, Network.of(("A", "B"), np.zeros((2, 2))), ("A", "B"))
     assert told["series"][-1]["rest"]

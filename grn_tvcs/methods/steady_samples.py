@@ -1,7 +1,7 @@
-"""Samples at rest: methods that need series, use both kinds of samples, or give no direction.
+"""Steady-state samples: methods that need series, use both kinds of samples, or give no direction.
 
-A sample at rest is no step: it shows how levels correlate, not which change comes first. Lags are
-therefore known from series only, and symmetric methods give no direction.
+A steady-state sample is no step: it shows how levels correlate, not which change comes first. Lags
+are therefore known from series only, and symmetric methods give no direction.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ MIN_SAMPLES = 3  # over two samples, the correlation of any two genes is 1 or -1
 
 
 def need_no_time() -> str:
-    """Return the names of the methods for which samples at rest suffice."""
+    """Return the names of the methods for which steady-state samples suffice."""
     return ", ".join(name for name, method in METHODS.items() if not method.needs_series)
 
 
 def refuse_unsuited(expression: Expression, method: str) -> None:
-    """Raise if a method needs series and there are none, or if samples at rest are too few.
+    """Raise if a method needs series and there are none, or if steady-state samples are too few.
 
     Raises
     ------
@@ -37,26 +37,27 @@ def refuse_unsuited(expression: Expression, method: str) -> None:
             f"{method} needs time series, but no sample has a time (a column Time); methods that "
             f"need none: {need_no_time()}"
         )
-    if expression.n_at_rest < MIN_SAMPLES:
+    if expression.n_steady < MIN_SAMPLES:
         raise ValueError(
-            f"expression must have at least {MIN_SAMPLES} samples at rest or a time series (a "
-            f"column Time), found {expression.n_at_rest} at rest"
+            f"expression must have at least {MIN_SAMPLES} steady-state samples or a time series (a "
+            f"column Time), found {expression.n_steady} in steady state"
         )
 
 
 def used_by(expression: Expression, method: str) -> Expression:
     """Return the samples that the method uses, with a warning if it ignores some."""
-    if METHODS[method].uses_rest or expression.at_rest is None:
+    if METHODS[method].uses_steady_samples or expression.steady_values is None:
         return expression
+    both = ", ".join(name for name, m in METHODS.items() if m.uses_steady_samples)
     warn_user(
-        f"{method} uses only time series and ignores {expression.n_at_rest} samples at rest; "
-        f"methods that use both: {', '.join(name for name, m in METHODS.items() if m.uses_rest)}"
+        f"{method} uses only time series and ignores {expression.n_steady} steady-state samples; "
+        f"methods that use both: {both}"
     )
     return expression.of_series()
 
 
 def unknowable(expression: Expression, method: str) -> str | None:
-    """Describe the limits of samples at rest for edges; None if there are series."""
+    """Describe the limits of steady-state samples for edges; None if there are series."""
     if expression.series:
         return None
     lag = "No sample has a time, so the order and lag of changes are unknown."

@@ -1,4 +1,4 @@
-"""Methods on samples at rest, alone and beside series."""
+"""Methods on steady-state samples, alone and beside series."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from grn_tvcs import METHODS, Expression, Rules, choose_edges, infer, simulate
 from grn_tvcs.evidence.forests import streams_by_name
 from grn_tvcs.evidence.random_forest import importances
 from grn_tvcs.evidence.rate_trees import decay_rates
-from grn_tvcs.methods.at_rest import need_no_time, unknowable
+from grn_tvcs.methods.steady_samples import need_no_time, unknowable
 
 FEW = {"combined": {"resamples": 4, "calibrate": 1}, "tvcs": {"resamples": 4}}
 NEED_NONE = tuple(need_no_time().split(", "))
@@ -26,14 +26,14 @@ def made():
 @pytest.fixture(scope="module")
 def both(made):
     """Its series and its steady states, in one."""
-    return replace(made.expression, at_rest=made.multifactorial)
+    return replace(made.expression, steady_values=made.multifactorial)
 
 
 @pytest.fixture(scope="module")
 def steady(made):
     """Its steady states alone."""
     genes = made.expression.genes
-    return Expression(np.zeros((0, 10)), [], (), genes, at_rest=made.multifactorial)
+    return Expression(np.zeros((0, 10)), [], (), genes, steady_values=made.multifactorial)
 
 
 def edges(expression, method, **more):
@@ -49,8 +49,8 @@ def test_a_symmetric_method_scores_both_directions_alike_and_the_others_do_not(m
 
 
 @pytest.mark.parametrize("method", [name for name in NEED_NONE if name != "combined"])
-def test_a_method_without_time_takes_samples_at_rest_as_it_took_made_up_times(steady, method):
-    levels = steady.in_name_order().at_rest
+def test_a_method_without_time_takes_steady_samples_as_it_took_made_up_times(steady, method):
+    levels = steady.in_name_order().steady_values
     genes = steady.in_name_order().genes
     stacked = Expression(levels, np.arange(len(levels)), ("1",) * len(levels), genes)
     assert edges(steady, method) == edges(stacked, method)
@@ -61,13 +61,13 @@ def test_series_and_rest_are_used_together(made, both, steady, method):
     found = [edges(x, method) for x in (both, made.expression, steady)]
     assert found[0] != found[1]
     assert found[0] != found[2]
-    reordered = replace(both, at_rest=made.multifactorial[::-1])
+    reordered = replace(both, steady_values=made.multifactorial[::-1])
     assert edges(reordered, method) == found[0]
 
 
 def test_pcc_and_clr_see_all_samples_one_by_one(both):
     expression = both.in_name_order()
-    rows = [*expression.values, *expression.at_rest]
+    rows = [*expression.values, *expression.steady_values]
     n = len(expression.genes)
     pcc = METHODS["pcc"](expression, Rules(), np.random.default_rng(0)).scores
     clr = METHODS["clr"](expression, Rules(), np.random.default_rng(0)).signs
@@ -79,14 +79,14 @@ def test_pcc_and_clr_see_all_samples_one_by_one(both):
                 assert clr[i, j] == np.sign(spearmanr(a, b).statistic)
 
 
-def test_dyngenie3_learns_decay_from_samples_at_rest_one_by_one(both):
-    """At rest dx/dt = 0, so f(x) = alpha x: equation 6 of its paper, and the authors' SS_data."""
+def test_dyngenie3_learns_decay_from_steady_samples_one_by_one(both):
+    """In steady state f(x) = alpha x: equation 6 of its paper, and the authors' SS_data."""
     found = METHODS["dyngenie3"](both, Rules(), np.random.default_rng(5), trees=4).scores
     alphas = decay_rates(both)
     assert np.array_equal(alphas, decay_rates(both.of_series()))
     for i, stream in enumerate(streams_by_name(both.genes, np.random.default_rng(5))):
-        x = [level.tolist() for level in both.at_rest]
-        y = [alphas[i] * level[i] for level in both.at_rest]
+        x = [level.tolist() for level in both.steady_values]
+        y = [alphas[i] * level[i] for level in both.steady_values]
         for rows in both.pieces().values():
             for t in range(rows.start, rows.stop - 1):
                 change = both.values[t + 1, i] - both.values[t, i]
@@ -100,14 +100,14 @@ def test_dyngenie3_learns_decay_from_samples_at_rest_one_by_one(both):
 
 
 @pytest.mark.parametrize("method", ["tvcs", "tvcs-plain"])
-def test_methods_of_series_leave_samples_at_rest_out_and_say_so(made, both, method):
+def test_methods_of_series_leave_steady_samples_out_and_say_so(made, both, method):
     with pytest.warns(UserWarning, match=f"{method} uses only time series and ignores 10 samples"):
         found = edges(both, method, scale="levels")
     assert found == edges(made.expression, method, scale="levels")
 
 
 @pytest.mark.parametrize("method", NEED_SERIES)
-def test_methods_over_time_refuse_samples_at_rest_alone(steady, method):
+def test_methods_over_time_refuse_steady_samples_alone(steady, method):
     message = (
         f"{method} needs time series, but no sample has a time .*need none: combined, pcc, aracne, "
     )
@@ -116,12 +116,18 @@ def test_methods_over_time_refuse_samples_at_rest_alone(steady, method):
 
 
 def test_too_few_samples_and_no_series_to_hold_out_are_refused(steady):
-    with pytest.raises(ValueError, match=r"at least 3 samples at rest .*, found 2 at rest"):
-        infer(replace(steady, at_rest=steady.at_rest[:2]))
-    with pytest.raises(ValueError, match="chosen with time series, but all samples are at rest"):
+    with pytest.raises(
+        ValueError, match=r"at least 3 steady-state samples .*, found 2 in steady state"
+    ):
+        infer(replace(steady, steady_values=steady.steady_values[:2]))
+    with pytest.raises(
+        ValueError, match="chosen with time series, but all samples are in steady state"
+    ):
         choose_edges(steady, "clr")
-    with pytest.warns(UserWarning, match="^4 samples at rest are too few to tell regulators apart"):
-        infer(replace(steady, at_rest=steady.at_rest[:4]), "clr", scale="levels")
+    with pytest.warns(
+        UserWarning, match="^4 steady-state samples are too few to tell regulators apart"
+    ):
+        infer(replace(steady, steady_values=steady.steady_values[:4]), "clr", scale="levels")
 
 
 @pytest.mark.parametrize("kind", ["made", "steady"])
@@ -136,7 +142,9 @@ def test_what_cannot_be_known_is_said(made, steady):
     assert "which gene predicts the other" in unknowable(steady, "genie3")
 
 
-def test_a_gene_that_is_constant_in_series_and_moves_at_rest_is_used_where_rest_is(made, both):
+def test_a_gene_that_is_constant_in_series_and_moves_in_steady_state_is_used_where_rest_is(
+    made, both
+):
     flat = made.expression.values.copy()
     flat[:, 0] = 0.5
     mixed = replace(both, values=flat)

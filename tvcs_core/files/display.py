@@ -40,7 +40,7 @@ def flaw_of(text: str) -> str:
     return "a character 0" if match[0] == "\0" else "half of a character"
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Quote a value as `repr` does, shortened to `CELL` characters."""
     if isinstance(value, str) and len(value) > CELL:
         value = value[: CELL + 1]  # enough, since escaping only lengthens it
@@ -55,12 +55,12 @@ def cut(text: str, most: int = CELL) -> str:
     return f"{text[: most - end - 3]}...{text[-end:]}"
 
 
-def plain(name: str) -> str:
+def unquoted(name: str) -> str:
     """Return a name without quotes, escaped and shortened to `CELL` characters."""
     return cut(visible(name if len(name) <= 2 * CELL else f"{name[:CELL]}{name[-CELL:]}"))
 
 
-def listed(names: Iterable[str], show: Callable[[str], str] = plain) -> str:
+def joined(names: Iterable[str], show: Callable[[str], str] = unquoted) -> str:
     """Join the first `LISTED` names and count the others."""
     every = list(names)
     more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
@@ -80,7 +80,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the clause ``; did you mean NAME?``; empty if no known name is similar."""
     near = closest(name, known)
-    return "" if near is None else f"; did you mean {shown(near)}?"
+    return "" if near is None else f"; did you mean {quoted(near)}?"
 
 
 def _bare(name: str) -> str:

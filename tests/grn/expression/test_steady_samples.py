@@ -1,4 +1,4 @@
-"""Samples at rest: tables without a time, and samples without one."""
+"""Steady-state samples: tables without a time, and samples without one."""
 
 import numpy as np
 import pytest
@@ -31,26 +31,26 @@ def write(tmp_path):
     ],
     ids=["no time", "named samples", "conditions", "empty times", "no series either"],
 )
-def test_without_a_time_all_samples_are_at_rest(write, text):
+def test_without_a_time_all_samples_are_in_steady_state(write, text):
     data = Expression.of(write(text))
     assert data.genes == ("A", "B")
-    assert data.at_rest.tolist() == data.levels.tolist() == [[1, 2], [3, 4]]
+    assert data.steady_values.tolist() == data.levels.tolist() == [[1, 2], [3, 4]]
     assert data.values.shape == (0, 2)
     assert data.pieces() == {}
     assert data.perturbed is None
 
 
-def test_an_empty_time_is_a_sample_at_rest_and_parts_no_series(write):
+def test_an_empty_time_is_a_steady_sample_and_parts_no_series(write):
     data = Expression.of(write("Time\tA\n0\t1\n\t9\n1\t2\nna\t8\n\n0\t3\n1\t4\n"))
     assert data.series == ("1", "1", "2", "2")
     assert data.values[:, 0].tolist() == [1, 2, 3, 4]
-    assert data.at_rest[:, 0].tolist() == [9, 8]
+    assert data.steady_values[:, 0].tolist() == [9, 8]
     blank = Expression.of(write("Time\tA\n0\t1\n1\t2\n\n\t9\n2\t3\n3\t4\n"))
     assert blank.series == ("1", "1", "2", "2")  # the blank line counts, wherever the rest stands
     named = Expression.of(write("series,time,perturbed,A\nb,1,0,4\n,,,7\nb,0,1,3\n"))
     assert named.values[:, 0].tolist() == [3, 4]
     assert named.perturbed.tolist() == [True, False]
-    assert named.at_rest.tolist() == [[7]]
+    assert named.steady_values.tolist() == [[7]]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_an_empty_time_is_a_sample_at_rest_and_parts_no_series(write):
         ("condition\nheat\n", "found only condition"),
     ],
 )
-def test_what_is_no_table_of_samples_at_rest_is_refused(write, text, message):
+def test_what_is_no_table_of_steady_samples_is_refused(write, text, message):
     with pytest.raises(DataError, match=message):
         Expression.of(write(text))
 
@@ -74,16 +74,16 @@ def test_a_gene_may_be_called_like_the_beginning_of_a_time(write):
     assert Expression.of(write("TIMELESS\tTIMP1\tT\n1\t2\t3\n")).genes[0] == "TIMELESS"
 
 
-def test_missing_levels_at_rest_take_the_mean_of_the_gene_or_are_left_out(write):
+def test_missing_levels_in_steady_state_take_the_mean_of_the_gene_or_are_left_out(write):
     path = write("time,A,B\n0,1,5\n1,NA,7\n2,5,6\n,NA,2\n,9,3\n")
     with pytest.warns(UserWarning, match="filled 2 of 10 values"):
         filled = Expression.of(path, missing="interpolate")
     assert filled.values[:, 0].tolist() == [1, 3, 5]  # along time
-    assert filled.at_rest[:, 0].tolist() == [5, 9]  # the mean of 1, 5 and 9
+    assert filled.steady_values[:, 0].tolist() == [5, 9]  # the mean of 1, 5 and 9
     with pytest.warns(UserWarning, match="left out 2 of 5 samples"):
         dropped = Expression.of(path, missing="drop")
     assert dropped.times.tolist() == [0, 2]
-    assert dropped.at_rest.tolist() == [[9, 3]]
+    assert dropped.steady_values.tolist() == [[9, 3]]
     with (
         pytest.warns(UserWarning, match="left out 2 of 2 samples"),
         pytest.raises(DataError, match="must have a sample with all levels"),
@@ -92,71 +92,77 @@ def test_missing_levels_at_rest_take_the_mean_of_the_gene_or_are_left_out(write)
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    data = Expression([[1, 2], [3, 4]], [0, 1], ("1", "1"), ("A", "B"), at_rest=[[5, 6]])
+    data = Expression([[1, 2], [3, 4]], [0, 1], ("1", "1"), ("A", "B"), steady_values=[[5, 6]])
     write_expression(data, tmp_path / "x.tsv")
     again = Expression.of(tmp_path / "x.tsv")
     assert np.array_equal(again.values, data.values)
-    assert np.array_equal(again.at_rest, data.at_rest)
+    assert np.array_equal(again.steady_values, data.steady_values)
 
 
-def test_a_sheet_names_samples_at_rest_and_one_sample_in_two_series(write):
+def test_a_sheet_names_steady_samples_and_one_sample_in_two_series(write):
     levels = write(",A\ns1,1\ns2,2\ns3,3\ns4,4\n", "l.csv")
     sheet = write("sample,series,time\ns1,a,0\ns2,a,1\ns1,b,0\ns3,b,1\ns4,,\n", "s.csv")
     data = Expression.of(levels, samples=sheet)
     assert data.series == ("a", "a", "b", "b")
     assert data.values[:, 0].tolist() == [1, 2, 1, 3]
-    assert data.at_rest.tolist() == [[4]]
+    assert data.steady_values.tolist() == [[4]]
     for text in ("s1,a,0\ns2,a,1\ns1,a,2\n", "s1,a,0\ns2,a,1\ns1,,\n"):
         bad = write("sample,series,time\n" + text, "bad.csv")
         with pytest.raises(DataError, match="samples must be different, found twice: s1"):
             Expression.of(levels, samples=bad)
 
 
-def test_genes_in_rows_and_several_files_hold_samples_at_rest_too(write):
+def test_genes_in_rows_and_several_files_hold_steady_samples_too(write):
     rest = Expression.of(write("\ts1\ts2\nA\t1\t2\nB\t5\t6\n"), genes_in_rows=True)
-    assert rest.at_rest.tolist() == [[1, 5], [2, 6]]
+    assert rest.steady_values.tolist() == [[1, 5], [2, 6]]
     series = write("Time\tperturbed\tA\tB\n0\t1\t1\t2\n1\t0\t3\t4\n", "series.tsv")
     steady = write("B\tA\n8\t7\n", "steady.tsv")
     data = Expression.of(
         [series, steady]
-    )  # no warning: at rest nothing can be told of a perturbation
-    assert data.at_rest.tolist() == [[7, 8]]
+    )  # no warning: in steady state nothing can be told of a perturbation
+    assert data.steady_values.tolist() == [[7, 8]]
     assert data.perturbed.tolist() == [True, False]
-    assert Expression.of([steady, steady]).n_at_rest == 2
+    assert Expression.of([steady, steady]).n_steady == 2
 
 
-def test_the_order_of_samples_at_rest_is_forgotten_and_parts_keep_them():
+def test_the_order_of_steady_samples_is_forgotten_and_parts_keep_them():
     rng = np.random.default_rng(0)
     x, rest = rng.random((4, 3)), rng.random((5, 3))
-    data = Expression(x, [0, 1, 0, 1], ("1", "1", "2", "2"), ("C", "A", "B"), at_rest=rest)
-    turned = Expression(x, data.times, data.series, data.genes, at_rest=rest[::-1])
-    assert np.array_equal(data.in_name_order().at_rest, turned.in_name_order().at_rest)
+    data = Expression(x, [0, 1, 0, 1], ("1", "1", "2", "2"), ("C", "A", "B"), steady_values=rest)
+    turned = Expression(x, data.times, data.series, data.genes, steady_values=rest[::-1])
+    assert np.array_equal(data.in_name_order().steady_values, turned.in_name_order().steady_values)
     assert data.in_name_order().levels.shape == (9, 3)
-    assert data.part(np.array([True, True, False, False])).n_at_rest == 5
+    assert data.part(np.array([True, True, False, False])).n_steady == 5
     assert data.of_series().levels.shape == (4, 3)
 
 
 @pytest.mark.parametrize(
-    ("at_rest", "message"),
+    ("steady_values", "message"),
     [
         ([[1, 2, 3]], "a column for each of the 2 genes"),
-        ([[1, np.nan]], "levels at rest must be finite"),
+        ([[1, np.nan]], "levels in steady state must be finite"),
         ([], "must have samples, found none"),
     ],
 )
-def test_bad_samples_at_rest_are_refused(at_rest, message):
-    rest = np.array(at_rest, dtype=float).reshape(len(at_rest), -1 if at_rest else 2)
+def test_bad_steady_samples_are_refused(steady_values, message):
+    rest = np.array(steady_values, dtype=float).reshape(
+        len(steady_values), -1 if steady_values else 2
+    )
     with pytest.raises(ValueError, match=message):
-        Expression(np.zeros((0, 2)), [], (), ("A", "B"), at_rest=rest)
+        Expression(np.zeros((0, 2)), [], (), ("A", "B"), steady_values=rest)
 
 
 def test_the_scale_is_that_of_all_samples():
     values, rest = np.array([[1.0, 0.5], [0.2, 0.4]]), np.array([[-1.0, -2.0], [0.3, -0.4]])
-    data = on_scale(Expression(values, [0, 1], ("1", "1"), ("A", "B"), at_rest=rest))
+    data = on_scale(Expression(values, [0, 1], ("1", "1"), ("A", "B"), steady_values=rest))
     assert data.scale == "log"
-    assert np.array_equal(data.at_rest, rest)
-    with pytest.raises(ValueError, match="-2 of gene B at rest in sample 1 of those at rest"):
+    assert np.array_equal(data.steady_values, rest)
+    with pytest.raises(
+        ValueError, match="-2 of gene B in steady state in sample 1 of those in steady state"
+    ):
         on_scale(data, "levels")
-    counts = Expression([[60, 0], [0, 60]], [0, 1], ("1", "1"), ("A", "B"), at_rest=[[120, 60]])
+    counts = Expression(
+        [[60, 0], [0, 60]], [0, 1], ("1", "1"), ("A", "B"), steady_values=[[120, 60]]
+    )
     sized = on_scale(counts, "counts")
     assert np.allclose(sized.levels.sum(axis=1), 60)

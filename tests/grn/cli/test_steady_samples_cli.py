@@ -1,4 +1,4 @@
-"""`infer` and `check` on samples at rest, alone and beside series."""
+"""`infer` and `check` on steady-state samples, alone and beside series."""
 
 import json
 
@@ -28,17 +28,17 @@ def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, t
     words = ("infer", small / "multifactorial.tsv", "--out", out, "--option", "resamples=2")
     done = grn_tvcs(*words)
     assert done.exit_code == 0, done.stderr
-    assert "8 genes, 8 samples at rest; " in done.stderr
+    assert "8 genes, 8 steady-state samples; " in done.stderr
     assert "method combined, " in done.stderr
     assert "the order and lag of changes are unknown" in done.stderr
     record = json.loads((out / "run.json").read_text())
     assert record["parameters"]["method"] == "combined"
-    assert record["samples"] == {"in_series": 0, "series": 0, "at_rest": 8}
+    assert record["samples"] == {"in_series": 0, "series": 0, "steady": 8}
     assert "are unknown" in record["not_known"]
     page = (out / "report.html").read_text()
-    assert "<b>8</b> samples at rest" in page
+    assert "<b>8</b> steady-state samples" in page
     assert "in 0 series" not in page
-    assert "was inferred from 8 samples at rest with tvcs" in page
+    assert "was inferred from 8 steady-state samples with tvcs" in page
     again = grn_tvcs(*words, "--resume")
     assert "nothing is left to do" in again.stderr
 
@@ -57,15 +57,15 @@ def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
     assert not out.exists()
 
 
-def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
+def test_what_needs_series_is_refused_for_steady_samples(small, tmp_path):
     table, out = small / "multifactorial.tsv", tmp_path / "out"
     for words, message in (
         (
             ["--max-edges", "auto", "--method", "clr"],
-            "can only be chosen with time series, but all samples are at rest",
+            "can only be chosen with time series, but all samples are in steady state",
         ),
         (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
-        (["--perturbed-until", 4], "ends within a series, but all samples are at rest"),
+        (["--perturbed-until", 4], "ends within a series, but all samples are in steady state"),
     ):
         done = grn_tvcs("infer", table, "--out", out, *words)
         assert done.exit_code == 2, done.stderr
@@ -74,29 +74,29 @@ def test_what_needs_series_is_refused_for_samples_at_rest(small, tmp_path):
 
 
 @pytest.mark.filterwarnings("default")
-def test_series_and_samples_at_rest_go_together(small, tmp_path):
+def test_series_and_steady_samples_go_together(small, tmp_path):
     files = small / "timeseries.tsv", small / "multifactorial.tsv"
     done = grn_tvcs("check", *files)
     found = facts(done)
     assert found["samples"] == "44"
     assert found["series"] == "4 of 9 time points"
-    assert found["at rest"] == "8 of 44 samples"
+    assert found["steady state"] == "8 of 44 samples"
     out = tmp_path / "out"
     words = ["--method", "tvcs", "--option", "resamples=4"]
     done = grn_tvcs("infer", *files, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
-    assert "36 samples in 4 series and 8 samples at rest" in done.stderr
-    assert "tvcs uses only time series and ignores 8 samples at rest" in done.stderr
+    assert "36 samples in 4 series and 8 steady-state samples" in done.stderr
+    assert "tvcs uses only time series and ignores 8 steady-state samples" in done.stderr
     record = json.loads((out / "run.json").read_text())
     assert record["parameters"]["method"] == "tvcs"
-    assert record["samples"] == {"in_series": 36, "series": 4, "at_rest": 8}
+    assert record["samples"] == {"in_series": 36, "series": 4, "steady": 8}
     assert record["not_known"] is None
-    assert "The samples at rest were not used." in (out / "report.html").read_text()
+    assert "The steady-state samples were not used." in (out / "report.html").read_text()
     series = grn_tvcs("infer", files[0], "--out", tmp_path / "series", *words)
     assert series.exit_code == 0
     alone, both = ((f / "edges.tsv").read_bytes() for f in (tmp_path / "series", out))
     assert alone == both
-    assert "at_rest" not in (tmp_path / "series" / "run.json").read_text()
+    assert "steady" not in (tmp_path / "series" / "run.json").read_text()
 
 
 def test_check_tells_of_a_table_without_time(small):
@@ -104,18 +104,18 @@ def test_check_tells_of_a_table_without_time(small):
     assert done.exit_code == 0, done.stderr
     found = facts(done)
     assert found["series"] == "none, no sample has a time"
-    assert found["at rest"] == "8 of 8 samples"
+    assert found["steady state"] == "8 of 8 samples"
     assert "are unknown" in found["not known"]
     assert not {"spacing", "stability", "perturbed"} & set(found)
 
 
-def test_the_report_shows_samples_at_rest_by_number(small, tmp_path):
+def test_the_report_shows_steady_samples_by_number(small, tmp_path):
     out = tmp_path / "out"
     done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", "clr")
     assert "clr scores both directions of a pair equally, so direction is unknown" in done.stderr
     page = (out / "report.html").read_text()
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert [s["name"] for s in data["series"]] == ["samples at rest, by number"]
+    assert [s["name"] for s in data["series"]] == ["steady-state samples, by number"]
     number, low, high, text, _, _ = data["profiles"][0]
     gene = data["genes"][number]
     rows = [line.split("\t") for line in (small / "multifactorial.tsv").read_text().splitlines()]
