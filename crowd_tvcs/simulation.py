@@ -173,12 +173,12 @@ def _answer(
     return labels, np.where(is_right, labels, 1 - labels)
 
 
-def write_crowd(crowd: Crowd, folder: Path, *, recorded: bool = False) -> None:
+def write_crowd(crowd: Crowd, folder: Path, *, full_answers: bool = False) -> None:
     """Write `crowd` into a folder: quality.csv, and gold.csv and answers.csv if there is gold.
 
     quality.csv is a wide table for `read_quality`, gold.csv has `task, label` and answers.csv
-    `task, worker, label`, one row per answer. With `recorded`, labels.csv and recorded.csv have the
-    labels of the open tasks and every worker's answer to each.
+    `task, worker, label`, one row per answer. With `full_answers`, labels.csv and recorded.csv have
+    the labels of the open tasks and every worker's answer to each.
     """
     workers, tasks = crowd.quality.workers, crowd.quality.tasks
     rows = [[w, *row] for w, row in zip(workers, crowd.quality.values.tolist(), strict=True)]
@@ -186,7 +186,7 @@ def write_crowd(crowd: Crowd, folder: Path, *, recorded: bool = False) -> None:
     if crowd.gold:
         _write_labels(folder / "gold.csv", crowd.gold, crowd.gold_labels)
         _write_answers(folder / "answers.csv", workers, crowd.gold, crowd.gold_answers)
-    if recorded:
+    if full_answers:
         _write_labels(folder / "labels.csv", tasks, crowd.labels)
         _write_answers(folder / "recorded.csv", workers, tasks, crowd.answers)
 

@@ -213,7 +213,7 @@ def draw_replay(means: dict[Key, NDArray[np.float64]], path: Path) -> None:
                     continue
                 if policy == "all":
                     level = means[data, 0, policy, vote, NO_LIMIT].mean()
-                    dashes = {"weighted": "--", "majority": ":", "refreshed": "-."}[vote]
+                    dashes = {"weighted": "--", "majority": ":", "semi-supervised": "-."}[vote]
                     axis.axhline(level, color="black", ls=dashes, lw=1, label=f"all, {vote}")
                 elif vote == "weighted":
                     values = [means[data, 0, policy, vote, k].mean() for k in LABELS]

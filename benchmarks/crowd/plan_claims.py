@@ -243,10 +243,10 @@ def told(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> Told:
         common_error=skill.dependence.plan_error,
     )
     accuracy = plan.accuracy(chosen)
-    foresight = skill.dependence.foresight
-    foreseen = foresight.forecast_plan(quality.values, chosen, accuracy)
+    forecast_model = skill.dependence.forecast_model
+    foreseen = forecast_model.forecast_plan(quality.values, chosen, accuracy)
     reached, claimed, _, _ = split.evaluate(split.posterior(seen, of_these))
-    around = foresight.with_interval(claimed, len(split.recorded.tasks))
+    around = forecast_model.with_interval(claimed, len(split.recorded.tasks))
     return Told(float(accuracy.mean()), foreseen, around, reached)
 
 

@@ -45,7 +45,7 @@ def read_answers(
     classes: Sequence[str] | None = None,
     *,
     also: Sequence[str] = (),
-    keep: str | None = None,
+    duplicates: str | None = None,
     times: bool = False,
     besides: Sequence[str] = (),
     leave_out_missing: bool = False,
@@ -64,7 +64,7 @@ def read_answers(
         Allowed labels; None for those that occur.
     also
         Labels allowed in addition to those that occur, such as those of gold tasks.
-    keep
+    duplicates
         Rule for duplicate answers of a worker to a task: ``"first"``, ``"last"`` or ``"majority"``
         (see `crowd_tvcs.answers.duplicates`); None refuses duplicates.
     times
@@ -95,7 +95,7 @@ def read_answers(
     task, worker, label = *checked.names, checked.label
     tasks, task_of = task.sorted()
     workers, worker_of = worker.sorted()
-    deduplicated = deduplicate(table, checked, keep)
+    deduplicated = deduplicate(table, checked, duplicates)
     when, seconds = read_times(table) if times else (None, None)
     found = sort_classes((*label.names, *also)) if classes is None else tuple(classes)
     if len(found) < 2:

@@ -190,7 +190,7 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
         quality, ignored = _from_wide(table, of.name), []
         kind = "wide"
     n_workers, n_tasks = quality.shape
-    layout = f"{kind}, {DELIMITERS[table.delimiter]} between cells, "
+    layout = f"{kind}, {DELIMITERS[table.delimiter]}-separated, "
     layout += f"{n_workers} workers x {n_tasks} tasks"
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"

@@ -16,7 +16,7 @@ MIN_ANSWERS = 10  # of the class, and as many of other classes
 MIN_FALL = 0.15
 
 
-def confusing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def confusing(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers who are much worse on one class than on their others.
 
     By gold, else by the majority of the others; difficulty shared by all workers is removed. The
@@ -49,5 +49,5 @@ def confusing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
             if there <= -MIN_FALL and there - elsewhere <= -MIN_FALL:
                 falls.append((name, label))
     return [
-        flag for flag in significant_flags(tested, level) if (flag.worker, flag.other) in set(falls)
+        flag for flag in significant_flags(tested, fdr) if (flag.worker, flag.other) in set(falls)
     ]

@@ -39,7 +39,7 @@ CROWD_PSEUDOCOUNT = 10.0  # pseudo-answers of the crowd's habits beside a worker
 MIN_PAIRS = 20  # pairs; with fewer no spread is estimated
 
 
-def copying(crowd: Crowd, level: float = PAIR_FDR) -> list[Flag]:
+def copying(crowd: Crowd, fdr: float = PAIR_FDR) -> list[Flag]:
     """Flag both workers of every pair with more shared mistakes than the tasks explain.
 
     Labels do not reveal the direction; if times are known, the evidence reports who answered later.
@@ -62,9 +62,7 @@ def copying(crowd: Crowd, level: float = PAIR_FDR) -> list[Flag]:
             f"and others answered, expected {least.expected:.1f}; {p_value_text(p)}"
         )
         tested.append(Flag(names[0], "copying", tasks, p, evidence, names[1]))
-    found = [
-        flag for flag in significant_flags(tested, level) if (flag.worker, flag.other) in plain
-    ]
+    found = [flag for flag in significant_flags(tested, fdr) if (flag.worker, flag.other) in plain]
     return [flag for one in found for flag in _flag_both(crowd, one)]
 
 

@@ -22,7 +22,7 @@ LONGEST = 1300
 
 @dataclass(frozen=True)
 class Worker:
-    """Someone who labels: most tasks (None for the campaign's cap), price of a label, team.
+    """A worker: maximum number of tasks (None for the campaign's cap), price of a label, team.
 
     Without a price a label costs nothing, and there can be no limit of money.
     """
@@ -41,9 +41,9 @@ class Worker:
 
 @dataclass(frozen=True)
 class Task:
-    """A task to label: probability of the second class, least and most workers, or None.
+    """A task to label: probability of the second class, minimum and maximum workers, or None.
 
-    With a `kind` where the qualities are of workers on kinds of tasks.
+    It has a `kind` if qualities are those of workers on kinds of tasks.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Line:
+class AnswerRecord:
     """An answer, and its position in a file, if it came from one.
 
     `when` it was given, in seconds since 1970, and how many `seconds` it took, if that is known.
@@ -105,14 +105,14 @@ class Round:
     method, reason
         How the plan was made, and why it ended.
     expected_accuracy
-        Mean over all tasks, once what is out is answered.
+        Mean over all tasks, after the answers to all pending pairs.
     bound
         No plan for this round has a larger one; None if none is proved.
     left_out
-        Pairs that were planned and not worth their price.
+        Number of planned pairs that were not worth their price.
     standard_error
         Of `expected_accuracy`: 0 unless large teams of more than two classes were sampled.
-    foreseen
+    forecast
         Predicted accuracy by gold, with an interval; None without.
     """
 
@@ -124,13 +124,13 @@ class Round:
     bound: float | None
     left_out: int
     standard_error: float = 0.0
-    foreseen: AccuracyForecast | None = None
+    forecast: AccuracyForecast | None = None
 
 
 def _check_number(
     one: Worker | Task, field: str, *, whole: bool = False, or_none: bool = True
 ) -> None:
-    """Refuse what is no number, or below 0."""
+    """Check a number >= 0."""
     value = getattr(one, field)
     if not (or_none and value is None):
         name = f"{field} of {type(one).__name__.lower()} {one.name!r}"
@@ -138,14 +138,14 @@ def _check_number(
 
 
 def check_text(name: str, value: object, *, or_none: bool = False) -> None:
-    """Refuse what is no text, or holds what some store does not take."""
+    """Check a text that every store accepts."""
     check_type(name, value, str, or_none=or_none)
     if isinstance(value, str) and (flaw := flaw_of(value)):
         raise ValueError(f"{name} must be text, found {flaw} in {quoted(value)}")
 
 
 def check_name(name: str, value: object) -> None:
-    """Refuse what is no name (`crowd_tvcs.answers.values`), or longer than some store takes."""
+    """Check a name (`crowd_tvcs.answers.values`) that every store accepts."""
     check_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
@@ -166,15 +166,17 @@ def tasks_of(given: Iterable[str | Task]) -> list[Task]:
     return [one if isinstance(one, Task) else Task(one) for one in items_of("tasks", given)]
 
 
-def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Line]:
-    """Return answers, each a `Line` or (task, worker, label), of every pair one."""
+def parse_answers(
+    name: str, given: Iterable[AnswerRecord | tuple[str, str, str]]
+) -> list[AnswerRecord]:
+    """Return answers, each a `AnswerRecord` or (task, worker, label), of every pair one."""
     out, pairs = [], set()
     for one in items_of(name, given, "answers"):
-        if not (isinstance(one, Line) or (isinstance(one, tuple | list) and len(one) == 3)):
+        if not (isinstance(one, AnswerRecord) or (isinstance(one, tuple | list) and len(one) == 3)):
             raise TypeError(
                 f"{name} must be lines or (task, worker, label), found {describe_value(one)}"
             )
-        line = one if isinstance(one, Line) else Line(*one)
+        line = one if isinstance(one, AnswerRecord) else AnswerRecord(*one)
         if (line.worker, line.task) in pairs:
             raise line.error(f"worker {line.worker!r} answers task {line.task!r} twice")
         pairs.add((line.worker, line.task))

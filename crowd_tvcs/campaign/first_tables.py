@@ -42,20 +42,19 @@ def read_first(
     tasks: Path | None,
     classes: str | None,
     prior: str | None,
-    keep: str | None = None,
+    duplicates: str | None = None,
     leave_out_missing: bool = False,
 ) -> dict[str, Any]:
     """Read the tables of a new campaign as arguments of `Campaign.create`.
 
-    Says what the class shares of the gold are where they are used, and which classes look like
-    mistakes.
+    Prints the class shares of the gold if they are used, and classes that look like mistakes.
 
     Raises
     ------
     DataError
         With file, line and column.
     ValueError
-        If a table is missing that nothing else makes up for.
+        If a required table is missing.
     """
     if quality is not None and kinds is not None:
         raise ValueError("give --quality or --kinds, not both")
@@ -73,7 +72,11 @@ def read_first(
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     cleaning = {"leave_out_missing": leave_out_missing}
     known = None if gold is None else read_gold(gold, named, **cleaning)
-    lines = [] if answers is None else _some(read_lines(answers, keep, named, **cleaning), answers)
+    lines = (
+        []
+        if answers is None
+        else _some(read_lines(answers, duplicates, named, **cleaning), answers)
+    )
     is_named = named is not None
     if named is None:
         found = set() if known is None else set(known.classes)

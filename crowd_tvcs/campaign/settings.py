@@ -80,7 +80,7 @@ def check_round(number: int, settings: Settings) -> None:
         raise ValueError(f"round must be one that was issued, and there {there}, found {number}")
 
 
-def within(name: str, value: float, low: float, high: float) -> float:
+def check_range(name: str, value: float, low: float, high: float) -> float:
     """Check a number."""
     check_number(name, value)
     if not low <= value <= high:  # nor where it is nan

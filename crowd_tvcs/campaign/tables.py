@@ -27,7 +27,7 @@ from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.times import Floats, read_times
-from crowd_tvcs.campaign.entries import Line, Task, Worker
+from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import quoted
 
@@ -94,25 +94,24 @@ def read_qualities(path: Path) -> Qualities:
 
 def read_lines(
     path: Path,
-    keep: str | None = None,
+    duplicates: str | None = None,
     classes: Sequence[str] | None = None,
     *,
     leave_out_missing: bool = False,
-) -> list[Line]:
+) -> list[AnswerRecord]:
     """Read answers `task, worker, label` with their lines, and their times if columns have them.
 
-    What was left out or kept and which names look alike is reported.
+    Prints the numbers of left-out and deduplicated answers, and names that look alike.
 
     Parameters
     ----------
     path
         The table.
-    keep
-        Which answer to take of a pair that is there twice (see `crowd_tvcs.answers.duplicates`);
-        None refuses that.
+    duplicates
+        Rule for duplicate answers (see `crowd_tvcs.answers.duplicates`); None refuses them.
     classes
         Labels that are labels whatever they look like (see `crowd_tvcs.answers.values`). Others
-        may be there: where they are known the caller refuses them.
+        are accepted; a caller that knows the classes refuses them.
     leave_out_missing
         Whether to leave out answers without a label, a task or a worker.
 
@@ -126,7 +125,7 @@ def read_lines(
     at = find(table, [TASK, WORKER, ANSWER])
     named = {TASK.name: at[0], WORKER.name: at[1]}
     judged = check_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
-    kept = deduplicate(table, judged, keep)
+    kept = deduplicate(table, judged, duplicates)
     for line in (judged.description.removeprefix("; "), kept.description):
         if line:
             print_message(f"{path}: {line}")
@@ -135,7 +134,7 @@ def read_lines(
         print_message(line)
     when, seconds = read_times(table)
     return [
-        Line(
+        AnswerRecord(
             task.names[task.codes[row]],
             worker.names[worker.codes[row]],
             label.names[label.codes[row]],

@@ -43,7 +43,7 @@ def known_or_nothing(quality: float | None, n_classes: int) -> float:
     return 1.0 / n_classes if quality is None else quality
 
 
-class Judged(NamedTuple):
+class TaskPosterior(NamedTuple):
     """The posterior of a task by its answers."""
 
     prior: list[float]
@@ -51,14 +51,14 @@ class Judged(NamedTuple):
     chances: list[float]
 
     def is_worth(self, settings: Settings, best: float, room: int) -> bool:
-        """Whether so many labels of workers as good as `best` add what labels must, each."""
+        """Whether so many labels of workers as good as `best` each add the required gain."""
         joint = joint_of(settings.dependence)
         alone = None if joint is None else _alone(self.prior, self.answers)
         added = gain_per_label(self.chances, best, joint, len(self.answers), room, alone)
-        return bool(added >= (settings.least_gain or 0.0))
+        return bool(added >= (settings.min_gain or 0.0))
 
 
-def judged(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> Judged:
+def task_posterior(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> TaskPosterior:
     """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
     answers = [
@@ -68,19 +68,19 @@ def judged(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> Judged:
     ]
     joint = joint_of(settings.dependence)
     if joint is None:
-        return Judged(prior, answers, _alone(prior, answers))
+        return TaskPosterior(prior, answers, _alone(prior, answers))
     weight = prior_weight(settings, row, joint.shares)
-    return Judged(prior, answers, believed(joint, prior, answers, weight))
+    return TaskPosterior(prior, answers, believed(joint, prior, answers, weight))
 
 
 def _alone(prior: list[float], answers: list[Given]) -> list[float]:
-    """Probability of every class of a task, had workers who err independently answered."""
+    """Return the posterior of a task, as if workers erred independently."""
     return posterior(prior, [(one.label, one.accuracy) for one in answers])
 
 
 def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Compute all that follows from the pairs of a task."""
-    found = judged(settings, row, pairs)
+    found = task_posterior(settings, row, pairs)
     chances, n_answers = found.chances, len(found.answers)
     affinities, slots = 1.0, 0
     for state, _, quality, _ in pairs:
@@ -89,7 +89,7 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
             affinities *= affinity(known_or_nothing(quality, len(chances)), len(chances))
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
-    adds = settings.least_gain is None
+    adds = settings.min_gain is None
     if not adds:  # of the best worker there is, whoever has room: `leases` asks of who is left
         room = min(row.max_workers, settings.n_workers) - n_answers
         adds = found.is_worth(settings, settings.best or 0.0, room)
@@ -103,10 +103,10 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
 
 
 def has_label(answers: int, prior: float | None) -> bool:
-    """Whether a task has a label: by answers, or by a chance of its own that leans to a class.
+    """Whether a task has a label: by answers, or by a prior of its own that favours a class.
 
-    Such a chance is of whoever made the table of tasks, such as models. A task with neither has the
-    classes' shares and no label.
+    Such a prior comes from the table of tasks, for example from models. A task with neither has the
+    class shares and no label.
     """
     return bool(answers) or (prior is not None and prior != 0.5)
 
@@ -123,7 +123,7 @@ def before_first(settings: Settings) -> float:
 
 def is_done(settings: Settings, confidence: float) -> bool:
     """Whether a task this sure of its label needs none more, its minimum apart."""
-    at = settings.target if settings.sure_at is None else settings.sure_at
+    at = settings.target if settings.confidence_threshold is None else settings.confidence_threshold
     return bool(confidence >= at)
 
 
@@ -149,9 +149,11 @@ def is_reserved(settings: Settings) -> bool:
 
 
 def is_needed(connection: Connection, settings: Settings) -> bool:
-    """Whether what is left of the budget is no more than minimums that somebody may still meet."""
+    """Whether the rest of the budget is no more than the minimums that can still be met."""
     money = MOST_MONEY if settings.money is None else settings.money - settings.committed
-    short = SHORT[bool(settings.per_pair)](connection, gate=settings.gate, money=money)
+    short = SHORT[bool(settings.per_pair)](
+        connection, min_quality=settings.min_quality, money=money
+    )
     left = (settings.budget or 0) - settings.slots
     return left <= sum(min(one.short, one.able) for one in short)
 

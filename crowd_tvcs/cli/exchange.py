@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, say_labels, say_names
+from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, warn_labels, warn_names
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -30,7 +30,7 @@ class ExportOptions:
     plan: Annotated[
         Path,
         typer.Argument(
-            metavar="PLAN", help="What crowd-tvcs assign wrote, or a table: worker, task."
+            metavar="PLAN", help="Folder that crowd-tvcs assign wrote, or a table: worker, task."
         ),
     ]
     format: FormatName
@@ -39,7 +39,7 @@ class ExportOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What to show: a column task, and columns such as text or image.",
+            help="Content to show: a column task, and columns such as text or image.",
         ),
     ] = None
     force: Force = False
@@ -49,27 +49,35 @@ class ExportOptions:
 class ImportOptions:
     """The options of ``crowd-tvcs import``."""
 
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the tool exported.")]
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files that the tool exported.")
+    ]
     format: FormatName
     out: OutFolder
     question: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
+        typer.Option(
+            metavar="NAME", help="The question whose answer is the label, if there are several."
+        ),
     ] = None
     task_field: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Field that holds the task; default: export's own."),
+        typer.Option(
+            metavar="NAME", help="Field with the name of the task. Default: that of the export."
+        ),
     ] = None
     accounts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
+        typer.Option(
+            metavar="FILE", help="Accounts of the workers in the tool: columns account, worker."
+        ),
     ] = None
     classes: Classes = None
     cleaning: Cleaning
     times: Annotated[
         bool,
         typer.Option(
-            "--times", help="Also write when each answer was given, and how many seconds it took."
+            "--times", help="Also write the time of each answer, and the seconds it took."
         ),
     ] = False
     force: Force = False
@@ -109,8 +117,7 @@ def import_answers(given: ImportOptions) -> None:
     """Read the answers that an annotation tool exported; write answers.csv and run.json.
 
     answers.csv has the columns task, worker, label (with --times also answered_at, seconds), each
-    pair once. Answers that were skipped, rejected or are empty are left out, and it is said how
-    many.
+    pair once. Skipped, rejected and empty answers are left out and counted.
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
@@ -149,17 +156,15 @@ def import_answers(given: ImportOptions) -> None:
         print_message(found.kept)
     for line in found.notes:
         print_message(line)
-    say_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
+    warn_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
     if given.classes is None:
-        say_labels(Counter(label for _, _, label in found.rows))
+        warn_labels(Counter(label for _, _, label in found.rows))
     if found.has_times and not given.times:
-        print_message(
-            "the files say when answers were given or how long they took: --times keeps that"
-        )
+        print_message("the files have times or durations of answers: --times keeps them")
 
 
 def _table(found: Collected) -> tuple[list[str], list[list[object]]]:
-    """Header and rows of answers.csv; a time that is not known is an empty cell."""
+    """Return header and rows of answers.csv; an unknown time is an empty cell."""
     from crowd_tvcs.answers.times import to_iso
     from tvcs_core.files.spreadsheet import shield
 

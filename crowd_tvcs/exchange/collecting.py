@@ -10,7 +10,7 @@ from typing import Any
 
 from crowd_tvcs.answers.duplicates import (
     EXAMPLES,
-    check_keep,
+    check_duplicates,
     describe_duplicates,
     most_frequent,
     remedy,
@@ -155,7 +155,7 @@ class Collector:
     accounts
         Worker of every account of the tool; None if the names are equal. An account that is not
         listed is an error.
-    keep
+    duplicates
         Rule for duplicate answers, see `crowd_tvcs.answers.duplicates`; None refuses them. First
         and last are those in time if every answer of the pair has one, else those of the files.
     times
@@ -174,15 +174,15 @@ class Collector:
         self,
         accounts: Mapping[str, str] | None = None,
         *,
-        keep: str | None = None,
+        duplicates: str | None = None,
         times: bool = False,
         classes: Collection[str] | None = None,
         leave_out_missing: bool = False,
         takes_any_label: bool = False,
     ) -> None:
-        check_keep(keep)
+        check_duplicates(duplicates)
         self._accounts = accounts
-        self._keep, self._times = keep, times
+        self._keep, self._times = duplicates, times
         self._classes = None if classes is None else set(classes)
         self._leaves_out, self._takes_any_label = leave_out_missing, takes_any_label
         self._notes: dict[str, None] = {}

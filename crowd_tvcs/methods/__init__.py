@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(LazyFunction):
-    """A method and all that is said of it: in help, errors, reports and docs.
+    """A method with its texts for help, errors, reports and docs.
 
     Attributes
     ----------
     about
-        What it does, in one line.
+        Description in one line.
     honours
-        What of `Plan.demands` it meets; every method keeps the caps.
+        The `Plan.demands` that it meets; every method keeps the caps.
     proves_bound
-        Whether it proves what no plan can exceed.
+        Whether it proves an upper bound on all plans.
     is_quick
         Whether ten budgets of a plan can be tried for a curve.
     weighs_votes
-        Whether it asks what a vote is worth.
+        Whether it computes the accuracy of votes.
     """
 
     package = "crowd_tvcs.methods"
@@ -119,12 +119,12 @@ def assign(
     plan
         Quality, caps and priors.
     method
-        One of `METHODS`, such as ``"best"``; ``METHODS["best"].about`` says what it does.
+        One of `METHODS`, such as ``"best"``; ``METHODS["best"].about`` describes it.
     rng
         Seed or generator; the same seed gives the same assignment.
     time_limit
-        Seconds after which the best assignment so far is returned; None for no limit. With a
-        limit that strikes, the result depends on the speed of the machine.
+        Seconds after which the best assignment so far is returned; None for no limit. If the
+        limit is reached, the result depends on the speed of the machine.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def assign(
     Raises
     ------
     ValueError
-        If the method is unknown or does not honour what the plan demands beyond the caps, or the
+        If the method is unknown or does not honour the plan's demands beyond the caps, or the
         time limit is not a number of seconds above 0.
 
     Examples

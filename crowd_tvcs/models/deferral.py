@@ -213,8 +213,9 @@ def describe_miscalibration(found: CalibrationBin | None) -> str:
     if not found.is_miscalibrated:
         return ""
     return (
-        f"gold contradicts it: on {found.tasks} such tasks mean confidence is {found.claimed:.3f} "
-        f"but accuracy is {found.reached:.3f} ({found.low:.3f} to {found.high:.3f})"
+        f"gold contradicts it: on {found.tasks} such tasks mean confidence is "
+        f"{found.mean_confidence:.3f} but accuracy is {found.accuracy:.3f} ({found.low:.3f} to "
+        f"{found.high:.3f})"
     )
 
 

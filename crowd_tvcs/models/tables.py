@@ -118,14 +118,14 @@ def read_confidence(
     path: Path,
     answers: Answers,
     models: set[str],
-    keep: str | None = None,
+    duplicates: str | None = None,
     *,
     leave_out_missing: bool = False,
 ) -> NDArray[np.float64] | None:
     """Read the column `confidence` of the models' answers, one per answer; nan if empty.
 
     The result is None without such a column. Confidences of people are ignored. Of duplicate
-    answers the one that `keep` takes counts.
+    answers the one that `duplicates` takes counts.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def read_confidence(
         )
     }
     out = np.full(answers.size, np.nan)
-    for k in deduplicate(table, checked, keep).rows.tolist():
+    for k in deduplicate(table, checked, duplicates).rows.tolist():
         pair = tasks.names[tasks.codes[k]], workers.names[workers.codes[k]]
         if pair[1] in models and table.rows[k + 1][at] and pair in place:
             out[place[pair]] = read_probability(table, k + 1, at)

@@ -18,7 +18,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, delete, func, insert, select
 
 from crowd_tvcs.campaign.desk.access import hashed, keyed
-from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
 from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -165,7 +165,7 @@ class OperatorAuth:
                 self._unwritten = [*recent, (now, network)]
                 raise RateLimitError(full_for)
             with self._store.write() as (connection, _, _):
-                write_down(connection, Note(OPERATOR, WRONG, address=network), now)
+                write_audit(connection, AuditEntry(OPERATOR, WRONG, address=network), now)
             return False
 
     def new_session(self) -> str:

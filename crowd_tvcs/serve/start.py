@@ -30,9 +30,9 @@ from crowd_tvcs.campaign.desk.content import (
 from crowd_tvcs.campaign.desk.figures import without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.desk.media import check_media
-from crowd_tvcs.campaign.store.presence import Presence, present
 from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task, worker
+from crowd_tvcs.campaign.store.server_lock import ServerLock, hold_server_lock
 from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
@@ -170,7 +170,7 @@ def serve(
         served = Served(
             campaign, password, media, text, address.is_secure, address.root, address.url
         )
-        with present(campaign.store, served.setup(share), SETUP_DIFFERENCES) as sign:
+        with hold_server_lock(campaign.store, served.setup(share), SETUP_DIFFERENCES) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
                 campaign.gold_share = share
@@ -180,7 +180,7 @@ def serve(
                 if lacking:
                     print_message(f"{lacking} tasks have no content, so their names are shown")
             if is_gold:
-                _say_who_gets_none(campaign)
+                _print_workers_without_tasks(campaign)
             print_message(f"operator: {address.url}/operator")
             if password_file is None:
                 print_message(f"password of the operator, for this run: {password}")
@@ -226,7 +226,7 @@ def _mix_in(
         )
 
 
-def _say_who_gets_none(campaign: Campaign) -> None:
+def _print_workers_without_tasks(campaign: Campaign) -> None:
     """Report the workers who get no gold, because they answered all of it before."""
     names, number = without_gold(campaign.store)
     with campaign.store.read() as (connection, _):
@@ -245,7 +245,7 @@ def _say_who_gets_none(campaign: Campaign) -> None:
 class _Server(uvicorn.Server):
     """Server that reports when it listens, and ends when another replaces it."""
 
-    def __init__(self, config: uvicorn.Config, sign: Presence | None) -> None:
+    def __init__(self, config: uvicorn.Config, sign: ServerLock | None) -> None:
         super().__init__(config)
         self._sign = sign
 
@@ -270,7 +270,7 @@ class _Server(uvicorn.Server):
 
 
 def config_of(
-    served: Served, address: ListenAddress, sign: Presence | None = None, most: int | None = None
+    served: Served, address: ListenAddress, sign: ServerLock | None = None, most: int | None = None
 ) -> uvicorn.Config:
     """Return the configuration of the server, with at most `most` connections."""
     most = connections.max_connections() if most is None else most
@@ -291,7 +291,7 @@ def config_of(
     return uvicorn.Config(create_app(served, sign), **options)
 
 
-def _run(served: Served, address: ListenAddress, sign: Presence | None) -> None:
+def _run(served: Served, address: ListenAddress, sign: ServerLock | None) -> None:
     logging.getLogger("uvicorn.error").addFilter(_is_no_end)
     server = _Server(config_of(served, address, sign), sign)
     try:

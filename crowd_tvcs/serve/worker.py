@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import bindparam, exists, select
 
-from crowd_tvcs.campaign import Offer
+from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
@@ -185,7 +185,7 @@ def _checked(
 
 
 def _after(
-    served: Served, request: Request, name: str, offer: Offer | None, message: str = ""
+    served: Served, request: Request, name: str, offer: NextTask | None, message: str = ""
 ) -> Response:
     """Show the next task to a script, and redirect a browser without one."""
     if offer is not None and is_for_script(request):
@@ -194,7 +194,7 @@ def _after(
 
 
 def _show_task(
-    served: Served, request: Request, name: str, offer: Offer, message: str = ""
+    served: Served, request: Request, name: str, offer: NextTask, message: str = ""
 ) -> Response:
     values = _values(served, name, offer)
     owner = request.cookies.get(served.cookies.worker, "")
@@ -215,7 +215,7 @@ class Progress(NamedTuple):
     most: int | None
 
 
-def progress_of(served: Served, name: str, offer: Offer) -> Progress:
+def progress_of(served: Served, name: str, offer: NextTask) -> Progress:
     """Return the progress of a worker; the reasons of an offer are for the operator only."""
     look = served.campaign.store.look
     (row,), (settings,) = look(_PROGRESS.with_(called=name), SETTINGS.with_())
@@ -231,7 +231,7 @@ def progress_of(served: Served, name: str, offer: Offer) -> Progress:
     return Progress(state, row.answers, None if row.max_tasks == UNLIMITED else row.max_tasks)
 
 
-def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
+def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
     """Return the values of a worker's page."""
     return {
         **progress_of(served, name, offer)._asdict(),

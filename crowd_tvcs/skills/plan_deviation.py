@@ -60,11 +60,11 @@ def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
     return replace(assignment, facts=facts)
 
 
-def with_forecast(assignment: Assignment, foresight: ForecastModel) -> Assignment:
-    """Add the fact `foreseen`: the forecast of the plan's accuracy."""
+def with_forecast(assignment: Assignment, forecast_model: ForecastModel) -> Assignment:
+    """Add the fact `forecast`: the forecast of the plan's accuracy."""
     quality, support = assignment.plan.table.values, assignment.support
-    foreseen = foresight.forecast_plan(quality, support, assignment.task_accuracy)
-    return replace(assignment, facts={**assignment.facts, "foreseen": foreseen._asdict()})
+    forecast = forecast_model.forecast_plan(quality, support, assignment.task_accuracy)
+    return replace(assignment, facts={**assignment.facts, "forecast": forecast._asdict()})
 
 
 def slopes(assignment: Assignment) -> NDArray[np.float64]:

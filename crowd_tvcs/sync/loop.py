@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from crowd_tvcs.campaign import Campaign, Refused, StoreError
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, SKIPPED
 from crowd_tvcs.sync import leasing
 from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
@@ -52,8 +52,8 @@ class Sync:
 
     Attributes
     ----------
-    say
-        Prints a line for the operator.
+    log
+        Function that prints a line for the operator.
     webhook_url
         Address that the tool calls after a change, or None.
     counts
@@ -204,7 +204,7 @@ class Sync:
         answer = leasing.Answer(who, name, one.label, one.key, one.when, one.seconds)
         try:
             reason = leasing.take_answer(self.campaign.store, answer, now)
-        except Refused as error:
+        except RejectedError as error:
             self._refuse(answer, str(error), now, is_open)
             return False
         self.counts[reason] += 1
@@ -214,14 +214,14 @@ class Sync:
     def _skip(self, one: Annotation, who: str, name: str, now: float) -> None:
         """Release the task of a worker who skipped it in the tool."""
         why = f"{one.key}: {one.unreadable}" if one.unreadable else one.key
-        with suppress(Refused):  # it has lapsed meanwhile
+        with suppress(RejectedError):  # it has lapsed meanwhile
             self.campaign.skip(who, name, why, now=now)
             self.counts["skipped"] += 1
 
     def _refuse(self, answer: leasing.Answer, why: str, now: float, is_open: bool) -> None:
         leasing.record_refusal(self.campaign.store, answer, why, now)
         if is_open:  # the worker is finished with it in the tool, so release it
-            with suppress(Refused):
+            with suppress(RejectedError):
                 self.campaign.skip(answer.worker, answer.task, answer.key, now=now)
         if self._refused is not None:
             self._refused.add(answer.key)

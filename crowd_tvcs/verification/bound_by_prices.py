@@ -18,7 +18,12 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_right,
     weights_and_scale,
 )
-from crowd_tvcs.verification.rations import beside, groups_of, label_prices, worth_of_money
+from crowd_tvcs.verification.side_constraints import (
+    groups_of,
+    label_prices,
+    outside_exclusion_groups,
+    worth_of_money,
+)
 
 Floats = NDArray[np.float64]
 
@@ -34,12 +39,12 @@ def bound_by_prices(
     values: Floats,
     log: Callable[[str], object],
 ) -> float:
-    """Price every task; tasks that are the same in everything are priced once.
+    """Price every task, equal tasks only once, and return the bound that this proves.
 
     Raises
     ------
     ValueError
-        If a task could not be priced exactly; says which.
+        Naming a task that could not be priced exactly.
     """
     m = len(plan.quality.tasks)
     price, groups = m * label_prices(plan, prices, budget_price, money_price), groups_of(plan)
@@ -51,12 +56,12 @@ def bound_by_prices(
         if j and j % EVERY == 0:
             log(f"priced {j} of {m} tasks")
         fixed = ~free[:, j]
-        may = allowed[:, j] & beside(groups, fixed)
+        may = allowed[:, j] & outside_exclusion_groups(groups, fixed)
         cap = int(plan.max_workers_per_task[j]) - int(fixed.sum())
         least = max(0, int(plan.min_workers_per_task[j]) - int(fixed.sum()))
         prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
-        told = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
-        key = (told, may.tobytes(), fixed.tobytes(), least, cap, prior)
+        table = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
+        key = (table, may.tobytes(), fixed.tobytes(), least, cap, prior)
         if key not in best:
             # A hand-made set that breaks the demands proves nothing about those that do not.
             chosen = support[:, j] & ~fixed

@@ -1,4 +1,4 @@
-"""Check the bound of `branches.json`, in plain NumPy: code that shares nothing with the method.
+"""Check the bound of `branches.json` in plain NumPy, with code of its own.
 
 Every plan takes one side of every test, so it is in one of the leaves if these are all the leaves
 of a tree of tests. A leaf's prices prove a bound for the plans in it, by weak duality: with m
@@ -7,8 +7,8 @@ tasks, the prices of the workers and the budget as in `prices.csv` and a price f
     bound = sum of price * cap + money_price * money + mean over tasks of max over sets S of
             [accuracy(S) - m * (prices of S + the task's part in the tests)],
 
-where a test of at most k tasks adds its price * k and is paid by the tasks that count, and one of
-at least k takes price * k off and pays them.
+A test of at most k tasks adds its price * k, and each task that counts in it is charged the price.
+A test of at least k tasks does the opposite.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_right,
     weights_and_scale,
 )
-from crowd_tvcs.verification.rations import groups_of, label_prices, worth_of_money
+from crowd_tvcs.verification.side_constraints import groups_of, label_prices, worth_of_money
 
 MOST_TASKS, MOST_WORKERS = 20, 10
 TOLERANCE = 1e-9  # of a bound
@@ -45,7 +45,7 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
     Raises
     ------
     ValueError
-        If the leaves are not those of a tree, or one is not what it should be; says what.
+        If the leaves are not those of a tree, or naming a fault of one.
     """
     n, m = plan.quality.shape
     if n > MOST_WORKERS or m > MOST_TASKS:
@@ -65,7 +65,7 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
 
 
 class _Leaf:
-    """One leaf as the file has it, refused where it is not what it should be."""
+    """A leaf as read from the file; a faulty one is refused."""
 
     def __init__(self, plan: Plan, number: int, given: Any) -> None:
         self.number, quality = number, plan.quality
@@ -161,14 +161,14 @@ class _Tasks:
             for group in np.unique(groups[groups >= 0]):
                 may &= (self.member | self.forced[:, j])[:, groups == group].sum(axis=1) <= 1
             self.sets.append(np.flatnonzero(may))
-            told = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
+            table = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
             prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
-            key = (told, self.forced[:, j].tobytes(), prior)
+            key = (table, self.forced[:, j].tobytes(), prior)
             self.known.append(shared.setdefault(key, {}))
 
     @property
     def most(self) -> float:
-        """Mean of what the accuracy of a task can be at most."""
+        """Mean of the upper bounds on the accuracy of the tasks."""
         e, out = self.plan.common_error, []
         for j in range(len(self.plan.quality.tasks)):
             scale = scale_of_equals(e)

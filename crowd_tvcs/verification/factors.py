@@ -1,7 +1,8 @@
-"""Check anew the accuracies and the bound of a plan of a crowd in factors, kind by kind.
+"""Check the accuracies and the bound of a plan by kinds of tasks.
 
-What is computed is computed by `crowd_tvcs.verification.pricing*` and here, in NumPy. Of the method
-it has only the priors at which lines of tasks are priced; any others would prove a bound as well.
+All figures are computed by `crowd_tvcs.verification.pricing*` and here, in NumPy. Of the method's
+code only the priors at which strata of tasks are priced are used; any others would prove a bound as
+well.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.claims import LARGE_ERROR
 from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy, price_task
-from crowd_tvcs.verification.rations import TOLERANCE
+from crowd_tvcs.verification.side_constraints import TOLERANCE
+from crowd_tvcs.verification.summary_checks import LARGE_ERROR
 from tvcs_core.files.errors import DataError
 
 EVERY = 100  # groups between two words of progress
@@ -102,16 +103,16 @@ def bound_by_prices(
     slack: float,
     log: Callable[[str], object],
 ) -> float:
-    """Price one task of every line at some priors; return the bound that this proves.
+    """Price one task of every stratum at some priors; return the bound that this proves.
 
-    The best accuracy minus prices is convex in the prior, so that of a task between two priors is
-    at most on their chord. Where exact pricing takes too long, what is worth at most `slack` (or 8
-    or 64 times that) more than a set that is there is not looked for, and counts as if it were.
+    The best accuracy minus prices is convex in the prior, so a task between two priors is at most
+    on their chord. Where exact pricing takes too long, a set that gains at most `slack` (or 8 or 64
+    times that) over a known one is not searched for, and its gain is added to the bound.
 
     Raises
     ------
     ValueError
-        If a line could not be priced.
+        If a stratum could not be priced.
     """
     m = len(plan.quality.tasks)
     price = m * (prices + budget_price)
@@ -184,7 +185,7 @@ def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
 def wrong_tasks(
     plan: Plan, pairs: Assigned, given: tuple[Integers, Floats], within: tuple[Floats, Floats]
 ) -> list[str]:
-    """List tasks of which accuracy.csv says what is not so."""
+    """List the tasks whose row in accuracy.csv is wrong."""
     (least, most), (answers, said) = within, given
     wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE) | (answers != pairs.answers)
     return [

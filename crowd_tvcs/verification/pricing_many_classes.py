@@ -28,16 +28,16 @@ Floats = NDArray[np.float64]
 
 
 def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
-    """Chance of every answer of every worker on task j, by what it seems to be; its prior."""
+    """Return answer probabilities given the apparent class of task j, and its prior."""
     k, e, prior = plan.n_classes, plan.common_error, _prior(plan, j)
-    told = plan.confusion
-    if told is None:
+    matrices = plan.confusion
+    if matrices is None:
         right, same = plan.table.values[:, j], np.eye(k, dtype=bool)
-        told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
+        matrices = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
     drawn = shares(plan, j)
     if plan.error_shares is not None:
         prior = seeming_prior(prior, drawn, e)
-    return seeming_matrices(told, drawn, e), prior
+    return seeming_matrices(matrices, drawn, e), prior
 
 
 def shares(plan: Plan, j: int) -> Floats:
@@ -46,19 +46,19 @@ def shares(plan: Plan, j: int) -> Floats:
 
 
 def _prior(plan: Plan, j: int) -> Floats:
-    """What is known of the class of task j."""
+    """Return the prior of the class of task j."""
     if plan.class_prior is not None:
         return plan.class_prior[j]
     return np.array([1.0 - plan.prior[j], plan.prior[j]])
 
 
 def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tuple[float, float]:
-    """Bounds below and above the expected accuracy of the vote of these workers.
+    """Return bounds below and above the expected accuracy of the vote of these workers.
 
-    `pays` is the payoff of `pricing_common_error`, None where tasks are what they seem.
+    `pays` is the payoff of `pricing_common_error`, None without common errors.
 
-    They are the same while there are at most `MOST_OUTCOMES` outcomes, where those with the same
-    posterior count once; beyond they are six standard errors around 20,000 drawn outcomes.
+    The bounds are equal up to `MOST_OUTCOMES` outcomes, where those with the same posterior count
+    once. Beyond, they are six standard errors around 20,000 drawn outcomes.
     """
     matrices = matrices[np.lexsort(matrices.reshape(len(matrices), prior.size**2).T)]
     table = prior[:, None]
@@ -161,7 +161,7 @@ def _reach(matrices: Floats) -> Floats:
 
 
 def _are_even(matrices: Floats) -> NDArray[np.bool_]:
-    """Mark the workers whose mistakes all have the same chance, and who are right often enough."""
+    """Mark the workers whose errors are equally likely and whose accuracy is high enough."""
     k = matrices.shape[1]
     right = matrices[:, 0, 0]
     even = np.where(np.eye(k, dtype=bool), right[:, None, None],
@@ -190,9 +190,9 @@ class _Search:
     def visit(
         self, table: Floats, spent: float, first: int, size: int, barred: NDArray[np.bool_]
     ) -> None:
-        """Visit all sets of these `size`, whose table this is, and workers from `first` on.
+        """Visit all sets of these `size`, whose table this is, with workers from `first` on.
 
-        Mates of those who are in are `barred`.
+        Workers of the groups of members are `barred`.
         """
         self.nodes += 1
         n = self.price.size
@@ -218,11 +218,11 @@ class _Search:
     def _bounds(
         self, table: Floats, first: int, size: int, barred: NDArray[np.bool_]
     ) -> tuple[float, Floats]:
-        """Bound what sets of workers from `first` on add, and those that have each of them.
+        """Bound the gain of sets of workers from `first` on, and that of sets with each of them.
 
-        An evenly mistaken worker of accuracy q is one of the first's reach Q with chance
-        (q - 1/K) / (Q - 1/K), and nobody otherwise; who knows which it is loses nothing. With
-        g[a] the accuracy after a workers of accuracy Q, any line above g bounds all mixtures.
+        A worker of accuracy q whose errors are even is at most as good as one of the first's reach
+        Q that is present with probability (q - 1/K) / (Q - 1/K). With g[a] the accuracy after a
+        workers of accuracy Q, any line above g bounds all mixtures.
         """
         k, more = table.shape[0], self.cap - size
         least = max(0, self.least - size)

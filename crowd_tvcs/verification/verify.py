@@ -1,6 +1,6 @@
-"""Check anew what `crowd-tvcs assign` wrote: caps, figures and bound, without the method's code.
+"""Check the files of `crowd-tvcs assign`: caps, figures and bound, without the method's code.
 
-The files are read by the readers of the package; everything computed from them is computed by
+The readers of the package read the files. All figures are computed by
 `crowd_tvcs.verification.pricing`, which uses no kernel and nothing of the method.
 """
 
@@ -27,9 +27,8 @@ from crowd_tvcs.verification import factors
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.verification.branches import bound_of_branches
-from crowd_tvcs.verification.claims import LARGE_ERROR, Found, refuted, uncertified, unchecked
 from crowd_tvcs.verification.deviation import deviation
-from crowd_tvcs.verification.foresight import foreseen
+from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
 from crowd_tvcs.verification.pricing import JOINED, accuracy
 from crowd_tvcs.verification.pricing_common_error import (
@@ -38,20 +37,27 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_chances,
     seeming_right,
 )
-from crowd_tvcs.verification.result import Verification
-from crowd_tvcs.verification.tables import find_tables
-from crowd_tvcs.verification.written import (
+from crowd_tvcs.verification.record_checks import (
     ACCURACY,
     BRANCHES,
     PRICES,
     TABLES,
     Record,
     changed_outputs,
-    read_foresight,
+    read_forecast_model,
     read_json,
     read_prices,
     read_record,
 )
+from crowd_tvcs.verification.result import Verification
+from crowd_tvcs.verification.summary_checks import (
+    LARGE_ERROR,
+    Found,
+    refuted,
+    uncertified,
+    unchecked,
+)
+from crowd_tvcs.verification.tables import find_tables
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 
@@ -77,28 +83,29 @@ def verify(
     methods: Collection[str] = (),
     log: Callable[[str], object] = lambda _: None,
 ) -> Verification:
-    """Recompute what summary.json says from assignment.csv, prices.csv and the tables.
+    """Recompute summary.json from assignment.csv, prices.csv and the tables.
 
-    Every field of summary.json is compared, run.json must be whole and name the SHA-256 of every
-    file, and the bound is that of the prices. What cannot be checked is in `unchecked`.
+    Every field of summary.json is compared, run.json must be whole and have the SHA-256 of every
+    file, and the bound is recomputed from the prices. Contents that cannot be checked are in
+    `unchecked`.
 
     Parameters
     ----------
     folder
-        What `crowd-tvcs assign` wrote.
+        Folder that `crowd-tvcs assign` wrote.
     quality
-        The quality table; by default the one named in run.json, where it lay, here or beside the
+        The quality table; by default the one named in run.json, at its old path, here or beside the
         folder. Other tables are found likewise, beside this one first. Each must have the SHA-256
         in run.json.
     methods
         Methods there are; a plan of another is refused. Without any it may be of any method.
-    say
-        Is called with words of progress.
+    log
+        Function that is called with messages of progress.
 
     Raises
     ------
     DataError, OSError
-        If a file is missing, is not what it should be, or is not the one that was read.
+        If a file is missing, faulty, or not the one that was read.
     """
     record = read_record(folder / "run.json", methods)
     summary = read_json(folder / "summary.json")
@@ -134,7 +141,7 @@ def verify(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
         by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
-        _foreseen(plan, pairs, record, tables),
+        _forecast(plan, pairs, record, tables),
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.unchecked += unchecked(found)
@@ -222,17 +229,17 @@ def _deviation(
     return deviation(plan, pairs.support, known)
 
 
-def _foreseen(
+def _forecast(
     plan: Plan, pairs: Assigned, record: Record, found: Mapping[str, Path]
 ) -> Callable[[Floats], dict[str, float]] | None:
-    """What gold foresees, by the accuracy of every task and the file named in the record."""
+    """Return a function from the accuracy of every task to the forecast; None without a file."""
     name = record.parameters.get("dependence")
     if name is None or not plan.is_table:
         return None
-    plan_error, told = read_foresight(found[name])
-    if told is None or plan_error != plan.common_error:
+    plan_error, model = read_forecast_model(found[name])
+    if model is None or plan_error != plan.common_error:
         return None
-    return partial(foreseen, told, plan.table.values, pairs.support)
+    return partial(recompute_forecast, model, plan.table.values, pairs.support)
 
 
 def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:

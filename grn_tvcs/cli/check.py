@@ -1,4 +1,4 @@
-"""The command `grn-tvcs check`: how an expression file is understood."""
+"""The command `grn-tvcs check`: how an expression file is interpreted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CheckOptions:
 @guarded
 @with_options
 def check(given: CheckOptions) -> None:
-    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match.
+    """Print how EXPRESSION is interpreted: genes, samples, series, spacing, matching names.
 
     If it is refused, print options that would read it.
     """
@@ -46,10 +46,10 @@ def check(given: CheckOptions) -> None:
     print_text("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
     names = read_regulators(given.regulators, data)
     if names is not None:
-        strangers = sorted(names - set(data.genes))
-        print_text(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
-        if strangers:
-            print_text(f"no gene      {joined(strangers)}")
+        unknown = sorted(names - set(data.genes))
+        print_text(f"regulators   {len(names) - len(unknown)} of {len(names)} names are genes")
+        if unknown:
+            print_text(f"no genes     {joined(unknown)}")
     told = given.layout.given()
     if given.regulators is not None:
         told |= {"regulators": given.regulators}

@@ -50,16 +50,14 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
             path=path,
         )
     if twice := [name for name, n in Counter(given).items() if n > 1]:
-        print_message(
-            f"warning: {path}: named more than once, which changes nothing: {joined(twice)}"
-        )
+        print_message(f"warning: {path}: named more than once, counted once: {joined(twice)}")
     return names
 
 
 def names_in(path: Path, genes: Sequence[str]) -> list[str]:
-    """Read a list of names; where no line is a gene, the column that is, in any case or version.
+    """Read a list of names; if no line is a gene, find the column of genes in any case or version.
 
-    So a table whose first row is a header, as lists of regulators often are, is a list too.
+    A table whose first row is a header, as lists of regulators often are, is a list too.
     """
     is_book = is_workbook(path)
     lines = [] if is_book else read_names(path)

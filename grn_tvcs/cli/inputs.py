@@ -85,14 +85,14 @@ def _refuse_wrong_words(given: InferOptions) -> None:
 
 
 def goes_on(given: InferOptions) -> bool:
-    """Whether there is finished work of an interrupted run to go on with.
+    """Whether there are checkpoints of an interrupted run to resume.
 
     Raises
     ------
     ValueError, DataError
-        If there is, and the command says neither ``--resume`` nor ``--force``; or if it is of
-        another method, whose work the end of this run would remove. Whether it is of these data,
-        options and seed is known to who goes on with it, and refused there.
+        If there are, without ``--resume`` or ``--force``; or if they are of another method, since
+        the end of this run would remove them. The code that resumes checks the data, options and
+        seed of the checkpoints.
     """
     is_there = given.checkpoints.is_dir()
     methods = set()

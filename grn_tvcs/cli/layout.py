@@ -48,17 +48,17 @@ class Layout(Options):
         str | None,
         typer.Option(
             metavar="levels|log|counts",
-            help="What the values are: levels, logarithms already (log) or counts. Default: a "
-            "guess, which is said.",
+            help="Scale of the values: levels (linear), log (already logarithms) or counts. "
+            "Default: detected from the values and reported.",
         ),
     ] = None
     bins: Annotated[
         str | None,
         typer.Option(
             metavar="auto|N|off",
-            help="Average cells in bins of equal numbers along time, so many in each series. "
-            "Default: auto, the square root of the cells (10 to 50) where a series has more than "
-            "100 points at uneven times.",
+            help="Average cells in bins of equal size along time, N in each series. Default: "
+            "auto, the square root of the number of cells (10 to 50) if a series has more "
+            "than 100 points at uneven times.",
         ),
     ] = None
 

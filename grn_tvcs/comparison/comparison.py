@@ -325,11 +325,9 @@ def compare(
     check_number("level", fdr)
     check_number("permutations", permutations, whole=True)
     if not 0 < fdr < 1:
-        raise ValueError(f"fdr (--false-discovery) must be above 0 and below 1, found {fdr:g}")
+        raise ValueError(f"fdr must be above 0 and below 1, found {fdr:g}")
     if permutations < MIN_PERMUTATIONS:
-        raise ValueError(
-            f"permutations (--exchanges) must be >= {MIN_PERMUTATIONS}, found {permutations}"
-        )
+        raise ValueError(f"permutations must be >= {MIN_PERMUTATIONS}, found {permutations}")
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")

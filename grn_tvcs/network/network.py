@@ -269,9 +269,9 @@ class Network:
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
         of = ranked_selected if selected_only else ranked
-        return self.listed(of(self.pairs, self.genes))
+        return self.edges_at(of(self.pairs, self.genes))
 
-    def joined(self, some: Ranked) -> list[Edge]:
+    def edges_at(self, some: Ranked) -> list[Edge]:
         """These pairs as edges."""
         pairs, at = self.pairs, (some.rows, some.cols)
         nothing = [None] * len(some.rows)
@@ -330,7 +330,7 @@ class Network:
         import pandas as pd
 
         some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
-        frame = pd.DataFrame([vars(edge) for edge in self.listed(some)], columns=list(HEADER))
+        frame = pd.DataFrame([vars(edge) for edge in self.edges_at(some)], columns=list(HEADER))
         return frame.assign(**self.extra(some))
 
     def to_decoupler(self) -> pd.DataFrame:

@@ -244,7 +244,7 @@ def old_store() -> bytes:
 
 
 OF_TABLE = f"{INIT.removeprefix('crowd-tvcs ').replace('new.db', 's.db')} --quality q.csv"
-CLOSE = "campaign stop s.db --close --least-gain 0.9"
+CLOSE = "campaign stop s.db --close --min-gain 0.9"
 
 # The words and what is there before; beside the store some write a file.
 CHANGES = {

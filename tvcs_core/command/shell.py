@@ -73,7 +73,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        warnings.showwarning = _say_warning
+        warnings.showwarning = _print_warning
         try:
             result = command(*args, **kwargs)
             sys.stdout.flush()
@@ -172,5 +172,5 @@ def _debug(error: BaseException) -> None:
         raise error
 
 
-def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     print_message(f"warning: {' '.join(str(message).split())}")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from itsdangerous import BadSignature, Signer
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
-from crowd_tvcs.campaign.leases import Refused
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.schema import access, worker
 from crowd_tvcs.campaign.store.statements import Statement
@@ -56,7 +56,7 @@ class Links:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such worker.
         """
         with self.store.write() as (connection, _, _):
@@ -71,7 +71,7 @@ class Links:
             ]
             if rows:
                 connection.execute(insert(access), rows)
-            write_down(connection, Note(OPERATOR, "links", detail=f"{len(rows)} made"), now)
+            write_audit(connection, AuditEntry(OPERATOR, "links", detail=f"{len(rows)} made"), now)
         return tokens
 
     def revoke(self, workers: Iterable[str], *, now: float) -> int:
@@ -79,7 +79,7 @@ class Links:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such worker.
         """
         names, revoked = sorted(workers), 0
@@ -93,7 +93,7 @@ class Links:
                     .values(revoked=now)
                 )
                 revoked += found.rowcount
-                write_down(connection, Note(OPERATOR, "revoke", detail=name), now)
+                write_audit(connection, AuditEntry(OPERATOR, "revoke", detail=name), now)
         return revoked
 
     def holder(self, token: str) -> str | None:
@@ -128,4 +128,4 @@ def _ids(connection: Connection) -> Mapping[str, int]:
 def _check_known(names: Iterable[str], known: Mapping[str, int]) -> None:
     for name in names:
         if name not in known:
-            raise Refused(f"there is no worker {name!r} in this campaign")
+            raise RejectedError(f"there is no worker {name!r} in this campaign")

@@ -60,7 +60,7 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     """Read the content of tasks: a table, or JSON lines (``.jsonl``, ``.ndjson``).
 
     The column or key `task` (or `item`) names the task, `text`, `image`, `audio` and `video` are
-    what it shows, and all others are fields beside them. Empty cells show nothing.
+    its content, and all others are additional fields. Empty cells show nothing.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def check_kept_media(store: Store, media: Path | None, given: Collection[str]) -
     Raises
     ------
     ValueError
-        Naming the task and what is wrong with its file.
+        Naming the task and the fault of its file.
     """
     with store.read() as (connection, _):
         for name, body in connection.execute(_BODIES):

@@ -1,8 +1,8 @@
-"""Pictures, sounds and films of tasks: which file, and of which kind by its first bytes.
+"""Pictures, sounds and videos of tasks: their files, and their types by the first bytes.
 
-A name says nothing of what a browser makes of a file: one that is called ``cat.png`` may be a page
-with scripts. So every file is judged by what it begins with, when content is read and again
-whenever it is served, and anything but the kinds below is refused.
+A name does not determine how a browser treats a file: ``cat.png`` may be a page with scripts. So
+every file is checked by its first bytes, when content is read and again whenever it is served.
+Anything but the types below is refused.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ def inside(media: Path | None, name: str) -> Path:
 
 
 def open_media(media: Path | None, name: str, column: str | None = None) -> tuple[BinaryIO, str]:
-    """Open a file of the folder of media, judged by its first bytes; return it and its media type.
+    """Open a file of the folder of media; return it and its media type by its first bytes.
 
-    What is judged is what was opened, also if another file takes its name meanwhile.
+    The check is of the opened file, even if another file takes its name meanwhile.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
     Raises
     ------
     NotMedia
-        If it is of no kind that is shown, or not of one for this column.
+        If its type is not shown, or not in this column.
     ValueError
         As `inside`.
     """
@@ -139,7 +139,7 @@ def _refusal(name: str, head: bytes, kind: str | None, column: str | None) -> st
 
 
 def _described(head: bytes) -> str:
-    """Say what a file is that is not shown, for whoever put it there."""
+    """Describe a file that is refused, for the operator."""
     if not head:
         return "empty"
     for start, name in _OTHERS:

@@ -36,14 +36,14 @@ SAYINGS = {
 
 
 class StoreError(RuntimeError):
-    """The store could not do it, through no fault of the data; the message says what is changed."""
+    """A failure of the store, not of the data; the message names the changes made."""
 
 
 class Damaged(DataError):
     """The file of a store is no database, or a part of it cannot be read any more."""
 
 
-class Overtaken(StoreError):
+class ConcurrentUpdateError(StoreError):
     """Others changed the campaign again and again while something was computed from it."""
 
 
@@ -70,10 +70,9 @@ def said(error: BaseException) -> str:
 
 
 def is_refused(error: BaseException, connection: Connection) -> bool:
-    """Whether a commit that failed was surely not made: the database is there and said no.
+    """Whether a commit that failed was certainly not made: the database answered and refused it.
 
-    A connection that is lost, or a disk that reports an error, may be so before or after the change
-    was written.
+    If the connection was lost or a disk reported an error, the change may have been written.
     """
     if connection.invalidated or getattr(error, "connection_invalidated", False):
         return False

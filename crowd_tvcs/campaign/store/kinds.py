@@ -112,12 +112,12 @@ def add_qualities(
 
 
 def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | None]) -> None:
-    """Write down the kinds of tasks that are in the campaign, by name.
+    """Store the kinds of tasks of the campaign, by name.
 
     Raises
     ------
     ValueError
-        Naming a task whose kind the campaign does not have, or that has one where there are none.
+        Naming a task with an unknown kind, or with a kind in a campaign without kinds.
     """
     if source != SOURCE:
         for name, called in sorted(kinds.items()):

@@ -37,7 +37,7 @@ from tvcs_core.files.tables import read_table
 
 CROWD = Quality([[0.9, 0.8], [0.7, 0.6]], ["ann", "bob"], ["t1", "t2"])
 SKILLS = "worker,deviation,shared_1,shared_2\nann,.1,0,0\nbob,.1,0,0\n"
-CONFUSION = "worker,label,answer,chance\n" + "".join(
+CONFUSION = "worker,label,answer,probability\n" + "".join(
     f"{w},{y},{k},0.5\n" for w in ("ann", "bob") for y in "ab" for k in "ab"
 )
 

@@ -42,7 +42,7 @@ def tables(tmp_path):
         for t, y in enumerate(NAMES)
         for k, a in enumerate(NAMES)
     ]
-    write(tmp_path / "confusion.csv", [["worker", "label", "answer", "chance"], *lines])
+    write(tmp_path / "confusion.csv", [["worker", "label", "answer", "probability"], *lines])
     return tmp_path
 
 
@@ -125,7 +125,7 @@ def test_what_does_not_fit_is_said(tables, words, message):
     [
         (
             lambda rows: rows[0].__setitem__(3, "p"),
-            "the columns may be worker, label, answer, chance, found 'p'",
+            "the columns may be worker, label, answer, probability, found 'p'",
         ),
         (lambda rows: rows.append(rows[5]), "csv:83, column .answer.: .* is there twice"),
         (lambda rows: rows.pop(5), "must say how likely 'w0' answers"),

@@ -17,7 +17,7 @@ from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation
 from crowd_tvcs.verification.pricing import price_task
 from crowd_tvcs.verification.pricing_many_classes import chances
 from crowd_tvcs.verification.pricing_many_classes import price_task as price_classes
-from crowd_tvcs.verification.rations import groups_of
+from crowd_tvcs.verification.side_constraints import groups_of
 from tests.crowd.small_plans import accuracies, accuracy_of, bound_of_prices, may_have
 
 ROUNDING = 1e-9

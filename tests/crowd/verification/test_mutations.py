@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.cli.main import verify as command
-from crowd_tvcs.verification.claims import OWN
+from crowd_tvcs.verification.summary_checks import OWN
 from tests.makers.commands import crowd_tvcs
 from tests.proofs.counts import note
 
@@ -54,7 +54,7 @@ def tables(folder):
     deviations = [[w, 0.01 + 0.005 * i, 0.01, 0.002] for i, w in enumerate(workers)]
     save(folder / "skills.csv", ["worker", "deviation", "shared_1", "shared_2"], *deviations)
     chances = rng.dirichlet([1, 1, 1], (6, 3)) * 0.5 + 0.5 * np.eye(3)
-    save(folder / "c.csv", ["worker", "label", "answer", "chance"],
+    save(folder / "c.csv", ["worker", "label", "answer", "probability"],
          *([w, "xyz"[y], "xyz"[k], repr(float(chances[i, y, k]))]
            for i, w in enumerate(workers) for y in range(3) for k in range(3)))  # fmt: skip
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
-from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upgrade
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker, upgrade
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
@@ -63,16 +63,16 @@ def options(kind, rng):
     if kind == "gold":
         return of_gold(rng) | common | {"classes": list("abc"), "target": 0.9}
     if kind == "per pair":
-        return crowd(rng, classes=2, per_pair=True) | common | {"gate": 0.6}
+        return crowd(rng, classes=2, per_pair=True) | common | {"min_quality": 0.6}
     if kind == "independent":
         own = {"model": "independent", "classes": list("abcd"), "max_workers_per_task": 3}
         return crowd(rng, classes=4) | common | own
     if kind == "few workers":  # so that there are fewer than labels are looked ahead
         found = crowd(rng, classes=2)
-        few = {"workers": found["workers"][:3], "least_gain": 0.01, "model": "independent"}
+        few = {"workers": found["workers"][:3], "min_gain": 0.01, "model": "independent"}
         few["qualities"] = {name: found["qualities"][name] for name in NAMES[:3]}
         return found | common | few
-    return crowd(rng, classes=2) | common | {"gate": 0.5, "target": 0.95}
+    return crowd(rng, classes=2) | common | {"min_quality": 0.5, "target": 0.95}
 
 
 KINDS = ("dependent", "gold", "per pair", "independent", "few workers")
@@ -126,14 +126,14 @@ def told(campaign, held, method, given, clock):
             new, task, team = given
             return campaign.add(workers=[Worker(new, cost=0.02, team=team)], tasks=[task])
         if method == "stop":
-            campaign.stop(least_gain=0.001, close=True)
+            campaign.review_tasks(min_gain=0.001, close=True)
             return campaign.reopen() if given[0] else None
         given = [held[given[0]] if one is ... else one for one in given]
         if method == "take":
             name, task, label = given
             return campaign.take([(task, name, label)])
         return getattr(campaign, method)(*given, now=clock)
-    except (Refused, ValueError) as error:
+    except (RejectedError, ValueError) as error:
         return str(error)
 
 
@@ -264,10 +264,10 @@ def test_connections_that_others_had_after_an_error_are_kept_again(database):
     with three(database) as campaign:
         for _ in range(3 * store.POOL):
             task = campaign.next("ann").task
-            with pytest.raises(Refused):
+            with pytest.raises(RejectedError):
                 campaign.submit("ann", task, "nothing")  # gives its connection back to the pool
             campaign.pause(False)  # takes it, or another
-            with pytest.raises(Refused):
+            with pytest.raises(RejectedError):
                 campaign.block("nobody")
         assert campaign.submit("ann", task, "1").reason == "accepted"
 

@@ -11,8 +11,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store.connection_cache import MOST
 from crowd_tvcs.campaign.store.errors import in_words, said
-from crowd_tvcs.campaign.store.kept import MOST
 from crowd_tvcs.campaign.store.queries import SETTINGS, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 
 from crowd_tvcs.answers.intervals import wilson
-from crowd_tvcs.campaign.desk import haste
+from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.figures import count_where
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
@@ -29,7 +29,7 @@ from tvcs_core.files.display import joined, quoted
 
 
 @dataclass(frozen=True)
-class Seat:
+class WorkerActivity:
     """One worker at the desk.
 
     Attributes
@@ -79,10 +79,10 @@ class Seat:
 
 
 def make_index(store: Store) -> str:
-    """Make what sums up 100,000 answers by worker in a fifth of the time, where it is not there.
+    """Create an index that sums up 100,000 answers by worker in a fifth of the time.
 
-    Campaigns that nobody watches at a desk do without: it takes time with every answer. Return why
-    it could not be made (on PostgreSQL the owner of the tables alone may), or ''.
+    Only campaigns with a server have it, since it takes time with every answer. Return the reason
+    if it could not be created (on PostgreSQL only the owner of the tables may), else ''.
     """
     try:
         if not store.is_file:
@@ -97,11 +97,11 @@ def make_index(store: Store) -> str:
     return ""
 
 
-def seats_of(store: Store) -> list[Seat]:
+def list_worker_activity(store: Store) -> list[WorkerActivity]:
     """Return every worker, those of most answers first."""
     with store.read(all_of_it=True) as (connection, settings):
         workers = connection.execute(select(worker)).all()
-        limit = haste.limit(connection, settings.answers)
+        limit = answer_speed.limit(connection, settings.answers)
         given = {row.worker_id: row for row in connection.execute(_given(limit))}
         others = {row.worker_id: row for row in connection.execute(_OTHERS)}
         links: dict[int, int] = dict(connection.execute(_LINKS).all())
@@ -115,7 +115,7 @@ def seats_of(store: Store) -> list[Seat]:
         seen = [of.answered_at, of.leased_at] if of is not None else []
         seen += [other.leased_at] if other is not None else []
         out.append(
-            Seat(
+            WorkerActivity(
                 row.name,
                 row.answers,
                 row.quality,
@@ -135,8 +135,8 @@ def seats_of(store: Store) -> list[Seat]:
     return sorted(out, key=lambda seat: (-seat.answers, seat.name))
 
 
-def warn_of_haste(seats: Sequence[Seat]) -> str:
-    """Name the workers who answer faster than they can read, or return ``""``."""
+def warn_of_speed(seats: Sequence[WorkerActivity]) -> str:
+    """Return a warning with the workers who answer faster than they can read, or ``""``."""
     hasty = sorted((seat for seat in seats if seat.is_hasty), key=lambda seat: -seat.fast)
     if not hasty:
         return ""
@@ -179,7 +179,7 @@ def _given(limit: float) -> Any:
             func.count(pair.c.seconds).label("timed"),
             count_where(_IS_JUDGED).label("judged"),
             count_where(_IS_JUDGED & (pair.c.label == task.c.label)).label("agreed"),
-            count_where(haste.is_fast(limit)).label("fast"),
+            count_where(answer_speed.is_fast(limit)).label("fast"),
             func.max(pair.c.answered_at).label("answered_at"),
             func.max(pair.c.leased_at).label("leased_at"),
         )
@@ -187,7 +187,7 @@ def _given(limit: float) -> Any:
         .where(_IS_GIVEN)
         .group_by(pair.c.worker_id)
     )
-    return haste.with_texts(query)
+    return answer_speed.with_texts(query)
 
 
 _OTHERS = (

@@ -7,8 +7,8 @@ from sqlite3 import OperationalError
 import pytest
 from sqlalchemy import select, text
 
-from crowd_tvcs.campaign import Refused
-from crowd_tvcs.campaign.store import gold, kept, queries, rows, schema
+from crowd_tvcs.campaign import RejectedError
+from crowd_tvcs.campaign.store import connection_cache, gold, queries, rows, schema
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import THREADS
@@ -36,13 +36,13 @@ def test_the_connection_used_last_is_taken_first(begin):
 
 def test_only_a_few_are_kept(begin):
     opened = begin().store
-    lent = [opened._kept.one() for _ in range(kept.MOST + 2)]
+    lent = [opened._kept.one() for _ in range(connection_cache.MOST + 2)]
     for one in lent:
         one.__enter__()
-    assert opened.engine.pool.checkedout() == kept.MOST + 2
+    assert opened.engine.pool.checkedout() == connection_cache.MOST + 2
     for one in lent:
         one.__exit__(None, None, None)
-    assert opened.engine.pool.checkedout() == kept.MOST
+    assert opened.engine.pool.checkedout() == connection_cache.MOST
     opened._kept.close()
     assert opened.engine.pool.checkedout() == 0
 
@@ -51,12 +51,12 @@ def test_with_all_threads_of_labels_busy_a_read_still_comes(begin):
     opened = begin().store
     opened.engine.pool._timeout = 0.5  # else it would wait 30 s in vain
     with ExitStack() as idle:
-        for _ in range(kept.MOST):
+        for _ in range(connection_cache.MOST):
             idle.enter_context(opened._kept.one())
     with ExitStack() as busy:
         for _ in range(THREADS):  # such as `undo`, which takes none that is kept
             busy.enter_context(opened.engine.connect())
-        assert opened.engine.pool.checkedout() == kept.MOST + THREADS
+        assert opened.engine.pool.checkedout() == connection_cache.MOST + THREADS
         with opened.read() as (_, settings):
             assert settings.revision == 0
 
@@ -66,7 +66,7 @@ def test_a_connection_that_cannot_be_set_up_goes_back(begin):
     before = engine.pool.checkedout()
     with (
         pytest.raises(OperationalError, match="nothing"),
-        kept.Kept(engine, "SELECT 1 FROM nothing").one(),
+        connection_cache.ConnectionCache(engine, "SELECT 1 FROM nothing").one(),
     ):
         pytest.fail("it was lent")
     assert engine.pool.checkedout() == before
@@ -98,7 +98,7 @@ def test_what_was_begun_ends_with_an_error(begin):
 def test_a_refused_answer_leaves_the_connection_to_the_next(begin):
     campaign = begin()
     task = campaign.next("ann").task
-    with pytest.raises(Refused, match="there is no task 'x'"):
+    with pytest.raises(RejectedError, match="there is no task 'x'"):
         campaign.submit("ann", "x", "1")
     assert campaign.submit("ann", task, "1").reason == "accepted"
 

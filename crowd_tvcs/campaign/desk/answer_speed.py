@@ -45,7 +45,7 @@ _READ = (
 def limit(connection: Connection, answers: int) -> float:
     """Return the seconds below which answers of this crowd are fast, see `pace.fast_limit`.
 
-    0 while too few durations are known. `answers` is how many there are: of many, a sample says.
+    0 while too few durations are known. `answers` is their number; a sample is used if it is large.
     """
     from crowd_tvcs.behaviour.pace import MIN_ANSWERS, fast_limit
 

@@ -12,18 +12,25 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.belief import affinity, is_due
-from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, check_different, check_name
+from crowd_tvcs.campaign.entries import (
+    MILLION,
+    AnswerRecord,
+    Task,
+    Worker,
+    check_different,
+    check_name,
+)
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import (
     KNOWN,
     LATE,
     Given,
-    Refused,
+    RejectedError,
     judge,
     take_again,
     write_answers,
 )
-from crowd_tvcs.campaign.settings import count_of, within
+from crowd_tvcs.campaign.settings import check_range, count_of
 from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.queries import SETTINGS, SETTLED, TASK_CALLED, TASKS, WORKER, WORKERS
@@ -114,7 +121,7 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
             raise ValueError(f"a prior of a task needs two classes, there are {n_classes}")
         prior = one.prior
         if prior is not None:
-            prior = within(f"prior of task {one.name!r}", prior, 0.0, 1.0)
+            prior = check_range(f"prior of task {one.name!r}", prior, 0.0, 1.0)
         own = count_of(f"max_workers of task {one.name!r}", one.max_workers)
         most = settings.max_workers_per_task if own is None else own
         most = UNLIMITED if most is None else most
@@ -191,7 +198,10 @@ def set_qualities(connection: Connection, settings: Settings, qualities: Qualiti
     ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
     if not isinstance(qualities, Quality):
         rows = [
-            {"who": ids[n], "value": within(f"quality of worker {n!r}", qualities[n], 0.0, 1.0)}
+            {
+                "who": ids[n],
+                "value": check_range(f"quality of worker {n!r}", qualities[n], 0.0, 1.0),
+            }
             for n in sorted(ids.keys() & qualities.keys())
         ]
         if rows:
@@ -222,7 +232,10 @@ def set_qualities(connection: Connection, settings: Settings, qualities: Qualiti
 
 
 def add_gold(
-    connection: Connection, settings: Settings, labels: Mapping[str, str], lines: Sequence[Line]
+    connection: Connection,
+    settings: Settings,
+    labels: Mapping[str, str],
+    lines: Sequence[AnswerRecord],
 ) -> None:
     """Add gold labels, and answers to gold tasks; then estimate every worker's quality anew.
 
@@ -257,7 +270,7 @@ def add_gold(
 
 
 def add_gold_answers(
-    connection: Connection, classes: Sequence[str], lines: Sequence[Line]
+    connection: Connection, classes: Sequence[str], lines: Sequence[AnswerRecord]
 ) -> tuple[int, int]:
     """Add answers to gold tasks; how many are new, and how many were known already.
 
@@ -287,15 +300,15 @@ def add_gold_answers(
 
 
 def take_answers(
-    connection: Connection, settings: Settings, lines: Sequence[Line]
+    connection: Connection, settings: Settings, lines: Sequence[AnswerRecord]
 ) -> dict[str, int]:
-    """Take a table of answers, all or none; how many were accepted, late, known, gold.
+    """Import answers, all or none; return the numbers of accepted, late, known and gold ones.
 
     Raises
     ------
     DataError
         Naming file and line of an unknown worker or task, a label outside the classes, an answer to
-        a pair that was not given out, or one that contradicts what is written down.
+        a pair that was not handed out, or one that contradicts a stored answer.
     """
     classes = json.loads(settings.classes)
     workers = {row.name: row for row in WORKERS(connection)}
@@ -348,11 +361,11 @@ def _judged(
     who: WorkerRow,
     row: TaskRow,
     slot: PairRow | None,
-    line: Line,
+    line: AnswerRecord,
 ) -> str:
     try:
         return judge(connection, settings, who, row, slot, line.label)
-    except Refused as error:
+    except RejectedError as error:
         raise line.error(str(error)) from None
 
 
@@ -373,7 +386,7 @@ def set_closed(connection: Connection, names: Sequence[str], closed: int) -> Non
 
 
 def _refuse_unknown(
-    line: Line,
+    line: AnswerRecord,
     workers: Mapping[str, WorkerRow],
     tasks: Mapping[str, TaskRow],
     gold_names: set[str],

@@ -23,7 +23,7 @@ SQLITE = ("PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -16000")
 """Settings of SQLite: changes wait for no disk (see `Store.turn`); 16 MB of pages stay."""
 
 
-class Kept:
+class ConnectionCache:
     """Connections of an engine on which every statement is a change of its own.
 
     Only statements of the driver run on them (`statements`): SQLAlchemy would begin a transaction,
@@ -45,7 +45,7 @@ class Kept:
 
     @contextmanager
     def one(self) -> Iterator[Connection]:
-        """Lend a connection; after an error it goes back to the pool, which ends what it began."""
+        """Lend a connection; after an error it goes back to the pool, which rolls it back."""
         connection = self.take()
         try:
             yield connection
@@ -72,7 +72,7 @@ class Kept:
         _close(connection)
 
     def give_back(self, connection: Connection) -> None:
-        """Take one back for the next who asks."""
+        """Keep a connection for the next caller."""
         if connection.in_transaction():
             _close(connection)
             raise RuntimeError("SQLAlchemy began a transaction on a connection that is kept")

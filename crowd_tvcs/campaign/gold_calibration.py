@@ -19,7 +19,7 @@ from crowd_tvcs.skills.reliability import (
 
 
 @dataclass(frozen=True, eq=False)
-class OnGold:
+class GoldCalibration:
     """Mean confidence and accuracy on the gold tasks.
 
     Attributes
@@ -50,7 +50,7 @@ class OnGold:
         return confidence_threshold(self.claim, self.hit, target)
 
 
-def on_gold(state: State) -> OnGold | None:
+def calibrate_on_gold(state: State) -> GoldCalibration | None:
     """Judge the gold tasks of a campaign by its model; None where qualities are from no gold."""
     if state.settings.source != "gold" or not state.gold_answers:
         return None
@@ -63,4 +63,4 @@ def on_gold(state: State) -> OnGold | None:
     model = Dependence() if state.model is None else state.model
     skill = replace(estimate_quality(answers, known, model="independent"), dependence=model)
     by_labels = model.measured or held_out_prefixes(answers, known, skill).measured(model)
-    return OnGold(*gold_confidences(answers, known, skill), by_labels)
+    return GoldCalibration(*gold_confidences(answers, known, skill), by_labels)

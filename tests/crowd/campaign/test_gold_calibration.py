@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.answers.intervals import prediction_interval
-from crowd_tvcs.campaign import stand, summary
+from crowd_tvcs.campaign import summary, task_statuses
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.entries import Task
-from crowd_tvcs.campaign.honesty import on_gold
+from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.report.campaign import render
 from crowd_tvcs.skills.dependence_fit import NO_GOLD
@@ -40,7 +40,7 @@ def test_gold_tasks_are_judged_by_each_other(begin, model):
         with campaign.store.write() as (connection, _, _):
             connection.exec_driver_sql("UPDATE campaign SET dependence = ?", (text,))
     state = campaign.state()
-    found = on_gold(state)
+    found = calibrate_on_gold(state)
     claim, hit = gold_confidences(answers, known, skill)
     assert found.claim == pytest.approx(claim, abs=1e-9)
     assert found.hit.tolist() == hit.tolist()
@@ -49,14 +49,16 @@ def test_gold_tasks_are_judged_by_each_other(begin, model):
     assert len(found.by_labels) > 0
     assert isinstance(found.warnings, list)
     at = 0.9 if model is None else found.confidence_threshold(0.9)
-    sure = [one.verdict == "sure" for one in campaign.stop(target=0.9)]
+    sure = [one.verdict == "sure" for one in campaign.review_tasks(target=0.9)]
     assert sure == [task.confidence >= at for task in state.tasks]
 
 
 def test_where_qualities_are_from_no_gold_nothing_is_judged(begin):
-    assert on_gold(begin().state()) is None
+    assert calibrate_on_gold(begin().state()) is None
     assert (
-        on_gold(begin(gold=GOLD, gold_answers=ANSWERS, prior=0.5, model="independent").state())
+        calibrate_on_gold(
+            begin(gold=GOLD, gold_answers=ANSWERS, prior=0.5, model="independent").state()
+        )
         is None
     )
 
@@ -69,18 +71,18 @@ def test_the_accuracy_of_the_labels_now_has_an_interval_by_gold(begin):
     campaign = begin(qualities=None, gold=GOLD, gold_answers=ANSWERS)
     campaign.submit("ann", campaign.next("ann").task, "1")
     state = campaign.state()
-    told = summary(state, stand(state))
+    told = summary(state, task_statuses(state))
     sure = told["expected_accuracy"]
     assert (told["unlabelled"], len(state.tasks)) == (2, 3)  # which have no accuracy yet
     assert sure == pytest.approx(state.posterior[state.is_labelled].max())
     low, high = prediction_interval(sure, len(GOLD), 1)
     assert low < sure < high
     expected = {"accuracy": sure, "low": low, "high": high, "gold_tasks": len(GOLD)}
-    assert told["foreseen"] == pytest.approx(expected)
-    assert figures(campaign.store).foreseen == pytest.approx(expected)
-    assert json.loads(status(campaign, "--json"))["foreseen"] == pytest.approx(expected)
+    assert told["forecast"] == pytest.approx(expected)
+    assert figures(campaign.store).forecast == pytest.approx(expected)
+    assert json.loads(status(campaign, "--json"))["forecast"] == pytest.approx(expected)
     (line,) = [line for line in status(campaign).splitlines() if "expected accuracy" in line]
-    assert line.endswith(f"with chance .95 from {low:.3f} to {high:.3f}, by 60 gold tasks")
+    assert line.endswith(f"(95 % interval {low:.3f} to {high:.3f}, from 60 gold tasks)")
     page = render(state, name="c")
     assert "and for labels of the best workers." in page
     assert f"now (95 % interval {100 * low:.2f} % to {100 * high:.2f} %)" in page
@@ -90,31 +92,31 @@ def test_where_no_gold_is_measured_there_is_no_interval(begin):
     options = {"qualities": None, "gold": GOLD, "gold_answers": ANSWERS, "model": "independent"}
     for campaign in (begin(), begin(**options)):
         state = campaign.state()
-        assert summary(state, stand(state))["foreseen"] is None
-        assert figures(campaign.store).foreseen is None
+        assert summary(state, task_statuses(state))["forecast"] is None
+        assert figures(campaign.store).forecast is None
         assert "chance .95 from" not in status(campaign)
         assert "now (95 % interval" not in render(state, name="c")
 
 
 def test_a_round_says_what_gold_foresees(begin):
     """Of tasks without answers by their workers, of others what is expected."""
-    assert begin().plan(labels=3).foreseen is None  # from a table
+    assert begin().plan(labels=3).forecast is None  # from a table
     options = {"qualities": None, "gold": GOLD, "gold_answers": ANSWERS}
-    assert begin(**options, model="independent").plan(labels=3).foreseen is None
+    assert begin(**options, model="independent").plan(labels=3).forecast is None
     campaign = begin(**options, tasks=[Task(name, min_workers=2) for name in ("t1", "t2", "t3")])
     with campaign.store.write() as (connection, settings, _):  # as if the best reached more
         told = json.loads(settings.dependence)
-        told["foresight"]["gaps"] = [0.05] * len(told["foresight"]["labels"])
+        told["forecast_model"]["gaps"] = [0.05] * len(told["forecast_model"]["labels"])
         connection.exec_driver_sql("UPDATE campaign SET dependence = ?", (json.dumps(told),))
     quality = campaign.state().quality.values[:, 0]
-    assert quality.max() >= told["foresight"]["best"][0] > told["foresight"]["usual"]
+    assert quality.max() >= told["forecast_model"]["best"][0] > told["forecast_model"]["usual"]
     found = campaign.plan(labels=1)
     state = campaign.state()
     ((worker, task),) = found.pairs
     assert state.quality.values[state.quality.workers.index(worker), 0] == quality.max()
-    assert found.foreseen.accuracy == pytest.approx(found.expected_accuracy + 0.05 / 3)
-    assert found.foreseen.low < found.foreseen.accuracy < found.foreseen.high
-    assert found.foreseen.gold_tasks == 60
+    assert found.forecast.accuracy == pytest.approx(found.expected_accuracy + 0.05 / 3)
+    assert found.forecast.low < found.forecast.accuracy < found.forecast.high
+    assert found.forecast.gold_tasks == 60
     more = campaign.plan(labels=8, method="fast").pairs
     other = next(name for name, t in more if t == task)
     campaign.take([(task, other, "1")])  # and the label of the best is still to come
@@ -125,8 +127,8 @@ def test_a_round_says_what_gold_foresees(begin):
     unanswered = np.arange(3) != at
     accuracy = np.full(3, later.expected_accuracy)
     by_hand, with_answered = (
-        state.model.foresight.forecast_plan(state.quality.values, support, accuracy).accuracy
+        state.model.forecast_model.forecast_plan(state.quality.values, support, accuracy).accuracy
         for support in (state.pending & unanswered, state.pending)
     )
-    assert later.foreseen.accuracy == pytest.approx(by_hand)
+    assert later.forecast.accuracy == pytest.approx(by_hand)
     assert by_hand < with_answered - 1e-3

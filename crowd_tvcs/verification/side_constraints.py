@@ -1,4 +1,4 @@
-"""Money and groups again: what pairs cost, who may join whom, and what is broken.
+"""Recomputed money and groups: costs of pairs, compatible workers, violations.
 
 Nothing here is shared with the method but the plan itself.
 """
@@ -24,8 +24,8 @@ def cost_of(plan: Plan, support: Bools) -> Fraction:
     return sum((cost[i] for i in support.nonzero()[0].tolist()), Fraction(0))
 
 
-def broken_rations(plan: Plan, support: Bools) -> list[str]:
-    """List which groups have several workers on a task, and what cannot be paid."""
+def violated_side_constraints(plan: Plan, support: Bools) -> list[str]:
+    """List the groups with several workers on a task, and costs above the limit."""
     out = []
     if plan.money is not None:
         cost = cost_of(plan, support)
@@ -42,7 +42,7 @@ def broken_rations(plan: Plan, support: Bools) -> list[str]:
 
 
 def label_prices(plan: Plan, prices: Floats, budget_price: float, money_price: float) -> Floats:
-    """Return what a label of every worker is charged with in all."""
+    """Return the total price of a label of every worker."""
     each: Floats = prices + budget_price
     return each if plan.money is None or plan.cost is None else each + money_price * plan.cost
 
@@ -65,7 +65,7 @@ def groups_of(plan: Plan) -> NDArray[np.int64]:
     return np.array([-1 if name is None else known.index(name) for name in plan.group])
 
 
-def beside(groups: NDArray[np.int64], fixed: Bools) -> Bools:
-    """Who is no mate of those who are fixed on a task."""
+def outside_exclusion_groups(groups: NDArray[np.int64], fixed: Bools) -> Bools:
+    """Mark the workers who are in no group of a fixed worker of the task."""
     taken = groups[fixed & (groups >= 0)]
     return ~np.isin(groups, taken)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign import Task, Worker, stand, state, summary
+from crowd_tvcs.campaign import Task, Worker, state, summary, task_statuses
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import least_gain_of, least_of_round
 from crowd_tvcs.routing.routing import LOOK_AHEAD, gain_per_label
@@ -13,7 +13,7 @@ INDEPENDENT = {"model": "independent"}
 
 
 def verdicts(campaign, **asked):
-    return {one.task: one.verdict for one in campaign.stop(**asked)}
+    return {one.task: one.verdict for one in campaign.review_tasks(**asked)}
 
 
 def test_a_task_stands_for_the_first_reason_that_holds(begin):
@@ -21,7 +21,7 @@ def test_a_task_stands_for_the_first_reason_that_holds(begin):
         Task("closed", prior=0.99), Task("full", max_workers=1), Task("needy", min_workers=3),
         Task("open"), Task("out"), Task("sure", prior=0.99), Task("vain", prior=0.97),
     ]  # fmt: skip
-    campaign = begin(tasks=tasks, target=0.98, least_gain=0.01, **INDEPENDENT)
+    campaign = begin(tasks=tasks, target=0.98, min_gain=0.01, **INDEPENDENT)
     campaign.close_tasks(["closed"])
     assert campaign.next("ann", now=1.0).task == "full"
     campaign.submit("ann", "full", "1", now=2.0)
@@ -35,18 +35,18 @@ def test_a_task_stands_for_the_first_reason_that_holds(begin):
         "out": "waiting", "sure": "sure", "vain": "not worth it",
     }  # fmt: skip
     assert verdicts(campaign) == expected
-    found = {one.task: one for one in campaign.stop()}
+    found = {one.task: one for one in campaign.review_tasks()}
     assert [found[name].stops for name in sorted(expected)] == [
         True, True, False, False, False, True, True,
     ]  # fmt: skip
-    assert [(one.answers, one.pending) for one in campaign.stop()] == [
+    assert [(one.answers, one.pending) for one in campaign.review_tasks()] == [
         (0, 0), (1, 0), (1, 0), (1, 0), (0, 1), (0, 0), (0, 0),
     ]  # fmt: skip
     assert (found["open"].label, found["open"].confidence) == ("1", pytest.approx(0.8))
     # Of ann, who has not had it, one label: .2 x .9 turns out right where .8 x .1 was.
     assert found["open"].gain == pytest.approx(0.1)
-    assert verdicts(campaign, least_gain=0.1001)["open"] == "not worth it"
-    assert verdicts(campaign, least_gain=0.0)["vain"] == "worth a label"
+    assert verdicts(campaign, min_gain=0.1001)["open"] == "not worth it"
+    assert verdicts(campaign, min_gain=0.0)["vain"] == "worth a label"
     assert verdicts(campaign, target=0.8)["open"] == "sure"
     assert verdicts(campaign, target=0.8)["needy"] == "worth a label"
     assert verdicts(campaign, target=0.995)["sure"] == "not worth it"
@@ -63,11 +63,11 @@ def test_who_may_still_label_is_by_caps_and_groups(begin):
     task = campaign.next("ann").task
     campaign.submit("ann", task, "1")
     assert verdicts(campaign) == {"t1": "nobody left", "t2": "worth a label"}
-    assert [one.gain for one in campaign.stop()] == [0.0, pytest.approx(0.3)]
+    assert [one.gain for one in campaign.review_tasks()] == [0.0, pytest.approx(0.3)]
     campaign.skip("bob", campaign.next("bob").task)
     assert verdicts(campaign) == {"t1": "nobody left", "t2": "nobody left"}
     campaign.block("cy", False)
-    assert [one.gain for one in campaign.stop()][1] == pytest.approx(0.2)
+    assert [one.gain for one in campaign.review_tasks()][1] == pytest.approx(0.2)
 
 
 def test_a_minimum_that_nobody_may_meet_is_nobodys(begin):
@@ -93,18 +93,18 @@ def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
         return campaign
 
     def told(campaign):
-        (one,) = campaign.stop()
+        (one,) = campaign.review_tasks()
         return one.verdict, one.gain, campaign.state().tasks[0].wanted, campaign.plan().pairs
 
     two = gain_per_label(np.array([[0.1, 0.9]]), 0.8, max_labels=2)[0]
     assert two > 0.01
     both = [("bob", "t1"), ("cy", "t1")]
-    assert told(after_one(least_gain=0.01)) == ("worth a label", pytest.approx(two), 1, both)
+    assert told(after_one(min_gain=0.01)) == ("worth a label", pytest.approx(two), 1, both)
     # The cap of the task, and the workers there are.
-    assert told(after_one(max_workers_per_task=2, least_gain=0.01)) == ("not worth it", 0.0, 0, [])
+    assert told(after_one(max_workers_per_task=2, min_gain=0.01)) == ("not worth it", 0.0, 0, [])
     fewer = {"workers": ["ann", "bob"], "qualities": {"ann": 0.9, "bob": 0.8}}
     assert told(after_one(**fewer)) == ("not worth it", 0.0, 1, [])
-    one_more = after_one(**fewer, least_gain=0.01)
+    one_more = after_one(**fewer, min_gain=0.01)
     assert told(one_more) == ("not worth it", 0.0, 0, [])
     assert one_more.next("bob").task is None
     one_more.add(workers=["cy"], qualities={"cy": 0.8})  # then two may
@@ -114,13 +114,13 @@ def test_no_more_labels_are_looked_ahead_than_a_task_can_have(begin):
 
 def test_one_whose_answers_are_turned_round_is_as_good(begin):
     campaign = begin(workers=["ann"], tasks=["t1"], qualities={"ann": 0.1}, **INDEPENDENT)
-    assert campaign.stop()[0].gain == pytest.approx(0.4)
+    assert campaign.review_tasks()[0].gain == pytest.approx(0.4)
     two = {"workers": ["ann", "bob"], "qualities": {"ann": 0.1, "bob": 0.6}}
-    assert begin(**two, tasks=["t1"], **INDEPENDENT).stop()[0].gain == pytest.approx(0.4)
+    assert begin(**two, tasks=["t1"], **INDEPENDENT).review_tasks()[0].gain == pytest.approx(0.4)
     three = {"classes": ["a", "b", "c"], "qualities": {"ann": 0.1}}
     campaign = begin(workers=["ann"], tasks=["t1"], **three, **INDEPENDENT)
     assert (
-        campaign.stop()[0].gain
+        campaign.review_tasks()[0].gain
         == gain_per_label(np.full((1, 3), 1 / 3), 0.1, max_labels=1)[0]
         < 0.3
     )
@@ -139,11 +139,11 @@ def test_a_label_must_pay_for_somebody_who_is_left(begin):
     assert verdicts(campaign, value=0.99) == {"t1": "worth a label"}  # .1 of a chance for .05
     assert verdicts(campaign, value=0.49) == {"t1": "not worth it"}
     assert verdicts(campaign, value=0.0) == {"t1": "not worth it"}
-    for name in ("value", "least_gain", "target"):
+    for name in ("value", "min_gain", "target"):
         for wrong in (-0.01, 1.1e12 if name == "value" else 1.01):
             with pytest.raises(ValueError, match=f"{name} must be from 0 to"):
-                campaign.stop(**{name: wrong})
-    assert verdicts(campaign, value=1e12, least_gain=0.0, target=1.0) == {"t1": "worth a label"}
+                campaign.review_tasks(**{name: wrong})
+    assert verdicts(campaign, value=1e12, min_gain=0.0, target=1.0) == {"t1": "worth a label"}
 
 
 def test_the_figures_are_sums_of_what_was_bought(begin):
@@ -156,24 +156,22 @@ def test_the_figures_are_sums_of_what_was_bought(begin):
         campaign.submit(name, task, label)
     campaign.next("cy")
     state = campaign.state()
-    found = summary(state, stand(state))
+    found = summary(state, task_statuses(state))
     verdict = found.pop("verdicts")
     assert verdict == {"waiting": 1, "worth a label": 2}
     assert found == {
         "workers": 3, "tasks": 3, "classes": ["0", "1"], "class_prior": {"0": 0.5, "1": 0.5},
-        "answers": 2, "pending": 1, "budget": 5, "left": 2, "money": 4.0, "paid": 0.75,
-        "committed": 0.875, "expected_accuracy": pytest.approx((0.9 + 0.8) / 2),
-        "unlabelled": 1,
-        "measured": 0.5, "measured_on": 2, "stopped": 0, "sure_at": None, "least_gain": None,
-        "foreseen": None,
-        "model": "independent", "dependence": None, "rounds": 0, "paused": False, "blocked": 0,
-        "revision": state.settings.revision,
+        "answers": 2, "pending": 1, "budget": 5, "left": 2, "money": 4.0, "paid": 0.75, "committed":
+        0.875, "expected_accuracy": pytest.approx((0.9 + 0.8) / 2), "unlabelled": 1, "measured":
+        0.5, "measured_on": 2, "stopped": 0, "confidence_threshold": None, "min_gain": None,
+        "forecast": None, "model": "independent", "dependence": None, "rounds": 0, "paused": False,
+        "blocked": 0, "revision": state.settings.revision,
     }  # fmt: skip
 
 
 def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     state = begin(max_workers_per_task=2).state()
-    found = summary(state, stand(state))
+    found = summary(state, task_statuses(state))
     assert found["unlabelled"] == 3
     unknown = ("budget", "left", "money", "paid", "committed", "measured", "expected_accuracy")
     for name in unknown:
@@ -191,13 +189,13 @@ def test_a_round_plans_a_task_that_next_would_hand_out(begin):
     """Labels of a round come at once, so all that are looked ahead share what must be added."""
     names = {"ann": 0.9, "bob": 0.85, "cy": 0.85}
 
-    def after_one(least_gain, **options):
+    def after_one(min_gain, **options):
         options = {"workers": names, "qualities": names, "tasks": ["t1"]} | options
-        campaign = begin(**options, least_gain=least_gain)
+        campaign = begin(**options, min_gain=min_gain)
         campaign.submit("ann", campaign.next("ann").task, "1")
         return campaign
 
-    (one,) = after_one(0.0).stop()
+    (one,) = after_one(0.0).review_tasks()
     campaign = after_one(0.99 * one.gain)
     assert verdicts(campaign) == {"t1": "worth a label"}
     state, least = campaign.state(), 0.99 * one.gain
@@ -211,7 +209,7 @@ def test_what_one_of_them_is_paid_is_said(begin):
     campaign = begin(workers=[Worker("ann", cost=0.5), "bob", "cy"], **INDEPENDENT)
     campaign.submit("ann", campaign.next("ann").task, "1")
     campaign.submit("bob", campaign.next("bob").task, "1")
-    found = summary(campaign.state(), stand(campaign.state()))
+    found = summary(campaign.state(), task_statuses(campaign.state()))
     assert (found["paid"], found["committed"]) == (0.5, 0.5)
 
 
@@ -223,12 +221,12 @@ def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):
     campaign.skip("cy", campaign.next("cy").task)
     whole = [one for _, one in campaign.state().parts()]
     assert len(whole) == 1
-    expected = [stand(campaign.state(), value=value) for value in (None, 0.5)]
+    expected = [task_statuses(campaign.state(), value=value) for value in (None, 0.5)]
     monkeypatch.setattr(state, "AT_ONCE", 7)  # two tasks of three workers
     now = campaign.state()
     assert [at for at, _ in now.parts()] == [slice(0, 2), slice(2, 4), slice(4, 5)]
     assert np.hstack([part.slots for _, part in now.parts()]).tolist() == now.slots.tolist()
-    assert [stand(now, value=value) for value in (None, 0.5)] == expected
+    assert [task_statuses(now, value=value) for value in (None, 0.5)] == expected
 
 
 def test_the_state_knows_mates_and_who_is_out_of_reach(begin):

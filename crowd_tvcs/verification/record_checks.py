@@ -1,7 +1,7 @@
-"""Read strictly what `crowd-tvcs assign` wrote: run.json, other JSON, prices.csv.
+"""Read the files of `crowd-tvcs assign` strictly: run.json, other JSON, prices.csv.
 
-A record that is not whole, holds a value of another kind or a name that the command does not
-write is refused in one line that says which.
+A record that is incomplete, or has a wrong value or an unknown name, is refused in one line that
+names the fault.
 """
 
 from __future__ import annotations
@@ -168,26 +168,26 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
     DataError
         Naming the field that is missing, unknown or of another kind.
     """
-    told = read_json(path)
-    if told.get("command") != "crowd-tvcs assign":
-        what = f"command must be crowd-tvcs assign, found {quoted(told.get('command'))}"
+    entries = read_json(path)
+    if entries.get("command") != "crowd-tvcs assign":
+        what = f"command must be crowd-tvcs assign, found {quoted(entries.get('command'))}"
         raise DataError(what, path=path)
-    _require(path, told, RECORD)
-    parameters = told["parameters"]
+    _require(path, entries, RECORD)
+    parameters = entries["parameters"]
     given = {name: kind for name, kind in OPTIONAL.items() if name in parameters}
     _require(path, parameters, PARAMETERS | given, "parameters.")
     if methods and parameters["method"] not in methods:
         _refuse(path, "parameters.method", f"one of {', '.join(methods)}", parameters["method"])
-    _require(path, told["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
-    inputs = _hashes(path, told["inputs"], "inputs", {"path": TEXT})
+    _require(path, entries["versions"], dict.fromkeys(PACKAGES, TEXT), "versions.")
+    inputs = _hashes(path, entries["inputs"], "inputs", {"path": TEXT})
     asked = {name: parameters.get(name) for name in (*INPUTS, "dependence")}
     named = {name: file for name, file in asked.items() if file is not None}
     for name, file in named.items():
         if file not in dict(inputs[1:]):
             _refuse(path, f"parameters.{name}", "a file of inputs", file)
     if [file for file, _ in inputs[1:]] != list(named.values()):
-        _refuse(path, "inputs", "the quality table and those of parameters", told["inputs"])
-    outputs = dict(_hashes(path, told["outputs"], "outputs", {}))
+        _refuse(path, "inputs", "the quality table and those of parameters", entries["inputs"])
+    outputs = dict(_hashes(path, entries["outputs"], "outputs", {}))
     if "kinds" in parameters and inputs[0][0] != parameters["kinds"]:
         _refuse(path, "parameters.kinds", "the first file of inputs", parameters["kinds"])
     wanted: list[list[str]] = [[], [PRICES], [PRICES, BRANCHES]]
@@ -195,11 +195,13 @@ def read_record(path: Path, methods: Collection[str] = ()) -> Record:
         wanted += [[ACCURACY], [ACCURACY, PRICES]]
     if list(outputs) not in [sorted([*OUTPUTS, *more]) for more in wanted]:
         _refuse(path, "outputs", "the files that are written, sorted", list(outputs))
-    paths = {entry["file"]: entry["path"] for entry in told["inputs"]}
+    paths = {entry["file"]: entry["path"] for entry in entries["inputs"]}
     for n, (file, where) in enumerate(paths.items()):
         if PurePosixPath(where).name != file:
             _refuse(path, f"inputs[{n}].path", f"a path to the file {file}", where)
-    return Record(path, parameters, told["seed"], told["layout"], dict(inputs), outputs, paths)
+    return Record(
+        path, parameters, entries["seed"], entries["layout"], dict(inputs), outputs, paths
+    )
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -225,18 +227,23 @@ def read_json(path: Path) -> dict[str, Any]:
     return out
 
 
-def read_foresight(path: Path) -> tuple[Any, dict[str, Any] | None]:
-    """Read the common error of plans in a dependence.json, and what gold foresees of them."""
+def read_forecast_model(path: Path) -> tuple[Any, dict[str, Any] | None]:
+    """Read the common error of plans and the forecast model of a dependence.json."""
     document = read_json(path)
-    told = document.get("foresight")
-    if told is not None:
-        if not isinstance(told, dict):
-            _refuse(path, "foresight", NAMES[0], told)
-        _require(path, told, FORESIGHT, "foresight.")
+    entries = document.get("forecast_model")
+    if entries is not None:
+        if not isinstance(entries, dict):
+            _refuse(path, "forecast_model", NAMES[0], entries)
+        _require(path, entries, FORESIGHT, "forecast_model.")
         for name in ("best", "gaps"):
-            if len(told[name]) != len(told["labels"]):
-                _refuse(path, f"foresight.{name}", "as long as foresight.labels", told[name])
-    return document.get("plan_error"), told
+            if len(entries[name]) != len(entries["labels"]):
+                _refuse(
+                    path,
+                    f"forecast_model.{name}",
+                    "as long as forecast_model.labels",
+                    entries[name],
+                )
+    return document.get("plan_error"), entries
 
 
 def digest(path: Path) -> str:
@@ -286,13 +293,13 @@ def read_prices(
     return values[[row_of[name] - 1 for name in workers]], others[0], others[1]
 
 
-def _require(path: Path, told: Mapping[str, Any], kinds: dict[str, Kind], at: str = "") -> None:
+def _require(path: Path, entries: Mapping[str, Any], kinds: dict[str, Kind], at: str = "") -> None:
     for name, (words, holds) in kinds.items():
-        if name not in told:
+        if name not in entries:
             raise DataError(f"{at}{name} is missing", path=path)
-        if not holds(told[name]):
-            _refuse(path, at + name, words, told[name])
-    for name in told:
+        if not holds(entries[name]):
+            _refuse(path, at + name, words, entries[name])
+    for name in entries:
         if name not in kinds:
             raise DataError(f"{quoted(at + name)} is no field that is written", path=path)
 

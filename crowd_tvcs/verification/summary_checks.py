@@ -1,6 +1,6 @@
-"""Every field of a summary.json beside what it must be, recomputed with code of its own.
+"""Compare every field of a summary.json with its value recomputed by code of its own.
 
-What cannot be recomputed is held to what must be true of it, and `unchecked` says so.
+A field that cannot be recomputed is checked for consistency, and `unchecked` lists it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
-from crowd_tvcs.verification.rations import TOLERANCE, cost_of
-from crowd_tvcs.verification.written import is_number
+from crowd_tvcs.verification.record_checks import is_number
+from crowd_tvcs.verification.side_constraints import TOLERANCE, cost_of
 from tvcs_core.files.display import quoted
 
 SLOPES_OFF = 1e-8  # of a deviation, from differences
@@ -38,22 +38,22 @@ Facts = Iterator[tuple[Place | str, bool, object]]  # where, whether it holds, w
 
 @dataclass(frozen=True)
 class Found:
-    """What was recomputed of a plan.
+    """Recomputed figures of a plan.
 
     Attributes
     ----------
     plan, pairs
-        The plan as its tables say, and its pairs.
+        The plan of the tables, and its pairs.
     parameters
         Those of run.json.
     class_names
         Names of the classes.
     least, most
-        Bounds below and above the accuracy that every task may be said to have.
+        Lowest and highest accuracy that may be stated for every task.
     accuracy
         Mean accuracy, from below.
     listed
-        Accuracy of every task as accuracy.csv says; None if that is wrong, or there is none.
+        Accuracy of every task in accuracy.csv; None if that is wrong, or there is none.
     bound
         Bound that the files prove; None if there is none, or it could not be had.
     by_prices
@@ -62,9 +62,8 @@ class Found:
         Whether there are branches beside the prices.
     deviation
         Standard deviation of the accuracy; None if no skills were given or a team is large.
-    foreseen
-        What gold foresees of the plan, by the accuracy of every task; None if nothing was given
-        that says so.
+    forecast
+        Function from the accuracy of every task to the forecast; None without a forecast model.
     """
 
     plan: Plan
@@ -79,7 +78,7 @@ class Found:
     by_prices: float | None
     is_branched: bool
     deviation: float | None
-    foreseen: Callable[[Floats], dict[str, float]] | None
+    forecast: Callable[[Floats], dict[str, float]] | None
 
     @property
     def is_large(self) -> NDArray[np.bool_]:
@@ -93,12 +92,12 @@ class Found:
 
     @property
     def has_classes(self) -> bool:
-        """Whether the summary says how many classes there are."""
+        """Whether the summary has a number of classes."""
         return self.plan.model is not None or not self.plan.is_table
 
 
 def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
-    """List the fields of `summary` that are not as recomputed: what each says, what was found."""
+    """List the fields of `summary` that differ from the recomputed ones, with both values."""
     wanted = _fields(found, has_bound=summary.get("bound") is not None)
     out = [f"{name}: is missing in summary.json" for name in wanted if name not in summary]
     more = set(summary) - set(wanted) if found.parameters["method"] in KNOWN else ()
@@ -117,7 +116,7 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
 
 
 def unchecked(found: Found) -> list[str]:
-    """List what of the files was not checked, or not to the last digit."""
+    """List the contents of the files that were not checked, or not to the last digit."""
     method = found.parameters["method"]
     out = [f"that {method} with this seed and time limit gives this plan: for that, run it again"]
     own = ", ".join(found.own)
@@ -153,8 +152,8 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
     out += ["sum_of_qualities"] if method == "qlp" else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
-    if found.foreseen is not None:
-        out.append("foreseen")
+    if found.forecast is not None:
+        out.append("forecast")
     if found.has_classes:
         out += ["n_classes", "standard_error"]
     out += ["common_error"] if found.plan.common_error > 0.0 else []
@@ -260,14 +259,14 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
         if found.deviation is not None:
             is_one = is_one and abs(error - found.deviation) <= SLOPES_OFF
         yield "accuracy_deviation", is_one, found.deviation
-    if found.foreseen is not None and values is not None:  # it follows from these
-        told = found.foreseen(values)
-        wanted = [(v, v) if isinstance(v, float) else v for v in told.values()]
-        yield from _by_name(("foreseen",), tuple(told), summary["foreseen"], wanted)
+    if found.forecast is not None and values is not None:  # it follows from these
+        forecast = found.forecast(values)
+        wanted = [(v, v) if isinstance(v, float) else v for v in forecast.values()]
+        yield from _by_name(("forecast",), tuple(forecast), summary["forecast"], wanted)
 
 
 def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
-    """The bound and what follows from it; all of them or none."""
+    """Yield the bound and the fields that follow from it; all of them or none."""
     within = summary["certified_within"]
     yield "certified_within", _alike(within, CERTIFIED_WITHIN), CERTIFIED_WITHIN
     names = ("bound", "gap", "budget_price", "money_price")
@@ -314,7 +313,7 @@ def _error(summary: Mapping[str, Any]) -> float:
 
 
 def uncertified(summary: Mapping[str, Any]) -> list[str]:
-    """List why what is said proves no plan; nothing if it does, or if that cannot be read."""
+    """List the reasons why the summary proves no plan; empty if it does, or cannot be read."""
     accuracy, bound = summary.get("expected_accuracy"), summary.get("bound")
     if bound is None:
         return ["summary.json claims no bound: not certified"]
@@ -325,7 +324,7 @@ def uncertified(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _are_kinds(said: object, found: Found) -> bool:
-    """Whether the table of kinds is what the tasks of each kind have."""
+    """Whether the table of kinds agrees with the tasks of each kind."""
     kind, names = found.plan.factors.kind, found.plan.factors.table.tasks
     count, given, least, most = (
         np.bincount(kind, values, len(names))

@@ -1,4 +1,4 @@
-"""What gold foresees of a plan, by a dependence.json: with no code of what wrote it."""
+"""Recompute the accuracy forecast of a plan from a dependence.json, with code of its own."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Z = 1.96  # standard deviations, for a chance of .95
 ALIKE = 0.01  # accuracies less apart than this are taken for the same
 
 
-def foreseen(
-    told: Mapping[str, Any], quality: Floats, support: NDArray[np.bool_], accuracy: Floats
+def recompute_forecast(
+    model: Mapping[str, Any], quality: Floats, support: NDArray[np.bool_], accuracy: Floats
 ) -> dict[str, float]:
-    """Recompute the field `foreseen` of a summary.json.
+    """Recompute the field `forecast` of a summary.json.
 
     Parameters
     ----------
-    told
-        `foresight` of the file.
+    model
+        `forecast_model` of the file.
     quality, support
         Of shape (workers, tasks).
     accuracy
         Of every task.
     """
-    tasks, gold = support.shape[1], told["gold_tasks"]
+    tasks, gold = support.shape[1], model["gold_tasks"]
     qualities: dict[int, list[float]] = {}  # of all pairs whose task has so many workers
     for j, chosen in enumerate(support.T):
         n = int(chosen.sum())
@@ -37,9 +37,9 @@ def foreseen(
             qualities.setdefault(n, []).append(float(quality[chosen, j].mean()))
     share = math.fsum(accuracy.tolist()) / tasks
     for n, means in qualities.items():
-        best, gap = (_between(n, told["labels"], told[name]) for name in ("best", "gaps"))
-        apart = best - told["usual"]
-        far = 1.0 if apart < ALIKE else (math.fsum(means) / len(means) - told["usual"]) / apart
+        best, gap = (_between(n, model["labels"], model[name]) for name in ("best", "gaps"))
+        apart = best - model["usual"]
+        far = 1.0 if apart < ALIKE else (math.fsum(means) / len(means) - model["usual"]) / apart
         share += min(max(far, 0.0), 1.0) * gap * len(means) / tasks
     share = min(max(share, 0.0), 1.0)
     n = 1.0 / (1.0 / gold + 1.0 / tasks)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign, Task, Worker
-from crowd_tvcs.campaign.entries import Line, check_different
+from crowd_tvcs.campaign.entries import AnswerRecord, check_different
 from crowd_tvcs.campaign.estimates import first_model
-from crowd_tvcs.campaign.settings import classes_of, count_of, prior_of_classes, within
+from crowd_tvcs.campaign.settings import check_range, classes_of, count_of, prior_of_classes
 from crowd_tvcs.campaign.store.schema import UNLIMITED
 from tvcs_core import DataError
 
@@ -36,9 +36,9 @@ def test_what_is_given_is_kept(begin):
         money=1.25,
         max_workers_per_task=3,
         max_tasks_per_worker=4,
-        gate=0.1,
+        min_quality=0.1,
         target=0.9,
-        least_gain=0.01,
+        min_gain=0.01,
         model="independent",
         lease_seconds=60,
         seed=5,
@@ -46,10 +46,10 @@ def test_what_is_given_is_kept(begin):
     assert settings_of(campaign) == {
         "id": 1, "schema_version": 4, "revision": 0, "seed": 5, "classes": ["a", "b", "c"],
         "prior": [0.2, 0.3, 0.5], "budget": 7, "money": 1_250_000, "max_workers_per_task": 3,
-        "max_tasks_per_worker": 4, "gate": 0.1, "target": 0.9, "lease_seconds": 60.0,
+        "max_tasks_per_worker": 4, "min_quality": 0.1, "target": 0.9, "lease_seconds": 60.0,
         "per_pair": 0, "source": "table", "slots": 0, "answers": 0, "committed": 0, "missing": 2,
-        "rounds": 0, "dependence": None, "shares_of_gold": 0, "sure_at": None,
-        "least_gain": 0.01, "best": 0.9, "paused": None, "secret": None,
+        "rounds": 0, "dependence": None, "shares_of_gold": 0, "confidence_threshold": None,
+        "min_gain": 0.01, "best": 0.9, "paused": None, "secret": None,
             "n_workers": 3,
     }  # fmt: skip
     names = "name, max_tasks, cost, team, quality, habits, slots, answers, blocked"
@@ -71,8 +71,8 @@ def test_what_is_not_given_is_no_limit(begin):
     found = settings_of(campaign)
     expected = {
         "seed": 0, "classes": ["0", "1"], "prior": [0.5, 0.5], "budget": None, "money": None,
-        "max_workers_per_task": None, "max_tasks_per_worker": None, "gate": 0.0, "target": 1.0,
-        "lease_seconds": 900.0, "shares_of_gold": 0, "least_gain": None, "missing": 0,
+        "max_workers_per_task": None, "max_tasks_per_worker": None, "min_quality": 0.0, "target":
+        1.0, "lease_seconds": 900.0, "shares_of_gold": 0, "min_gain": None, "missing": 0,
     }  # fmt: skip
     assert {name: found[name] for name in expected} == expected
     assert found["dependence"] is not None
@@ -90,7 +90,7 @@ def test_a_worth_of_labels_is_asked_for_beside_a_target_only():
         ("dependent", 1.0, 0.2, 0.2), ("independent", 0.99, None, None),
     ):  # fmt: skip
         row = first_model(model, target, given)
-        assert row["least_gain"] == expected
+        assert row["min_gain"] == expected
         assert (row["dependence"] is None) == (model == "independent")
 
 
@@ -122,10 +122,10 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
         ({"qualities": None, "gold": {"g1": "1"}}, "needs qualities, or gold labels and answers"),
         ({"workers": [""]}, "name of a worker must not be empty"),
         ({"money": 1e12 + 1e3}, "money must be from 0 to 1e.12"),
-        ({"least_gain": 1.01}, "least_gain must be from 0 to 1, found 1.01"),
-        ({"least_gain": -0.01}, "least_gain must be from 0 to 1, found -0.01"),
+        ({"min_gain": 1.01}, "min_gain must be from 0 to 1, found 1.01"),
+        ({"min_gain": -0.01}, "min_gain must be from 0 to 1, found -0.01"),
         ({"target": 1.01}, "target must be from 0 to 1, found 1.01"),
-        ({"gate": -0.01}, "gate must be from 0 to 1, found -0.01"),
+        ({"min_quality": -0.01}, "min_quality must be from 0 to 1, found -0.01"),
         ({"lease_seconds": 0.0009}, "lease_seconds must be from 0.001 to 1e.09, found 0.0009"),
         ({"lease_seconds": 1.1e9}, "lease_seconds must be from 0.001 to 1e.09"),
         ({"seed": -1}, "seed must be an integer >= 0, found -1"),
@@ -136,7 +136,7 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
         ({"gold": {"": "1"}}, "task of gold must not be empty"),
         ({"gold": {"g": "1"}, "gold_answers": [("g", "ann", "1")] * 2}, "answers task 'g' twice"),
         ({"classes": ["a", "nul\0"]}, "classes must be text, found a character 0 in 'nul"),
-        ({"gate": 10**400}, "gate must be from 0 to 1, found 1000"),
+        ({"min_quality": 10**400}, "min_quality must be from 0 to 1, found 1000"),
     ],
 )
 def test_beyond_its_end_no_setting_is_taken(begin, tmp_path, options, message):
@@ -148,11 +148,23 @@ def test_beyond_its_end_no_setting_is_taken(begin, tmp_path, options, message):
 def test_at_their_ends_settings_are_taken(begin):
     low = {"budget": 0, "money": 0.0, "max_workers_per_task": 0, "max_tasks_per_worker": 0}
     free = [Worker(name, cost=0.0) for name in ("ann", "bob", "cy")]
-    low |= {"gate": 0.0, "target": 0.0, "least_gain": 0.0, "lease_seconds": 0.001, "workers": free}
+    low |= {
+        "min_quality": 0.0,
+        "target": 0.0,
+        "min_gain": 0.0,
+        "lease_seconds": 0.001,
+        "workers": free,
+    }
     assert settings_of(begin(**low))["lease_seconds"] == 0.001
-    high = {"budget": UNLIMITED - 1, "money": 1e12, "gate": 1.0, "target": 1.0, "least_gain": 1.0}
+    high = {
+        "budget": UNLIMITED - 1,
+        "money": 1e12,
+        "min_quality": 1.0,
+        "target": 1.0,
+        "min_gain": 1.0,
+    }
     found = settings_of(begin(**high, lease_seconds=1e9, workers=free))
-    assert (found["money"], found["least_gain"]) == (10**18, 1.0)
+    assert (found["money"], found["min_gain"]) == (10**18, 1.0)
 
 
 def test_what_is_no_setting_by_itself():
@@ -160,10 +172,10 @@ def test_what_is_no_setting_by_itself():
     assert count_of("cap", UNLIMITED - 1) == UNLIMITED - 1
     with pytest.raises(ValueError, match="cap must be below 2147483647, or left out"):
         count_of("cap", UNLIMITED)
-    assert within("x", 2, 1.0, 2.0) == 2.0
-    assert isinstance(within("x", 2, 1.0, 2.0), float)
+    assert check_range("x", 2, 1.0, 2.0) == 2.0
+    assert isinstance(check_range("x", 2, 1.0, 2.0), float)
     with pytest.raises(ValueError, match="x must be from 1 to 2, found inf"):
-        within("x", float("inf"), 1.0, 2.0)
+        check_range("x", float("inf"), 1.0, 2.0)
     for wrong in (["a"], ["a", "a"], ["a", ""]):
         with pytest.raises(ValueError, match="at least two different names"):
             classes_of(wrong)
@@ -186,8 +198,8 @@ def test_chances_of_the_classes():
 
 
 def test_an_answer_without_a_table_is_named_by_what_is_wrong():
-    assert str(Line("t", "w", "1").error("no")) == "no"
-    assert Line("t", "w", "1").row == 0
+    assert str(AnswerRecord("t", "w", "1").error("no")) == "no"
+    assert AnswerRecord("t", "w", "1").row == 0
 
 
 @pytest.mark.parametrize("field", ["task", "worker", "label", "when", "seconds"])
@@ -199,10 +211,10 @@ def test_an_answer_without_a_table_is_named_by_what_is_wrong():
 def test_an_answer_of_what_cannot_be_is_refused_by_the_field(field, wrong):
     given = {"task": "t", "worker": "w", "label": "1"} | {field: wrong}
     if wrong == (5.0 if field in ("when", "seconds") else "x"):
-        assert getattr(Line(**given), field) == wrong
+        assert getattr(AnswerRecord(**given), field) == wrong
     else:
         with pytest.raises((TypeError, ValueError), match=f"^{field} of an answer must "):
-            Line(**given)
+            AnswerRecord(**given)
 
 
 def test_an_answer_at_the_first_moment_of_1970_has_no_time(begin):
@@ -234,7 +246,7 @@ def test_a_store_that_is_no_store_is_closed_again(begin, tmp_path):
         "prior",
         "budget",
         "money",
-        "gate",
+        "min_quality",
         "target",
         "seed",
     ],

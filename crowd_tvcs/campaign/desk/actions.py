@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, update
 
 from crowd_tvcs.campaign.belief import taken_back
-from crowd_tvcs.campaign.leases import Refused, free, the_worker
-from crowd_tvcs.campaign.offers import Offer
+from crowd_tvcs.campaign.leases import RejectedError, free, the_worker
+from crowd_tvcs.campaign.offers import NextTask
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
@@ -23,7 +23,7 @@ DETAIL = 500
 
 
 @dataclass(frozen=True)
-class Note:
+class AuditEntry:
     """An entry of the audit: actor, action, task, reason, and a hash of the address."""
 
     who: str
@@ -33,7 +33,7 @@ class Note:
     address: str | None = None
 
 
-def write_down(connection: Connection, note: Note, now: float | None = None) -> None:
+def write_audit(connection: Connection, note: AuditEntry, now: float | None = None) -> None:
     """Add an entry to the audit, in the transaction of its action; None is the clock's time."""
     now = time.time() if now is None else now
     values = vars(note) | {"detail": (note.detail or "")[:DETAIL] or None}
@@ -49,18 +49,18 @@ def skip(
 
     Raises
     ------
-    Refused
+    RejectedError
         If the worker does not have the task.
     """
     who = the_worker(found[0], name)
     if not found[1]:
-        raise Refused(f"there is no task {task_name!r} in this campaign")
+        raise RejectedError(f"there is no task {task_name!r} in this campaign")
     row = found[1][0]
     if any(p.worker_id == who.id and p.state == SKIPPED for p in found[2]):
         return False
     freed = queries.SKIP(connection, of_task=row.id, who=who.id)
     if not freed:
-        raise Refused(f"worker {name!r} does not have task {task_name!r}, so cannot skip it")
+        raise RejectedError(f"worker {name!r} does not have task {task_name!r}, so cannot skip it")
     free(connection, settings, freed)
     return True
 
@@ -72,7 +72,7 @@ def undo(
     name: str,
     now: float,
     answers: int | None = None,
-) -> Offer:
+) -> NextTask:
     """Take a worker's last answer back: they hold its task again, and lose the one they had since.
 
     With `answers`, only the last of so many.
@@ -81,7 +81,7 @@ def undo(
 
     Raises
     ------
-    Refused
+    RejectedError
         If there is no answer, or it was used already: another answered the task after them, a
         round was planned on it, or the task was closed.
     """
@@ -90,12 +90,16 @@ def undo(
         free(connection, settings, lapsed)
     who = the_worker(workers, name)
     if answers is not None and who.answers != answers:
-        raise Refused(f"worker {name!r} has {who.answers} answers, and not {answers}, to take back")
+        raise RejectedError(
+            f"worker {name!r} has {who.answers} answers, and not {answers}, to take back"
+        )
     last = queries.LAST_ANSWER.first(connection, who=who.id)
     if last is None:
-        raise Refused(f"worker {name!r} has no answer to take back")
+        raise RejectedError(f"worker {name!r} has no answer to take back")
     if used := _use_of(connection, last):
-        raise Refused(f"the answer of worker {name!r} to task {last.task_name!r} stays: {used}")
+        raise RejectedError(
+            f"the answer of worker {name!r} to task {last.task_name!r} stays: {used}"
+        )
     row = queries.WORKER.only(connection, called=name)
     if row.lease is not None:
         free(connection, settings, queries.LET_GO(connection, of_task=row.lease, who=who.id))
@@ -112,7 +116,7 @@ def undo(
     model = taken_back(settings.dependence, last.place, settings.answers)
     if model != settings.dependence:
         connection.execute(update(campaign).values(dependence=model))
-    return Offer(last.task_name, "their last answer, taken back", expires)
+    return NextTask(last.task_name, "their last answer, taken back", expires)
 
 
 def _use_of(connection: Connection, last: LastAnswer) -> str:

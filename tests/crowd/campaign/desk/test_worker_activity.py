@@ -6,7 +6,7 @@ from sqlalchemy import make_url
 
 from benchmarks.speed.campaign import psycopg_of
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk import haste, seats
+from crowd_tvcs.campaign.desk import answer_speed, worker_activity
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, RIGHT
 
 QUALITIES = {"ann": 0.9, "bob": 0.8}
@@ -28,12 +28,12 @@ def test_medians_are_those_of_the_seconds_and_the_index_changes_nothing(campaign
             now = 1000.0 + 60.0 * k
             campaign.submit(name, campaign.next(name, now=now).task, "1", now=now + one)
     campaign.next("bob", now=9000.0)
-    plain = seats.seats_of(campaign.store)
+    plain = worker_activity.list_worker_activity(campaign.store)
     revision = campaign.state().settings.revision
     for _ in range(2):
-        assert seats.make_index(campaign.store) == ""
+        assert worker_activity.make_index(campaign.store) == ""
     assert campaign.state().settings.revision == revision  # a plan that is made now still fits
-    found = {seat.name: seat for seat in seats.seats_of(campaign.store)}
+    found = {seat.name: seat for seat in worker_activity.list_worker_activity(campaign.store)}
     assert list(found.values()) == plain
     for name, seconds in took.items():
         assert found[name].seconds == pytest.approx(np.median(seconds))
@@ -54,10 +54,13 @@ def test_who_does_not_own_the_tables_goes_on_without_the_index(server, database)
                 connection.exec_driver_sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables}")
             url = make_url(database).set(username="tvcs_desk").render_as_string(False)
             with Campaign(url) as desk:
-                assert "must be owner of table pair" in seats.make_index(desk.store)
-                assert seats.make_index(owner.store) == ""
-                assert seats.make_index(desk.store) == ""  # it is there
-                assert [seat.name for seat in seats.seats_of(desk.store)] == ["ann", "bob"]
+                assert "must be owner of table pair" in worker_activity.make_index(desk.store)
+                assert worker_activity.make_index(owner.store) == ""
+                assert worker_activity.make_index(desk.store) == ""  # it is there
+                assert [seat.name for seat in worker_activity.list_worker_activity(desk.store)] == [
+                    "ann",
+                    "bob",
+                ]
         finally:
             with owner.store.outside() as connection:
                 connection.exec_driver_sql("DROP OWNED BY tvcs_desk")
@@ -69,8 +72,12 @@ def test_no_answer_is_read_but_in_the_index_and_for_gold_only_its_own(tmp_path):
     with Campaign.create(
         tmp_path / "c.db", workers=QUALITIES, tasks=["t1"], qualities=QUALITIES
     ) as campaign:
-        seats.make_index(campaign.store)
-        read = (seats._given(1.0), seats._MIDDLE.statement, haste._SECONDS.statement)
+        worker_activity.make_index(campaign.store)
+        read = (
+            worker_activity._given(1.0),
+            worker_activity._MIDDLE.statement,
+            answer_speed._SECONDS.statement,
+        )
         for statement in read:
             (step,) = [one for one in _plan(campaign, statement) if " pair " in f"{one} "]
             assert step.split(" USING ")[1].startswith("COVERING INDEX pair_given")

@@ -37,7 +37,7 @@ _OTHERS = text(
 )
 
 
-class Presence:
+class ServerLock:
     """The sign of one desk, which goes with its process or its connection, however it ends.
 
     Attributes
@@ -51,7 +51,7 @@ class Presence:
         self._given = {"desks": DESKS, "number": number}
         self._is_sure, self.is_ousted = True, False
 
-    def hang_out(self) -> None:
+    def lock_server(self) -> None:
         """Hang the sign out."""
         self._connection.execute(_HANG_OUT, self._given)
 
@@ -63,7 +63,7 @@ class Presence:
         try:
             if not self._ask(_IS_OUT):
                 self._is_sure = False
-                self.hang_out()
+                self.lock_server()
             if not self._is_sure:
                 self.is_ousted = not self.is_alone()
                 self._is_sure = True
@@ -71,12 +71,12 @@ class Presence:
             with suppress(SQLAlchemyError):
                 self._connection.rollback()  # of nothing, but else it would stay lost
 
-    def take_down(self) -> None:
-        """Take the sign down, and give the connection up.
+    def unlock_server(self) -> None:
+        """Release the lock, and close the connection.
 
-        Its end alone would let the lock go, but some time after it is closed here, and whoever
-        begins at once must not find the sign. A database that is away is not waited for: it has
-        let the sign go, or will.
+        Closing the connection releases it too, but later, and a server that starts at once must not
+        find it. A database that does not answer is not waited for: it has released the lock, or
+        will.
         """
         try:
             if not self._connection.invalidated:
@@ -101,22 +101,22 @@ class Presence:
 
 
 @contextmanager
-def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
-    """Serve a campaign: on SQLite alone, on PostgreSQL beside desks of the same setup.
+def hold_server_lock(store: Store, setup: bytes, ways: str) -> Iterator[ServerLock | None]:
+    """Hold the lock of a server: alone on SQLite, on PostgreSQL with servers of the same setup.
 
     Parameters
     ----------
     store
         The campaign's.
     setup
-        Differs where desks would treat people in different ways.
+        Bytes that differ between servers that would treat workers differently.
     ways
-        What may differ, in words.
+        Description of possible differences.
 
     Raises
     ------
     RunError
-        If another serves it.
+        If another server holds it.
     """
     if store.is_file:
         with _alone(store):
@@ -124,9 +124,9 @@ def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
         return
     number = int.from_bytes(hashlib.sha256(setup).digest()[:4], "big") >> 1
     with store.outside() as connection:
-        sign = Presence(connection, number)
+        sign = ServerLock(connection, number)
         try:
-            sign.hang_out()
+            sign.lock_server()
             if not sign.is_alone():
                 raise RunError(
                     f"{store.name} is served by another desk with {ways}: several must have the "
@@ -134,14 +134,14 @@ def present(store: Store, setup: bytes, ways: str) -> Iterator[Presence | None]:
                 )
             yield sign
         finally:
-            sign.take_down()
+            sign.unlock_server()
 
 
 @contextmanager
 def _alone(store: Store) -> Iterator[None]:
-    """Lock a file beside the store, by SQLite, which can that on every system.
+    """Lock a file beside the store by SQLite, which works on every system.
 
-    The file stays: else one who had opened it before could lock it beside one who made it anew.
+    The file stays. Otherwise one process could lock the removed file, and another a new one.
     """
     path = Path(f"{Path(store.place).resolve()}-desk")
     try:

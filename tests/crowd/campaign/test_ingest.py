@@ -114,7 +114,7 @@ def test_gold_that_is_told_again_changes_nothing(begin):
     options = {"qualities": None, "gold": GOLD, "gold_answers": told, "prior": 0.5}
     campaign = begin(**options, model="independent")
     before = rows(campaign, "SELECT name, quality FROM worker")
-    assert campaign.take(told) == {"accepted": 0, "late": 0, "known": 2, "gold": 0}
+    assert campaign.add_answers(told) == {"accepted": 0, "late": 0, "known": 2, "gold": 0}
     assert rows(campaign, "SELECT name, quality FROM worker") == before
     found = campaign.take([("g1", "bob", "1"), ("g2", "bob", "0")])
     assert found == {"accepted": 0, "late": 0, "known": 1, "gold": 1}
@@ -138,7 +138,7 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     campaign = begin(lease_seconds=60, gold=GOLD, prior=0.5, model="independent")
     pairs = campaign.plan(labels=3, method="fast").pairs
     lines = [(task, worker, "1") for worker, task in pairs]
-    assert campaign.take(lines[:1]) == {"accepted": 1, "late": 0, "known": 0, "gold": 0}
+    assert campaign.add_answers(lines[:1]) == {"accepted": 1, "late": 0, "known": 0, "gold": 0}
     assert campaign.release(1) == 2
     told = campaign.take([*lines, ("g1", "ann", "1")])
     assert told == {"accepted": 0, "late": 2, "known": 1, "gold": 1}
