@@ -197,7 +197,7 @@ def optimism_table(plans: list[online.Optimism]) -> str:
             f"{inside} of {len(found)}", f"{best - got:.3f}",
         )  # fmt: skip
         rows.append((family, estimate, str(gold), *cells))
-    names = ("family", "estimate", "gold answers", "claimed", "reached", "too much",
+    names = ("family", "estimate", "gold answers", "expected", "accuracy", "difference",
              "± 1.645 deviations", "holds", "regret")  # fmt: skip
     return table(names, rows, words=2)
 

@@ -268,7 +268,7 @@ def plans_table(cases: list[Case]) -> str:
         "set",
         "common error",
         *(f"expected: {k}" for k in LABELS),
-        *(f"foreseen: {k}" for k in LABELS[2:]),
+        *(f"forecast: {k}" for k in LABELS[2:]),
     )
     rows = []
     for name, of in by_set(cases, BEST).items():
@@ -303,7 +303,7 @@ def votes_table(cases: list[Case]) -> str:
 
 def simulated_table(cases: list[Case]) -> str:
     """Return the same of simulated crowds, with the largest distance of what is foreseen."""
-    heads = ("crowd", "expected, worst", "foreseen, worst", "plan: held, wide", "votes: held, wide")
+    heads = ("crowd", "expected, worst", "forecast, worst", "plan: held, wide", "votes: held, wide")
     heads = (*heads, "votes, any: held, wide")
     rows = []
     for name, of in by_set(cases, SIMULATED).items():
