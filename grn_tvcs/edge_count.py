@@ -367,7 +367,7 @@ def held_out_gains(
     regulators, targets, allowed = rules.candidates(expression.genes)
     inputs = regulators[allowed.any(axis=1)]
     steps = replace(steps, targets=targets)
-    network = network.among(inputs, targets)
+    network = network.restrict_to(inputs, targets)
     past = steps.past(inputs, float(np.mean(known["memory"])))
     out = is_out[steps.before]
     intercepts = steps.intercepts

@@ -185,7 +185,7 @@ def _read(given: CompareOptions) -> dict[str, Expression]:
     assert given.condition_column is not None
     found = conditions_in(given.a, given.condition_column, given.wanted, layout)
     scaled = {name: on_scale(part, layout.scale) for name, part in found.items()}
-    return {name: layout.in_bins(layout.perturbed(part)) for name, part in scaled.items()}
+    return {name: layout.average_in_bins(layout.perturbed(part)) for name, part in scaled.items()}
 
 
 def _named(a: Path, b: Path) -> tuple[str, str]:

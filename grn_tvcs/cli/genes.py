@@ -12,7 +12,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import beside
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.expression.subset import FEWEST, most_variable, of_genes
+from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined
@@ -165,8 +165,8 @@ def _left(
     if len(names) == len(data.genes):
         return data, steady
     if steady is not None:
-        steady = replace(steady, levels=beside(data, steady.levels)).among(frozenset(names))
-    return of_genes(data, names), steady
+        steady = replace(steady, levels=beside(data, steady.levels)).restrict_to(frozenset(names))
+    return subset_genes(data, names), steady
 
 
 def _experiments_said(given: InferOptions, gone: list[str]) -> str:

@@ -42,7 +42,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     if given.prior is not None:
         refuse_without_prior(given.method)
     samples = layout.read_samples(given.expression)
-    data = layout.in_bins(samples)
+    data = layout.average_in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
     layout = replace(layout, bins=bins)
     given = replace(given, layout=layout)

@@ -70,7 +70,7 @@ class Layout(Options):
     def read(self, paths: list[Path]) -> Expression:
         """Read the files, with the given scale and perturbation, and average cells in bins."""
         self.wanted_bins()
-        return self.in_bins(self.read_samples(paths))
+        return self.average_in_bins(self.read_samples(paths))
 
     def read_samples(self, paths: list[Path]) -> Expression:
         """Read the files, with the given scale and perturbation."""
@@ -87,14 +87,14 @@ class Layout(Options):
             raise ValueError("give a column perturbed or --perturbed-until, not both")
         return data.with_perturbation_until(self.perturbed_until)
 
-    def in_bins(self, data: Expression) -> Expression:
+    def average_in_bins(self, data: Expression) -> Expression:
         """Average cells in bins by the options; the same expression without them."""
-        from grn_tvcs.expression.bins import OFF, in_bins
+        from grn_tvcs.expression.bins import OFF, average_in_bins
 
         wanted = self.wanted_bins()
         if wanted == OFF:
             return data
-        averaged = in_bins(data, wanted)
+        averaged = average_in_bins(data, wanted)
         if averaged is not data:
             print_message(averaged.notes[-1])
         return averaged

@@ -94,7 +94,7 @@ class Inference:
         true, network = self.reference.network, self.network
         found = [score(network, true, pairs=self.given.pairs, cut=cut) for cut in ("caps", "top-n")]
         if network.pairs.own is not None:
-            found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
+            found.append(score(network.select_by_method(), true, pairs=self.given.pairs, cut="own"))
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:

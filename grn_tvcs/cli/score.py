@@ -49,7 +49,7 @@ def score(
     names = _named(edges, reference) if listed is None else read_genes(listed)
     network = read_network(edges, names)
     if cut == "own":
-        network = network.by_own_cut()
+        network = network.select_by_method()
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     if as_json:
         print_json(_by_name(found))

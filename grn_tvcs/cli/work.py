@@ -164,9 +164,9 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return network.within(rules), rules, count
-        assert network.origin is not None  # `infer` made it
-        return network, network.origin.rules, None
+            return network.select_under_caps(rules), rules, count
+        assert network.provenance is not None  # `infer` made it
+        return network, network.provenance.rules, None
 
     def _infer(self, engine: Engine | None, progress: Callable[[int, int], None]) -> Network:
         given = self.given

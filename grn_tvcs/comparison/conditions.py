@@ -14,7 +14,7 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.subset import FEWEST, of_genes
+from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.together import (
     refuse_different_scales,
     refuse_different_units,
@@ -65,7 +65,7 @@ def with_common_genes(
         f"{cased}"
     )
     warn_user(note)
-    first, second = (of_genes(on_scale(part, scale), common) for part in (a, b))
+    first, second = (subset_genes(on_scale(part, scale), common) for part in (a, b))
     _refuse_two_scales(names, first, second)
     return first, second, (f"{note}.",)
 

@@ -23,7 +23,7 @@ FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
 Array = NDArray[np.float64]
 
 
-def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
+def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     """Average the samples of every series in bins of equal numbers of cells along time.
 
     Parameters

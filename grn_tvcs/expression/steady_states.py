@@ -117,7 +117,7 @@ class SteadyStates:
         changed = tuple(self.changed[k] for k in order)
         return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes))
 
-    def among(self, genes: Collection[str]) -> SteadyStates:
+    def restrict_to(self, genes: Collection[str]) -> SteadyStates:
         """The levels of some genes, without the experiments in which another gene was changed."""
         kept = [j for j, gene in enumerate(self.genes) if gene in genes]
         rows = [k for k, gene in enumerate(self.changed) if gene == WILD_TYPE or gene in genes]

@@ -17,7 +17,7 @@ FEWEST = 2  # genes: fewer have no edge
 OFFSET = 0.2  # part of the typical largest level that is added before the logarithm
 
 
-def of_genes(expression: Expression, names: Collection[str]) -> Expression:
+def subset_genes(expression: Expression, names: Collection[str]) -> Expression:
     """The same samples of some genes, in the order of the table.
 
     The scale is settled first, on all genes: counts are divided by the size of their sample, and

@@ -100,7 +100,7 @@ def infer(
         to be simulated (``calibrate``) with fewer than six steps and steady-state samples.
     """
     from grn_tvcs.expression.expression import check_expression
-    from grn_tvcs.network.origin import Origin
+    from grn_tvcs.network.provenance import Provenance
     from grn_tvcs.network.rules import Rules, gene_set
 
     check_arguments(method, steady, prior, options, max_edges)
@@ -113,7 +113,7 @@ def infer(
         given["progress"] = progress
         settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
     seed = rng if isinstance(rng, int) else None
-    return replace(network, origin=Origin(settled, rules, method, seed, steady))
+    return replace(network, provenance=Provenance(settled, rules, method, seed, steady))
 
 
 def check_arguments(
@@ -199,14 +199,14 @@ def _inferred(
         prior = options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
-    pairs = network.pairs.among(candidates.regulators, candidates.targets)
+    pairs = network.pairs.restrict_to(candidates.regulators, candidates.targets)
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
     signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
-    network = network.but(pairs=replace(pairs, signs=signs.astype(np.int8))).judged()
+    network = network.replace(pairs=replace(pairs, signs=signs.astype(np.int8))).with_verdict()
     rules = rules.with_number(candidates.targets.size, network.verdict)
-    return settled, network.within(rules), rules
+    return settled, network.select_under_caps(rules), rules
 
 
 @contextmanager

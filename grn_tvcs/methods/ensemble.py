@@ -41,7 +41,7 @@ from grn_tvcs.evidence.samples import all_log_levels
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
@@ -136,7 +136,7 @@ def ensemble(
     scores = np.sum(by_source, axis=0)
     pairs = Pairs(
         inputs, np.arange(len(genes)), scores, np.sign(signed).astype(np.int8), scores > 0,
-        stability=series.stability, evidence=carried_by(by_source),
+        stability=series.stability, evidence=evidence_codes(by_source),
     )  # fmt: skip
     network = Network(genes, pairs)
     return network if prior is None else _with_prior(network, by_source, signed, prior, allowed)
@@ -151,14 +151,14 @@ def _with_prior(
 ) -> Network:
     """Return the network with prior edges added to its scores."""
     pairs = network.pairs
-    listed = prior.among(pairs.regulators, pairs.targets)
+    listed = prior.restrict_to(pairs.regulators, pairs.targets)
     scores, note = add_prior_edges(pairs.scores, listed, allowed)
     by_prior = scores - pairs.scores
-    return network.but(
+    return network.replace(
         scores=scores,
         selected=scores > 0,
         signs=np.sign(signed + listed.signs * by_prior).astype(np.int8),
-        evidence=carried_by([*by_source, by_prior]),
+        evidence=evidence_codes([*by_source, by_prior]),
         notes=(*network.notes, note),
     )
 

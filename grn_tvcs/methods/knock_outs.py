@@ -13,7 +13,7 @@ import numpy as np
 from grn_tvcs.evidence.knockouts import KNOCKDOWN_WEIGHT, LARGEST_EFFECT, knockout_evidence
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
@@ -64,6 +64,6 @@ def knock_outs(
         expression.genes,
         Pairs(
             inputs, targets, scores, told.signs.astype(np.int8), scores > 0,
-            evidence=carried_by(by_source),
+            evidence=evidence_codes(by_source),
         ),
     )  # fmt: skip

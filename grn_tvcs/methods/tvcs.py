@@ -32,7 +32,7 @@ from grn_tvcs.evidence.lagged_regression import ADDED_SHARE, DEFAULT_PLAN, lagge
 from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
@@ -159,7 +159,7 @@ def tvcs(
         by_source = [scores, told.knockouts[:, at], told.knockdowns[:, at]]
         signed += told.signs[:, at] * (by_source[1] + by_source[2])
         scores = np.sum(by_source, axis=0)
-        evidence = carried_by(by_source)
+        evidence = evidence_codes(by_source)
     return Network(
         genes,
         Pairs(

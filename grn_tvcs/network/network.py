@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from grn_tvcs.expression.expression import Expression
-    from grn_tvcs.network.origin import Origin
+    from grn_tvcs.network.provenance import Provenance
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Network:
         gives no confidence.
     notes
         Remarks on the inference for readers, a clause each.
-    origin
+    provenance
         How it was inferred, where `infer` made it in this session.
 
     Raises
@@ -62,7 +62,7 @@ class Network:
     pairs: Pairs
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
-    origin: Origin | None = field(default=None, repr=False, compare=False)
+    provenance: Provenance | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -190,18 +190,22 @@ class Network:
 
     def _under(self, rules: Rules) -> Network:
         """The same, the caps that its selected edges keep being these."""
-        origin = self.origin
-        return self if origin is None else replace(self, origin=origin._replace(rules=rules))
+        provenance = self.provenance
+        return (
+            self
+            if provenance is None
+            else replace(self, provenance=provenance._replace(rules=rules))
+        )
 
-    def but(self, **changes: Any) -> Network:
+    def replace(self, **changes: Any) -> Network:
         """The same with other `pairs`, or arrays over them, another verdict or other notes."""
         facts = {name: changes.pop(name) for name in ("verdict", "notes") if name in changes}
         pairs = replace(changes.pop("pairs", self.pairs), **changes)
         return replace(self, pairs=pairs, **facts)
 
-    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
+    def restrict_to(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
         """The same over other pairs: of the genes at these places, which rise."""
-        return replace(self, pairs=self.pairs.among(regulators, targets))
+        return replace(self, pairs=self.pairs.restrict_to(regulators, targets))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
@@ -223,32 +227,32 @@ class Network:
         genes, pairs = pairs_of_graph(graph)
         return cls(tuple(genes), pairs)
 
-    def within(self, rules: Rules) -> Network:
+    def select_under_caps(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
 
         This is the projection of the square roots of the scores onto the constraint, so the
         kept value of the projection is the sum of the scores. Scores stay as they are.
         """
-        return self.but(selected=select(self.pairs, rules, self.genes))._under(rules)
+        return self.replace(selected=select(self.pairs, rules, self.genes))._under(rules)
 
-    def top(self, n_edges: int) -> Network:
+    def select_top(self, n_edges: int) -> Network:
         """Select the `n_edges` surest edges; of equal ones the first by name."""
         if n_edges < 0:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)
         selected.flat[surest(self.pairs, self.genes, n_edges)] = True
-        return self.but(selected=selected)._under(Rules(max_edges=n_edges))
+        return self.replace(selected=selected)._under(Rules(max_edges=n_edges))
 
-    def by_own_cut(self) -> Network:
+    def select_by_method(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
         What TIGRESS and ARACNE publish, whatever the caps.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
-        chosen = self.but(selected=has_score if own is None else own & has_score)
+        chosen = self.replace(selected=has_score if own is None else own & has_score)
         return chosen._under(Rules())
 
-    def judged(self) -> Network:
+    def with_verdict(self) -> Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
         The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of
@@ -260,7 +264,7 @@ class Network:
             return self
         confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
         more = None if self.verdict is None else self.verdict.more
-        return self.but(
+        return self.replace(
             confidence=confidence,
             false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
             verdict=verdict_of(confidence, scores, more=more),
@@ -354,8 +358,8 @@ class Network:
         from grn_tvcs.network.programs.anndata import keep
 
         facts: dict[str, Any] = {"verdict": None if self.verdict is None else self.verdict.said()}
-        if self.origin is not None:
-            facts |= {"method": self.origin.method, "seed": self.origin.seed}
+        if self.provenance is not None:
+            facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
         frame = self.to_frame(selected_only=True)
         return keep(data, key, frame, self.genes, self.notes, facts)
 

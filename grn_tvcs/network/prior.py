@@ -167,11 +167,11 @@ class Prior:
 
     def _over_genes(self, name: str) -> NDArray[Any]:
         genes = np.arange(len(self.genes))
-        whole: NDArray[Any] = getattr(self.among(genes, genes), name)
+        whole: NDArray[Any] = getattr(self.restrict_to(genes, genes), name)
         whole.setflags(write=False)
         return whole
 
-    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> ListedPairs:
+    def restrict_to(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> ListedPairs:
         """Return the listed weights of the pairs of genes at these positions."""
         rows, cols = (np.full(len(self.genes), -1) for _ in range(2))
         rows[regulators], cols[targets] = np.arange(len(regulators)), np.arange(len(targets))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.bins import in_bins
+from grn_tvcs.expression.bins import average_in_bins
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
@@ -161,7 +161,7 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     used. The interval is always the default: units of time are unknown, and the autocorrelation of
     levels does not determine it either (a slow test shows this). Levels are not used.
     """
-    expression = in_bins(expression)
+    expression = average_in_bins(expression)
     n, most = len(expression.genes), GENES[-1]
     may_regulate = rules.inputs(expression.genes).regulators
     candidates = {expression.genes[j] for j in may_regulate}

@@ -32,7 +32,7 @@ class Told(Method):
     def function(self):
         def told(expression, rules, rng, *, steady=None):
             network = METHODS["pcc"](expression, rules, rng)
-            return network.but(confidence=np.tanh(3 * network.pairs.scores))
+            return network.replace(confidence=np.tanh(3 * network.pairs.scores))
 
         return told
 

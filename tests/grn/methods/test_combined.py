@@ -264,7 +264,7 @@ def test_caps_hold_and_only_regulators_regulate(made):
     found = infer(made.expression, regulators=names, max_in_degree=1, rng=0, **FEW)
     assert found.in_degrees.max() <= 1
     assert not found.scores[4:].any()
-    again = found.within(Rules(1, regulators=frozenset(names)))
+    again = found.select_under_caps(Rules(1, regulators=frozenset(names)))
     assert np.array_equal(again.selected, found.selected)
 
 

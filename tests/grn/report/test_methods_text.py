@@ -41,7 +41,7 @@ def run(method, name, seed=1, **caps):
             **caps, **options,
         )  # fmt: skip
     said = methods_paragraph(
-        network, made.expression, network.origin.rules, method=method, seed=0, steady=steady
+        network, made.expression, network.provenance.rules, method=method, seed=0, steady=steady
     )
     return made, network, said
 

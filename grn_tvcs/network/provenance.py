@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from grn_tvcs.expression.steady_states import SteadyStates
 
 
-class Origin(NamedTuple):
+class Provenance(NamedTuple):
     """The arguments of `infer`.
 
     Attributes
