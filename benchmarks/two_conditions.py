@@ -28,7 +28,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import fill, table  # noqa: E402
-from grn_tvcs import compare  # noqa: E402
+from grn_tvcs import compare, subset_genes  # noqa: E402
 from grn_tvcs.comparison.difference_model import (  # noqa: E402
     MIN_LOG_T,
     DifferenceModel,

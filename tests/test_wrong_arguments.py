@@ -13,12 +13,14 @@ from grn_tvcs import (
     Prior,
     Rules,
     SteadyStates,
+    average_in_bins,
     choose_edges,
     compare,
     infer,
     most_variable,
     score,
     simulate,
+    subset_genes,
 )
 from tvcs_core import (
     TVCS,
