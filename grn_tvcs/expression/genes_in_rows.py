@@ -82,7 +82,9 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
 
 
-def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> Sheet:
+def turned(
+    sheet: Sheet, options: Options, part: str | None = None, *, may_be_times: bool = False
+) -> Sheet:
     """Turn a sheet of genes x samples.
 
     Parameters
@@ -92,13 +94,15 @@ def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> She
         no genes.
     options
         The options for the rows of this sheet.
+    part
+        The row whose values part the table.
     may_be_times
         Whether the headings may be times if no row is called Time: there is no sheet of samples.
     """
     sheet = of_samples(sheet, options.keep, is_told=not may_be_times)
     corner, *samples = sheet.heads
     names = [corner, *sheet.cells(0)]
-    labels = _labels(names, options)
+    labels = _labels(names, options, part)
     is_times = False
     if may_be_times:
         is_gene = [
@@ -203,9 +207,9 @@ def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
         )
 
 
-def _labels(names: Sequence[str], options: Options) -> set[str]:
+def _labels(names: Sequence[str], options: Options, part: str | None) -> set[str]:
     """Names of rows that are no genes, in small letters."""
-    wanted = [options.time_column, options.sample_column, *options.series_column]
+    wanted = [options.time_column, options.sample_column, *options.series_column, part]
     lower = [name.lower() for name in names]
     found = {name.lower() for name in wanted if name is not None and name.lower() in lower}
     numbered = [int(n) - 1 for n in wanted if n and n.isdecimal() and n.lower() not in lower]
