@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
 )
-from grn_tvcs.expression.judge.names import DATE
+from grn_tvcs.expression.judge.names import DATE, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import Samples, Series, averaged, check_series, series_of
@@ -106,10 +106,11 @@ def _contents(roles: Roles) -> _Contents:
     sheet, kinds, options = roles.sheet, roles.kinds, roles.options
     path, time = sheet.path, roles.place("time")
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
-    refuse_results(path, [sheet.heads[j] for j in free], options.keep)
+    columns = Names(path, [sheet.heads[j] for j in free], options.keep)
+    refuse_results(columns)
     refuse_wrong_shape(roles)
     has_time = time is not None
-    is_gene = genes_by_name(path, [sheet.heads[j] for j in free], options.keep, has_time=has_time)
+    is_gene = genes_by_name(columns, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
     sheet.grid.require_rectangle()
@@ -126,13 +127,13 @@ def _contents(roles: Roles) -> _Contents:
 
 def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:
     """Places and levels of the columns of numbers that are genes."""
-    sheet, keep, has_time = roles.sheet, roles.options.keep, "time" in roles.kinds
-    names, sample = [sheet.heads[j] for j in genes], roles.place("sample")
+    sheet, sample, has_time = roles.sheet, roles.place("sample"), "time" in roles.kinds
+    columns = Names(sheet.path, [sheet.heads[j] for j in genes], roles.options.keep)
     if not has_time:
-        refuse_times(sheet.path, names[0], values[:, 0], keep)
+        refuse_times(columns, values)
         if sample is not None:
             warn_of_times(sheet.path, sheet.cells(sample))
-    is_gene = genes_by_numbers(sheet.path, names, values, keep, has_time=has_time)
+    is_gene = genes_by_numbers(columns, values, has_time=has_time)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
 
 

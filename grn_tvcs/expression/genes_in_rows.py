@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
 from grn_tvcs.expression.judge.genes import refuse_results
-from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, is_of_samples
+from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, Names, is_of_samples
 from grn_tvcs.expression.judge.roles import LABELS, expanded
 from grn_tvcs.expression.judge.samples import (
     MOST_LOOKED_AT,
@@ -112,7 +111,10 @@ def turned(
         is_times = not _has_time(names, options) and _is_times(sheet)
         _refuse_words(sheet, is_gene)
         if not is_times:
-            _refuse_unlike(sheet, np.flatnonzero(is_gene), options.keep)
+            genes = np.flatnonzero(is_gene).tolist()
+            some = sheet.take(genes[:: -(-len(genes) // MOST_LOOKED_AT) or 1])
+            values = some.numbers(range(1, len(sheet.columns)))
+            refuse_unlike(Names(sheet.path, sheet.heads[1:], options.keep), values)
     head = FIRST if is_times else corner if corner.lower() in labels else "sample"
     made = sheet.turned(head)
     repeats = repeats_in_header(samples) if is_times else None
@@ -125,15 +127,6 @@ def turned(
     return made.behind([Column("replicate", 0, numbers)])
 
 
-def _refuse_unlike(sheet: Sheet, genes: NDArray[np.intp], keep: Sequence[str]) -> None:
-    """Refuse columns whose numbers do not go with those of samples, by some of the genes."""
-    if not genes.size:
-        return
-    some = sheet.take(genes[:: -(-genes.size // MOST_LOOKED_AT)].tolist())
-    values = some.numbers(range(1, len(sheet.columns)))
-    refuse_unlike(sheet.path, sheet.heads[1:], values, keep)
-
-
 def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False) -> Sheet:
     """Leave out columns of annotation; the best column of names comes first.
 
@@ -144,15 +137,12 @@ def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False)
     LayoutError
         If columns are results of tests, or hold levels in two units.
     """
-    names = sheet.heads[1:]
-    is_sample = samples_by_name(sheet.path, names, keep)
+    columns = Names(sheet.path, sheet.heads[1:], keep)
+    is_sample = samples_by_name(columns)
     if not is_told:
-        refuse_results(sheet.path, names, keep)
-        refuse_two_units(
-            sheet.path, [name for name, is_one in zip(names, is_sample, strict=True) if is_one]
-        )
-    gone = {j for j, is_one in enumerate(is_sample, start=1) if not is_one}
-    return _named(sheet.without(gone), keep)
+        refuse_results(columns)
+        refuse_two_units(Names(sheet.path, columns.at(is_sample)))
+    return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
 
 
 def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
