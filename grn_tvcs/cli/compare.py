@@ -144,7 +144,7 @@ def compare(given: CompareOptions) -> None:
 
 
 def _tables(given: CompareOptions) -> None:
-    from grn_tvcs.cli.inputs import read_regulators
+    from grn_tvcs.cli.genes import read_regulators
     from grn_tvcs.comparison.comparison import compare as compare_conditions
     from grn_tvcs.comparison.page import write_files
     from tvcs_core.command.progress import Progress

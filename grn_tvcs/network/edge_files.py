@@ -21,11 +21,11 @@ from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
 from grn_tvcs.network.programs.headers import (
     columns_of,
     of_three,
+    open_edges,
     scores_and_signs,
     unread,
     without_header,
 )
-from grn_tvcs.network.programs.opening import open_edges
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown

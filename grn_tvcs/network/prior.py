@@ -20,8 +20,8 @@ from grn_tvcs.network.programs.headers import (
     SIGNED,
     TARGET,
     columns_of,
+    open_edges,
 )
-from grn_tvcs.network.programs.opening import open_edges
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core import DataError
 from tvcs_core.arguments import array_of, names_of, require_kind
