@@ -38,8 +38,8 @@ LIST = "write regulator, target and perhaps {} in each line, with a tab between 
 OURS = "give edges.tsv, from which it was written, or "
 
 
-def open_edges(path: str | Path, third: str) -> Table:
-    """Read a table of edges; `third` says what its third column may hold.
+def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | None]:
+    """Read a table of edges, and the places of its columns, by `columns_of`.
 
     Parameters
     ----------
@@ -54,7 +54,10 @@ def open_edges(path: str | Path, third: str) -> Table:
     DataError
         If it is no table, or XML, JSON, SIF, a matrix or a base GRN, which hold no list of edges.
     """
-    table = _with_row_names(read_table(path, spaces=True))
+    table = read_table(path, spaces=True)
+    if _has_names_of_rows(table):
+        rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
+        table = replace(table, rows=rows)
     first = table.rows[0]
     as_list = LIST.format(third)
     for mark, kind in MARKS.items():
@@ -73,7 +76,8 @@ def open_edges(path: str | Path, third: str) -> Table:
             f"scores; {OURS}{as_list}",
             row=0,
         )
-    if table.delimiter == SPACE and columns_of(table) is None:
+    columns = columns_of(table)
+    if table.delimiter == SPACE and columns is None:
         raise table.error(
             "must have a tab, comma or semicolon between regulator and target, found spaces in "
             f"{shown(' '.join(first))}; put tabs in their place",
@@ -86,19 +90,15 @@ def open_edges(path: str | Path, third: str) -> Table:
             f"{as_list} (in Python: m.stack(), in R: as.data.frame(as.table(m)))",
             row=0,
         )
-    return table
+    return table, columns
 
 
-def _with_row_names(table: Table) -> Table:
-    """Give R's names of rows a first, empty heading, where every row has one cell more."""
+def _has_names_of_rows(table: Table) -> bool:
+    """Whether every row has one cell more than a header of edges, as R's names of rows make it."""
     width = len(table.rows[0])
     if len(table.rows) < 2 or any(len(row) != width + 1 for row in table.rows[1:]):
-        return table
-    if columns_of(table) is None:
-        return table
-    return replace(
-        table, rows=Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
-    )
+        return False
+    return _ends(table) is not None
 
 
 def _is_sif(table: Table) -> bool:
@@ -120,7 +120,7 @@ def _is_matrix(table: Table) -> bool:
 def columns_of(table: Table) -> dict[str, int] | None:
     """Places of the named columns, or None if the first row is no header."""
     header = [cell.lower() for cell in table.rows[0]]
-    ends = _ends(table, header)
+    ends = _ends(table)
     if ends is None:
         return None
     known = (*HEADER[2:], *EXTRA)
@@ -143,8 +143,9 @@ def _holds_signs(table: Table, column: int) -> bool:
     return all(len(row) > column and sign_of(row[column]) is not None for row in table.rows[1:])
 
 
-def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
+def _ends(table: Table) -> dict[str, int] | None:
     """Places of regulator and target: the first columns, or wherever such names stand."""
+    header = [cell.lower() for cell in table.rows[0]]
     if len(header) > 1 and header[0] in REGULATOR and header[1] in TARGET:
         return {"regulator": 0, "target": 1}
     found: dict[str, int] = {}
@@ -231,7 +232,7 @@ class Three(NamedTuple):
     third: int | None
 
 
-def of_three(table: Table, what: str) -> Three:
+def of_three(table: Table, columns: dict[str, int] | None, what: str) -> Three:
     """Places of the columns of `what`; numbers of rows, as R and pandas write them, do not count.
 
     Raises
@@ -239,7 +240,6 @@ def of_three(table: Table, what: str) -> Three:
     DataError
         If there are not two or three columns.
     """
-    columns = columns_of(table)
     ends = (0, 1) if columns is None else (columns["regulator"], columns["target"])
     others = [
         j
