@@ -9,13 +9,12 @@ from pytest import approx
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.belief.constants import KNOTS
+from crowd_tvcs.belief.dependent import answer_likelihoods, dependent_posterior
 from crowd_tvcs.skills.dependence import (
-    KNOTS,
     CalibrationBin,
     Dependence,
-    answer_likelihoods,
     calibration_warnings,
-    dependent_posterior,
     describe_dependence,
 )
 from crowd_tvcs.skills.estimate import estimate_quality
