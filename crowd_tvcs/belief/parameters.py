@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,28 +61,18 @@ class DependenceParams:
         ValueError, TypeError, KeyError
             If one is missing or out of its range.
         """
-        above_zero = ("temperature", "shares")
-        out: dict[str, Any] = {name: given[name] for name in (*above_zero, "overlap")}
-        for name, value in out.items():
-            if not (_is_number(value) and value >= 0.0) or (value == 0.0 and name in above_zero):
-                least = "> 0" if name in above_zero else ">= 0"
-                raise ValueError(f"{name} must be a number {least}, found {value!r}")
-        for name in ("blend", "common", "contrast"):
-            out[name] = given[name]
-            if not (_is_number(out[name]) and 0.0 <= out[name] <= 1.0):
-                raise ValueError(f"{name} must be a number from 0 to 1, found {out[name]!r}")
-        if out["common"] == 1.0:
-            raise ValueError("common must be below 1, found 1")
-        steps = tuple(given["steps"])
+        for name, is_inside, words in _RANGES:
+            if not (_is_number(given[name]) and is_inside(given[name])):
+                raise ValueError(f"{name} must be a number {words}, found {given[name]!r}")
+        steps, last = tuple(given["steps"]), given["last"]
         if len(steps) != len(KNOTS) or not all(_is_number(x) and abs(x) <= MAX_STEP for x in steps):
             raise ValueError(
-                f"steps must be {len(KNOTS)} numbers from {-MAX_STEP:.0f} to {MAX_STEP:.0f}, "
+                f"steps must be {len(KNOTS)} numbers of size at most {MAX_STEP:.0f}, "
                 f"found {list(steps)}"
             )
-        last = given.get("last", KNOTS[-1])  # younger than some stores
         if type(last) is not int or last < KNOTS[-1]:
             raise ValueError(f"last must be an integer >= {KNOTS[-1]}, found {last!r}")
-        return {**out, "steps": steps, "last": last}
+        return {name: given[name] for name, *_ in _RANGES} | {"steps": steps, "last": last}
 
     def factor(self, n: NDArray[Any]) -> Floats:
         """Return c_n = exp(delta(n)) / (1 + rho (n - 1)) of tasks with `n` answers each."""
@@ -110,3 +100,13 @@ def knot_weights(n: NDArray[Any], last: int) -> Floats:
 
 def _is_number(value: object) -> bool:
     return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+
+
+_RANGES: tuple[tuple[str, Callable[[float], bool], str], ...] = (
+    ("temperature", lambda x: x > 0.0, "> 0"),
+    ("overlap", lambda x: x >= 0.0, ">= 0"),
+    ("shares", lambda x: x > 0.0, "> 0"),
+    ("blend", lambda x: 0.0 <= x <= 1.0, "from 0 to 1"),
+    ("common", lambda x: 0.0 <= x < 1.0, ">= 0 and below 1"),
+    ("contrast", lambda x: 0.0 <= x <= 1.0, "from 0 to 1"),
+)

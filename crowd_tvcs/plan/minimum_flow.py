@@ -1,4 +1,4 @@
-"""A flow of labels from workers to classes of tasks that meets the minimums of a crowd in factors.
+"""A flow of labels from workers to classes of tasks that meets the minimums of a plan.
 
 Tasks that the same workers may label and that need as many are of one class. A flow of at most one
 label per worker and task meets all minimums if any assignment within the caps of the workers does:
@@ -24,7 +24,7 @@ class MinimumFlow(NamedTuple):
     Attributes
     ----------
     need
-        Labels that a task of every class needs.
+        Labels that a task of every class needs, beyond forced pairs.
     class_of
         Class of every task; -1 for tasks that need none.
     labels
@@ -47,13 +47,13 @@ def minimum_flow(terms: Terms) -> MinimumFlow:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-    need, may, class_of = _classes(terms)
+    caps, need, may, class_of = _classes(terms)
     count = np.bincount(class_of[class_of >= 0], minlength=need.size)
     (n, k), sink = may.shape, sum(may.shape) + 1  # nodes: source, workers, classes, sink
     worker, of = np.nonzero(may)
     rows = np.concatenate([np.zeros(n, int), 1 + worker, 1 + n + np.arange(k)])
     columns = np.concatenate([1 + np.arange(n), 1 + n + of, np.full(k, sink)])
-    capacity = np.concatenate([terms.max_tasks_per_worker, count[of], need * count])
+    capacity = np.concatenate([caps, count[of], need * count])
     shape = (sink + 1, sink + 1)
     graph = coo_array((capacity.astype(np.int32), (rows, columns)), shape=shape).tocsr()
     flow = maximum_flow(graph, 0, sink).flow
@@ -67,18 +67,24 @@ def minimum_flow(terms: Terms) -> MinimumFlow:
         room.eliminate_zeros()
         reaching = breadth_first_order(room.T.tocsr(), sink, return_predecessors=False)
         short[reaching[(reaching > n) & (reaching < sink)] - n - 1] = True
-    able = np.minimum(terms.max_tasks_per_worker, (may * count)[:, short].sum(axis=1)).sum()
+    able = np.minimum(caps, (may * count)[:, short].sum(axis=1)).sum()
     return MinimumFlow(need, class_of, labels, short, int(able))
 
 
-def _classes(terms: Terms) -> tuple[Integers, Bools, Integers]:
-    """Return the minimum and the workers of every class with a minimum, and the class of tasks."""
-    table = terms.factors.table
+def _classes(terms: Terms) -> tuple[Integers, Integers, Bools, Integers]:
+    """Return caps of workers, need and workers of every class, and the class of every task."""
+    caps, need = terms.max_tasks_per_worker, terms.min_workers_per_task
+    table = terms.table if terms.is_table else terms.factors.table
+    column = np.arange(need.size) if terms.is_table else terms.factors.kind
     allowed = np.ones(table.shape, dtype=bool) if table.allowed is None else table.allowed
+    if terms.forced is not None:
+        caps = caps - terms.forced.sum(axis=1)
+        need, allowed = np.maximum(0, need - terms.forced.sum(axis=0)), allowed & ~terms.forced
     same = np.unique(allowed, axis=1, return_inverse=True)[1].reshape(-1)
-    pairs = np.column_stack([same[terms.factors.kind], terms.min_workers_per_task])
+    pairs = np.column_stack([same[column], need])
     known, inverse = np.unique(pairs, axis=0, return_inverse=True)
     has_need = known[:, 1] > 0
     number = np.where(has_need, np.cumsum(has_need) - 1, -1)
     first = np.unique(same, return_index=True)[1]
-    return known[has_need, 1], allowed[:, first[known[has_need, 0]]], number[inverse.reshape(-1)]
+    may = allowed[:, first[known[has_need, 0]]]
+    return caps, known[has_need, 1], may, number[inverse.reshape(-1)]

@@ -12,9 +12,6 @@ from tvcs_core import TVCS, Projection, project
 
 LISTED = 3  # names of tasks in a message
 
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
-
 
 def refuse_what_is_for_tables(quality: CrowdQuality, **given: object) -> None:
     """Refuse arguments of a crowd in factors that only a table of workers x tasks can have."""
@@ -101,40 +98,19 @@ def refuse_minimums_beyond_workers(terms: Terms) -> None:
     """Refuse minimums of tasks whose workers cannot together give what they ask for (Hall)."""
     if not terms.min_workers_per_task.any():
         return
-    missing, short, able = (_short_of_table if terms.is_table else _short_of_kinds)(terms)
+    flow = minimum_flow(terms)
+    short = np.append(flow.short, False)[flow.class_of]  # class -1 needs nothing
     if not short.any():
         return
     names = [terms.quality.tasks[j] for j in np.flatnonzero(short)[:LISTED]]
     more = f" and {short.sum() - LISTED} more" if short.sum() > LISTED else ""
-    asked = int(missing[short].sum())
+    asked = int(flow.need[flow.class_of[short]].sum())
     raise ValueError(
         f"min_workers_per_task asks for {asked} {'' if terms.forced is None else 'more '}answers "
         f"on tasks {', '.join(map(repr, names))}{more}, but within max_tasks_per_worker they can "
-        f"get {able}: {asked - able} too few; lower these minimums, or raise the caps of workers "
-        "or add workers who may label them"
+        f"get {flow.able}: {asked - flow.able} too few; lower these minimums, or raise the caps of "
+        "workers or add workers who may label them"
     )
-
-
-def _short_of_table(terms: Terms) -> tuple[Integers, Bools, int]:
-    """Return the labels that tasks miss, the tasks that cannot get theirs, and how many they can.
-
-    The tasks are those of a smallest cut, whose price is 0.
-    """
-    fixed = np.zeros(terms.quality.shape, dtype=bool) if terms.forced is None else terms.forced
-    rest = terms.rest(fixed)
-    missing = np.maximum(0, terms.min_workers_per_task - fixed.sum(axis=0))
-    flow = on_the_missing(terms, np.ones(terms.quality.shape), fixed)
-    short = (flow.col_duals <= 0.5) & (missing > 0) & (flow.support.sum() < missing.sum())
-    allowed = np.ones_like(fixed) if rest.allowed is None else rest.allowed
-    able = np.minimum(rest.row_caps, allowed[:, short].sum(axis=1)).sum()
-    return missing, short, int(able)
-
-
-def _short_of_kinds(terms: Terms) -> tuple[Integers, Bools, int]:
-    """Return the same of a crowd in factors."""
-    flow = minimum_flow(terms)
-    short = np.append(flow.short, False)[flow.class_of]  # class -1 needs nothing
-    return terms.min_workers_per_task, short, flow.able
 
 
 def on_the_missing(

@@ -164,18 +164,17 @@ class Dependence(DependenceParams):
         ValueError, TypeError, KeyError, AttributeError
             If it is something else.
         """
-        measured = tuple(map(CalibrationBin.from_json, given["measured"]))
-        if not is_number_in(error := given.get("plan_error", 0.0), 0.0) or error == 1:
+        if not is_number_in(error := given["plan_error"], 0.0) or error == 1:
             raise ValueError("plan_error must be a number >= 0 and below 1")
-        stored = given.get("foresight")
-        foresight = None if stored is None else ForecastModel.from_json(stored)
-        known = {name: value for name, value in given.items() if name != "order"}
-        if type(given.get("labels", 0)) is not int:
+        if type(given["labels"]) is not int:
             raise ValueError(f"labels must be an integer, found {given['labels']!r}")
-        if "choice" not in given and given["order"] == "as given":  # written before there was one
-            known["choice"] = 0.0
-        known |= cls.checked(given) | {"measured": measured, "foresight": foresight}
-        return cls(**known)
+        stored = given["foresight"]
+        facts = {
+            "measured": tuple(map(CalibrationBin.from_json, given["measured"])),
+            "foresight": None if stored is None else ForecastModel.from_json(stored),
+        }
+        known = {name: value for name, value in given.items() if name != "order"}
+        return cls(**(known | cls.checked(given) | facts))
 
 
 def read_dependence(path: str | Path) -> Dependence:

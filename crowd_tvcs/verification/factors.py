@@ -69,19 +69,11 @@ def _of_one(quality: Floats, prior: Any, n_classes: int) -> tuple[float, float, 
     if n_classes == 2:
         low, high = accuracy(quality[quality != 0.5], float(prior))
         return low, low if low == high else low - JOINED, high
-    low, high = multiclass.accuracy(_matrices(quality, n_classes), prior)
+    low, high = multiclass.accuracy(multiclass.even_matrices(quality, n_classes), prior)
     # The method draws outcomes where it has more than these and workers differ.
     is_large = float(n_classes) ** quality.size > multiclass.MOST_OUTCOMES or low < high
     off = multiclass.SURE * LARGE_ERROR if is_large else 0.0
     return low, max(low - off, 0.0), min(high + off, 1.0)
-
-
-def _matrices(quality: Floats, n_classes: int) -> Floats:
-    """Chance of every answer given the truth; mistakes are spread evenly over the other classes."""
-    wrong = ((1.0 - quality) / (n_classes - 1))[:, None, None] * np.ones((n_classes, n_classes))
-    at = np.arange(n_classes)
-    wrong[:, at, at] = quality[:, None]
-    return wrong
 
 
 def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:

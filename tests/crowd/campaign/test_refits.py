@@ -131,10 +131,8 @@ def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_pa
         hold_to_the_history(campaign)
 
 
-def test_a_model_from_before_labels_counted_is_due_with_the_20th():
-    document = Dependence(source="gold").as_json()
-    del document["labels"]
-    text = json.dumps(document)
+def test_a_model_of_gold_is_due_with_the_20th():
+    text = json.dumps(Dependence(source="gold").as_json())
     assert [stored_model.is_due(text, n) for n in (0, 19, 20)] == [False, False, True]
 
 

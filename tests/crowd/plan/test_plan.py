@@ -117,20 +117,30 @@ def test_minimums_are_refused_exactly_when_no_assignment_meets_them(seed):
         graph.add_edge(("task", j), "sink", capacity=int(least[j]))
     missing = int(least.sum()) - nx.maximum_flow_value(graph, "source", "sink")
     arguments = {"max_tasks_per_worker": caps, "min_workers_per_task": least}
-    for quality in (table, factors):
-        if missing == 0:
+    if missing == 0:
+        for quality in (table, factors):
             assert (Plan(quality, **arguments).min_workers_per_task == least).all()
-            continue
+        return
+    messages = set()
+    for quality in (table, factors):
         with pytest.raises(ValueError, match=f"max_tasks_per_worker .*: {missing} too few") as told:
             Plan(quality, **arguments)
-        # Tasks that are named, all where they are three at most, are short by as many themselves.
-        asked, able = map(int, re.findall(r"asks for (\d+) .* get (\d+):", str(told.value))[0])
-        assert asked - able == missing
-        named = [int(j) for j in re.findall(r"'t(\d+)'", str(told.value))]
-        if "more, but" not in str(told.value):
-            assert asked == least[named].sum()
-            rooms = np.minimum(caps, allowed[:, named].sum(axis=1)).sum()
-            assert able == rooms
+        messages.add(str(told.value))
+    (message,) = messages
+    # The tasks that are named, all where they are few, are short by as many themselves.
+    asked, able = map(int, re.findall(r"asks for (\d+) .* get (\d+):", message)[0])
+    assert asked - able == missing
+    if " more, but" not in message:
+        named = [int(j) for j in re.findall(r"'t(\d+)'", message)]
+        assert asked == least[named].sum()
+        assert able == np.minimum(caps, allowed[:, named].sum(axis=1)).sum()
+
+
+def test_minimums_beside_forced_pairs_are_refused_by_what_is_left():
+    arguments = {"forced": [[True, False], [False, False]], "max_tasks_per_worker": [1, 0]}
+    words = "asks for 1 more answers on tasks 't1', but within max_tasks_per_worker they can get 0"
+    with pytest.raises(ValueError, match=words):
+        Plan(crowd(2, 2), min_workers_per_task=1, **arguments)
 
 
 @pytest.mark.parametrize(

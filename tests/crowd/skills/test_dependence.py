@@ -213,15 +213,6 @@ def test_what_is_written_is_read_back(rng):
         assert Dependence.from_json(json.loads(text)) == model
 
 
-def test_what_was_written_before_there_was_a_choice_is_read():
-    for order, choice in (("best first", 8.0), ("as given", 0.0), ("", 8.0)):
-        model = Dependence(source="gold", gold=40 if order else 0, choice=choice)
-        given = model.as_json()
-        assert given["order"] == order
-        del given["choice"], given["labels"]
-        assert Dependence.from_json(given) == model
-
-
 def test_a_point_stays_inside_the_ranges_of_the_numbers(rng):
     for point in rng.normal(0.0, 4.0, (20, 11)):
         model = Dependence.at(point)
