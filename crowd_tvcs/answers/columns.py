@@ -118,7 +118,7 @@ def check_any_rows(table: Table, what: str = "a row") -> None:
 def describe_columns(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
     """Describe how the columns of a table were interpreted, and which were ignored."""
     headers = table.rows[0]
-    out = f"{DELIMITERS[table.delimiter]}-separated, columns " + ", ".join(
+    out = f"{table.layout}, columns " + ", ".join(
         column.name
         if headers[j].lower() == column.name
         else f"{quoted(headers[j])} for {column.name}"

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign.belief import affinity, is_due
+from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.entries import (
     MILLION,
     AnswerRecord,
@@ -45,6 +45,7 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
+from crowd_tvcs.campaign.stored_model import is_due
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
 from tvcs_core.arguments import check_type, describe_value

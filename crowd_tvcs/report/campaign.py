@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.campaign.gold_calibration import GoldCalibration, calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import (
@@ -19,7 +20,6 @@ from crowd_tvcs.campaign.stopping import (
 )
 from crowd_tvcs.report.reliability import diagram
 from crowd_tvcs.skills.dependence import describe_dependence
-from crowd_tvcs.skills.vote import priors
 from tvcs_core.files.page import Axes, fill_page
 
 LEAST_CONFIDENT = 15  # tasks shown

@@ -264,12 +264,12 @@ ADDED = {
 }
 # Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
 RENAMED = {
-    "gate": "min_quality",
-    "least_gain": "min_gain",
-    "sure_at": "confidence_threshold",
+    "min_quality": "min_quality",
+    "min_gain": "min_gain",
+    "confidence_threshold": "confidence_threshold",
 }
 RENAMED_KEYS = {
-    "claimed": "mean_confidence",
-    "reached": "accuracy",
-    "foresight": "forecast_model",
+    "mean_confidence": "mean_confidence",
+    "accuracy": "accuracy",
+    "forecast_model": "forecast_model",
 }

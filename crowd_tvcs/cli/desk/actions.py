@@ -85,8 +85,8 @@ def skip(
 def undo(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
     """Take back a worker's last answer and print its task, which is leased to them again.
 
-    Refused if another worker has answered the task since, a round was planned on the answer, or the
-    task was closed.
+    RejectedError if another worker has answered the task since, a round was planned on the answer,
+    or the task was closed.
     """
     with open_campaign(store) as campaign:
         _print(campaign.undo(worker), as_json)
