@@ -264,12 +264,12 @@ ADDED = {
 }
 # Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
 RENAMED = {
-    "min_quality": "min_quality",
-    "min_gain": "min_gain",
-    "confidence_threshold": "confidence_threshold",
+    "gate": "min_quality",
+    "least_gain": "min_gain",
+    "sure_at": "confidence_threshold",
 }
 RENAMED_KEYS = {
-    "mean_confidence": "mean_confidence",
-    "accuracy": "accuracy",
-    "forecast_model": "forecast_model",
+    "claimed": "mean_confidence",
+    "reached": "accuracy",
+    "foresight": "forecast_model",
 }

@@ -230,7 +230,7 @@ def test_beside_a_target_nothing_is_handed_out_that_is_not_worth_a_label(tmp_pat
                 break
             campaign.submit(worker, "t0", "a")
         (one,) = campaign.review_tasks()
-        assert one.verdict in ("not worth it", "sure")
+        assert one.verdict in ("not worth it", "confident")
         assert one.answers < 5
         assert campaign.next("w5").reason == "no task is left for this worker"
     with start(tmp_path / "d.db", rng, **options | {"min_gain": 0.0}) as campaign:
@@ -247,4 +247,4 @@ def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
         assert found.pairs == []
         state = campaign.state()
         assert (state.answered.sum(axis=0) < 6).all()
-        assert {one.verdict for one in task_statuses(state)} <= {"sure", "not worth it"}
+        assert {one.verdict for one in task_statuses(state)} <= {"confident", "not worth it"}

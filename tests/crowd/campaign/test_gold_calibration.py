@@ -49,7 +49,7 @@ def test_gold_tasks_are_judged_by_each_other(begin, model):
     assert len(found.by_labels) > 0
     assert isinstance(found.warnings, list)
     at = 0.9 if model is None else found.confidence_threshold(0.9)
-    sure = [one.verdict == "sure" for one in campaign.review_tasks(target=0.9)]
+    sure = [one.verdict == "confident" for one in campaign.review_tasks(target=0.9)]
     assert sure == [task.confidence >= at for task in state.tasks]
 
 

@@ -33,7 +33,7 @@ def test_a_task_stands_for_the_first_reason_that_holds(begin):
     assert campaign.next("cy", now=7.0).task == "out"
     expected = {
         "closed": "closed", "full": "full", "needy": "worth a label", "open": "worth a label",
-        "out": "waiting", "sure": "sure", "vain": "not worth it",
+        "out": "waiting", "sure": "confident", "vain": "not worth it",
     }  # fmt: skip
     assert verdicts(campaign) == expected
     found = {one.task: one for one in campaign.review_tasks()}
@@ -48,7 +48,7 @@ def test_a_task_stands_for_the_first_reason_that_holds(begin):
     assert found["open"].gain == pytest.approx(0.1)
     assert verdicts(campaign, min_gain=0.1001)["open"] == "not worth it"
     assert verdicts(campaign, min_gain=0.0)["vain"] == "worth a label"
-    assert verdicts(campaign, target=0.8)["open"] == "sure"
+    assert verdicts(campaign, target=0.8)["open"] == "confident"
     assert verdicts(campaign, target=0.8)["needy"] == "worth a label"
     assert verdicts(campaign, target=0.995)["sure"] == "not worth it"
     assert verdicts(campaign, close=True) == expected

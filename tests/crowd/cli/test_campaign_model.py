@@ -99,7 +99,7 @@ def test_no_task_is_sure_where_gold_is_too_little_to_show_it(folder, n_gold, is_
         task = run("next", "c.db", "--worker", worker).stdout.strip()
         run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
     verdicts = [one["verdict"] for one in json.loads(run("review", "c.db", "--json").stdout)]
-    assert ("sure" in verdicts) == is_shown
+    assert ("confident" in verdicts) == is_shown
     shown = run("status", "c.db").stdout
     assert ("no task is considered finished" in shown) == (not is_shown)
 
@@ -145,7 +145,7 @@ def test_stop_asks_gold_for_another_target(folder):
         run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
     for target, sure in ((0.6, 4), (0.9999, 0)):
         found = json.loads(run("review", "c.db", "--target", target, "--json").stdout)
-        assert [one["verdict"] for one in found].count("sure") == sure
+        assert [one["verdict"] for one in found].count("confident") == sure
     refused = run("review", "c.db", "--target", 2)
     assert refused.exit_code == 2
     assert "target must be from 0 to 1, found 2" in refused.stderr
