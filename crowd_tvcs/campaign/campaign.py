@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # A process that only claims and submits must start quickly, so the modules that need NumPy,
 # SciPy and numba are imported by the methods that use them.
 
-TRIES = 3
+MAX_TRIES = 3
 """How often a plan is made anew because answers came in meanwhile."""
 
 
@@ -136,8 +136,8 @@ class Campaign(Desk):
             gold, once gold shows that so many of such labels are right.
         min_gain
             A task whose next labels are expected to add less than this to its accuracy, each, is
-            not handed out, unless its minimum asks for them. None for `estimates.WORTH` beside a
-            target below 1 in a dependent model, and for no such rule otherwise.
+            not handed out, unless its minimum asks for them. None for `estimates.DEFAULT_MIN_GAIN`
+            beside a target below 1 in a dependent model, and for no such rule otherwise.
         model
             ``"dependent"``: the dependence of errors is fitted to the gold answers
             (`crowd_tvcs.skills.dependence`), with usual values if there are none.
@@ -203,7 +203,7 @@ class Campaign(Desk):
         """Plan the rest of the budget by the posteriors, and issue it.
 
         What was issued before stays. Planning locks nothing: if the store changes meanwhile, the
-        plan is made again, at most `TRIES` times.
+        plan is made again, at most `MAX_TRIES` times.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Campaign(Desk):
         check_type("quick", quick, bool)
         if min_gain is not None:
             check_range("min_gain", min_gain, 0.0, 1.0)
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             state = self.state()
             found = rounds.propose(
                 state,
@@ -265,8 +265,8 @@ class Campaign(Desk):
                 found.forecast,
             )
         raise ConcurrentUpdateError(
-            f"{self.store.name}: answers, claims or other rounds came in during all {TRIES} plans; "
-            "a quicker method, such as fast, may be in time; nothing was issued"
+            f"{self.store.name}: answers, claims or other rounds came in during all {MAX_TRIES} "
+            "plans; a quicker method, such as fast, may be in time; nothing was issued"
         )
 
     def add_answers(self, lines: Iterable[AnswerRecord | tuple[str, str, str]]) -> dict[str, int]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
     from tvcs_core.files.tables import Table
 
-MILLION = 1_000_000
-LONGEST = 1300
+MILLION = 1_000_000  # units of money are stored as whole millionths
+MAX_NAME_BYTES = 1300
 """Most bytes of a name: no index of PostgreSQL takes two of more than 1,340."""
 
 
@@ -149,8 +149,8 @@ def check_name(name: str, value: object) -> None:
     check_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
-    if isinstance(value, str) and len(value.encode()) > LONGEST:
-        raise ValueError(f"{name} must have at most {LONGEST} bytes, found {quoted(value)}")
+    if isinstance(value, str) and len(value.encode()) > MAX_NAME_BYTES:
+        raise ValueError(f"{name} must have at most {MAX_NAME_BYTES} bytes, found {quoted(value)}")
     if isinstance(value, str) and (fault := find_name_fault(value)):
         raise ValueError(f"{name} {describe_fault(fault, value, 'name', of_answers=False)}")
 

@@ -20,7 +20,7 @@ from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 
-WORTH = 0.01  # least gain of a label beside a target, see docs/campaigns.md
+DEFAULT_MIN_GAIN = 0.01  # least gain of a label beside a target, see docs/campaigns.md
 
 
 def first_model(model: str, target: float, min_gain: float | None) -> dict[str, Any]:
@@ -33,12 +33,12 @@ def first_model(model: str, target: float, min_gain: float | None) -> dict[str, 
     target
         Confidence with which a task is done.
     min_gain
-        Least that a label must add for a task to be handed out; None for `WORTH` beside a target
-        below 1 where workers err together, and for any gain otherwise.
+        Least that a label must add for a task to be handed out; None for `DEFAULT_MIN_GAIN` beside
+        a target below 1 where workers err together, and for any gain otherwise.
     """
     is_dependent = checked_model(model) == "dependent"
     if min_gain is None and is_dependent and target < 1.0:
-        min_gain = WORTH
+        min_gain = DEFAULT_MIN_GAIN
     return {
         "dependence": _text(NO_GOLD) if is_dependent else None,
         "confidence_threshold": None,

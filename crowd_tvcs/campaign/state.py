@@ -36,7 +36,7 @@ from crowd_tvcs.skills.dependence import Dependence
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-AT_ONCE = 4_000_000  # workers x tasks of a part
+CHUNK_PAIRS = 4_000_000  # workers x tasks of a part
 EVERY_KIND = "every task"  # where a worker has one quality
 
 
@@ -121,7 +121,7 @@ class State:
 
         Answers and posteriors are in no part.
         """
-        m, size = len(self.tasks), max(1, AT_ONCE // max(1, len(self.workers)))
+        m, size = len(self.tasks), max(1, CHUNK_PAIRS // max(1, len(self.workers)))
         for start in range(0, m, size):
             at = slice(start, min(start + size, m))
             yield at, self if m <= size else self._part(at)

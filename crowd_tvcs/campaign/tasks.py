@@ -19,8 +19,8 @@ from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call, later, together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
-MOST_MONEY = 2**62
-AT_ONCE = 100
+MOST_MONEY = 2**62  # millionths, as no limit: sums of it stay below 2^63
+CHUNK_TASKS = 100
 """Tasks that are read in one message."""
 Pair = tuple[
     int, int | None, float | None, str | None
@@ -162,8 +162,8 @@ def settle(connection: Connection, settings: Settings, row: TaskRow) -> int:
 def settle_each(connection: Connection, settings: Settings, tasks: Iterable[int]) -> int:
     """Settle tasks by their ids, in order; the change of the slots that are missing."""
     ids, missing = sorted(set(tasks)), 0
-    for start in range(0, len(ids), AT_ONCE):
-        these = ids[start : start + AT_ONCE]
+    for start in range(0, len(ids), CHUNK_TASKS):
+        these = ids[start : start + CHUNK_TASKS]
         found = together(
             connection,
             *(TASK.with_(of_task=j) for j in these),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import bindparam, case, func, select
 
-from crowd_tvcs.campaign.desk.actions import DETAIL, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, AuditEntry, write_audit
 from crowd_tvcs.campaign.leases import (
     KNOWN,
     LATE,
@@ -114,7 +114,9 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
 
 def record_refusal(store: Store, answer: Answer, why: str, now: float) -> None:
     """Record in the audit, once, that an answer was refused, and why."""
-    note = AuditEntry(answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:DETAIL])
+    note = AuditEntry(
+        answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:MAX_REASON_CHARACTERS]
+    )
     with store.write() as (connection, _, _):
         is_same = (audit.c.what == REFUSED) & (audit.c.detail == note.detail)
         if connection.execute(select(audit.c.id).where(is_same).limit(1)).first() is None:

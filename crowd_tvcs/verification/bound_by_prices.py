@@ -36,8 +36,12 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-EVERY = 100  # priced tasks between two words of progress
-WIDENED = (1.0, 8.0, 64.0)  # factors of the slack, one after the other where pricing takes too long
+PROGRESS_STEP = 100  # priced tasks between two messages of progress
+SLACK_FACTORS = (
+    1.0,
+    8.0,
+    64.0,
+)  # factors of the slack, one after the other where pricing takes too long
 
 
 class _Line(NamedTuple):
@@ -101,7 +105,7 @@ def bound_by_prices(
     for line in _lines_of_table(plan) if plan.is_table else _lines_of_kinds(plan):
         found = []
         for j, prior in zip(line.columns.tolist(), line.at, strict=True):
-            if done and done % EVERY == 0:
+            if done and done % PROGRESS_STEP == 0:
                 log(f"priced {done} groups of tasks")
             done += 1
             known = float(net[line.tasks[line.prior == prior]].max(initial=-np.inf))
@@ -206,7 +210,7 @@ def _priced(
             q[may], cost[may], cap, prior, value, least=least, fixed=q[fixed], group=groups[may]
         )
 
-    for more in (0.0, *(slack * factor for factor in WIDENED if slack)):
+    for more in (0.0, *(slack * factor for factor in SLACK_FACTORS if slack)):
         priced = at_least(scale.back(known + more) + spent)
         if priced.exact:
             return scale.of(priced.value - spent), scale.of(1.0)

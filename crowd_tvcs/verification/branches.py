@@ -30,10 +30,10 @@ from crowd_tvcs.verification.pricing_common_error import (
 )
 from crowd_tvcs.verification.side_constraints import groups_of, label_prices, worth_of_money
 
-MOST_TASKS, MOST_WORKERS = 20, 10
-TOLERANCE = 1e-9  # of a bound
-QUICK = 2**16  # outcomes of a team
-MOST = 1e300  # of what may be any finite number
+MAX_TASKS, MAX_WORKERS = 20, 10  # of a plan that the method branches on, see methods/best.py
+TOLERANCE = 1e-9  # rounding of a bound
+MAX_QUICK_OUTCOMES = 2**16  # outcomes of a team that are enumerated
+MAX_FINITE = 1e300  # largest price of a file
 
 Floats = NDArray[np.float64]
 Test = tuple[frozenset[str], frozenset[str], int]  # tasks, workers, how many of them
@@ -48,8 +48,8 @@ def bound_of_branches(plan: Plan, document: Any) -> float:
         If the leaves are not those of a tree, or naming a fault of one.
     """
     n, m = plan.quality.shape
-    if n > MOST_WORKERS or m > MOST_TASKS:
-        raise ValueError(f"is for at most {MOST_TASKS} tasks and {MOST_WORKERS} workers")
+    if n > MAX_WORKERS or m > MAX_TASKS:
+        raise ValueError(f"is for at most {MAX_TASKS} tasks and {MAX_WORKERS} workers")
     is_one = isinstance(document, dict) and set(document) == {"leaves"}
     leaves = document["leaves"] if is_one else None
     if not isinstance(leaves, list) or not leaves:
@@ -84,8 +84,8 @@ class _Leaf:
         self.prices = np.array([self._number(prices[name]) for name in quality.workers])
         self.budget_price = self._number(given["budget_price"])
         # The bound of a half that no plan is in may be far below 0.
-        self.bound = self._number(given["bound"], least=-MOST)
-        self.money_price = self._number(given.get("money_price", 0.0), most=MOST)
+        self.bound = self._number(given["bound"], least=-MAX_FINITE)
+        self.money_price = self._number(given.get("money_price", 0.0), most=MAX_FINITE)
         self.path: list[tuple[Test, bool, int]] = []
         self.branch_prices: list[float] = []
         branches = given["branches"]
@@ -223,7 +223,7 @@ class _Tasks:
         # Those that pay least come first; an accuracy is at most that of everybody.
         everybody = int(np.bitwise_or.reduce(sets))
         outcomes = self.plan.n_classes ** int((self.member[everybody] | self.forced[:, j]).sum())
-        most_accurate = self.accuracy(j, everybody) if outcomes <= QUICK else 1.0
+        most_accurate = self.accuracy(j, everybody) if outcomes <= MAX_QUICK_OUTCOMES else 1.0
         best = -np.inf
         for s in np.argsort(pays, kind="stable").tolist():
             if most_accurate - m * pays[s] <= best:

@@ -13,12 +13,12 @@ from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy
+from crowd_tvcs.verification.pricing import MAX_EXACT_VOTERS, MAX_JOINING_LOSS, accuracy
 from crowd_tvcs.verification.side_constraints import TOLERANCE
 from crowd_tvcs.verification.summary_checks import LARGE_ERROR
 from tvcs_core.files.errors import DataError
 
-AT_ONCE = 4_000_000  # outcomes in one array
+MAX_ARRAY_NUMBERS = 4_000_000  # outcomes in one array
 LISTED = 10  # violations of one sort
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
         tasks = np.flatnonzero(answers == size)
         rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
         quality = plan.factors.of_pairs(rows, tasks[:, None])
-        if plan.class_prior is None and size <= MOST_VOTERS:
+        if plan.class_prior is None and size <= MAX_EXACT_VOTERS:
             out[:, tasks] = _of_equals(quality, plan.prior[tasks])
             continue
         for j, q in zip(tasks.tolist(), quality, strict=True):
@@ -53,7 +53,7 @@ def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
 
 def _of_equals(quality: Floats, prior: Floats) -> Floats:
     """Accuracy of tasks with as many voters each, of qualities of shape (tasks, voters)."""
-    out, size = np.empty(prior.size), max(1, AT_ONCE >> quality.shape[1])
+    out, size = np.empty(prior.size), max(1, MAX_ARRAY_NUMBERS >> quality.shape[1])
     for at in range(0, prior.size, size):
         q, p = quality[at : at + size], prior[at : at + size, None]
         m1, m0 = p, 1.0 - p
@@ -68,11 +68,11 @@ def _of_one(quality: Floats, prior: Any, n_classes: int) -> tuple[float, float, 
     """Accuracy of one task from below, and its range."""
     if n_classes == 2:
         low, high = accuracy(quality[quality != 0.5], float(prior))
-        return low, low if low == high else low - JOINED, high
+        return low, low if low == high else low - MAX_JOINING_LOSS, high
     low, high = multiclass.accuracy(multiclass.even_matrices(quality, n_classes), prior)
     # The method draws outcomes where it has more than these and workers differ.
-    is_large = float(n_classes) ** quality.size > multiclass.MOST_OUTCOMES or low < high
-    off = multiclass.SURE * LARGE_ERROR if is_large else 0.0
+    is_large = float(n_classes) ** quality.size > multiclass.MAX_EXACT_OUTCOMES or low < high
+    off = multiclass.N_STANDARD_ERRORS * LARGE_ERROR if is_large else 0.0
     return low, max(low - off, 0.0), min(high + off, 1.0)
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-Z = 1.96  # standard deviations, for a chance of .95
-ALIKE = 0.01  # accuracies less apart than this are taken for the same
+NORMAL_QUANTILE = 1.96  # standard deviations of a 95 % interval
+MIN_DIFFERENCE = 0.01  # accuracies closer than this count as equal
 
 
 def recompute_forecast(
@@ -39,12 +39,20 @@ def recompute_forecast(
     for n, means in qualities.items():
         best, gap = (_between(n, model["labels"], model[name]) for name in ("best", "gaps"))
         apart = best - model["usual"]
-        far = 1.0 if apart < ALIKE else (math.fsum(means) / len(means) - model["usual"]) / apart
+        far = (
+            1.0
+            if apart < MIN_DIFFERENCE
+            else (math.fsum(means) / len(means) - model["usual"]) / apart
+        )
         share += min(max(far, 0.0), 1.0) * gap * len(means) / tasks
     share = min(max(share, 0.0), 1.0)
     n = 1.0 / (1.0 / gold + 1.0 / tasks)
     # Wilson: the shares p with |share - p| <= Z sqrt(p (1 - p) / n).
-    a, b, c = 1.0 + Z * Z / n, -(2.0 * share + Z * Z / n), share * share
+    a, b, c = (
+        1.0 + NORMAL_QUANTILE * NORMAL_QUANTILE / n,
+        -(2.0 * share + NORMAL_QUANTILE * NORMAL_QUANTILE / n),
+        share * share,
+    )
     root = math.sqrt(max(b * b - 4.0 * a * c, 0.0))
     low, high = (-b - root) / (2.0 * a), (-b + root) / (2.0 * a)
     return {"accuracy": share, "low": max(0.0, low), "high": min(1.0, high), "gold_tasks": gold}

@@ -15,11 +15,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_VOTERS = 22
-BEFORE_GRID = 14  # voters of a larger team whose outcomes are not moved yet
-JOINED = 1e-4  # what the method may lose by joining outcomes of larger teams
-MOST_SETS = 200_000
-AT_ONCE = 4_000_000  # numbers in the largest array
+MAX_EXACT_VOTERS = 22  # voters whose 2^22 outcomes are enumerated: 32 MB
+BEFORE_GRID = 14  # voters of a larger team before its posteriors are moved to the grid
+MAX_JOINING_LOSS = 1e-4  # accuracy that the method may lose by joining outcomes of larger teams
+MAX_SETS = 200_000  # sets of a task, beyond which its pricing is given up
+MAX_ARRAY_NUMBERS = 4_000_000  # numbers in the largest array: 32 MB
 SLOPES = 200  # intervals of slopes, at each of which others may beat a worker
 # Posteriors, dense near 1/2, where the vote changes, and next to 0 and 1.
 GRID = np.concatenate([[0.0], 0.5 + 0.5 * np.tanh(np.linspace(-18.0, 18.0, 36_001)), [1.0]])
@@ -33,11 +33,11 @@ NOBODY: Floats = np.empty(0)
 def accuracy(quality: Floats, prior: float) -> tuple[float, float]:
     """Bounds below and above the expected accuracy of the vote, outcome by outcome.
 
-    They are the same up to `MOST_VOTERS` voters. Beyond, outcomes are moved to a grid of
+    They are the same up to `MAX_EXACT_VOTERS` voters. Beyond, outcomes are moved to a grid of
     posteriors: for the upper one to the two points around them, such that their mean stays
     (max is convex); for the lower one those between two points are joined.
     """
-    n_exact = quality.size if quality.size <= MOST_VOTERS else BEFORE_GRID
+    n_exact = quality.size if quality.size <= MAX_EXACT_VOTERS else BEFORE_GRID
     m1, m0 = np.array([prior]), np.array([1.0 - prior])
     for q in quality[:n_exact]:
         m1, m0 = np.append(m1 * q, m1 * (1.0 - q)), np.append(m0 * (1.0 - q), m0 * q)
@@ -121,7 +121,7 @@ def price_task(
     cheapest = np.sort(p)[:cap].cumsum()
     affordable = int((1.0 - cheapest > value).sum())  # an accuracy is at most 1
     cap = min(cap, max(least, affordable))
-    if fixed.size + min(cap, 2) > MOST_VOTERS:
+    if fixed.size + min(cap, 2) > MAX_EXACT_VOTERS:
         return Priced(value, cap == 0)
     m1, m0 = np.array([[prior]]), np.array([[1.0 - prior]])
     for voter in fixed:
@@ -135,18 +135,18 @@ def price_task(
         row, column = np.nonzero(after > -np.inf)
         if size == cap or not row.size:
             break
-        if row.size * 2 ** (size + fixed.size) > 40 * AT_ONCE:
+        if row.size * 2 ** (size + fixed.size) > 40 * MAX_ARRAY_NUMBERS:
             return Priced(value, False)
         m1, m0 = _add(m1[row], q[column]), _add(m0[row], 1.0 - q[column])
         spent, last, barred = spent[row] + p[column], column, barred[row] | mates[column]
         may = np.zeros(last.size, dtype=bool)
-        step = max(1, AT_ONCE // max(q.size, m1.shape[1]))
+        step = max(1, MAX_ARRAY_NUMBERS // max(q.size, m1.shape[1]))
         for at in range(0, last.size, step):
             some = slice(at, at + step)
             sets = Sets(m1[some], m0[some], last[some], barred[some], value + spent[some])
             may[some] = _may_exceed(sets, q, p, group, cap - size, least - size)
         m1, m0, spent, last, barred = m1[may], m0[may], spent[may], last[may], barred[may]
-        if last.size > MOST_SETS:
+        if last.size > MAX_SETS:
             return Priced(value, False)
     return Priced(value, True)
 

@@ -17,12 +17,12 @@ from crowd_tvcs.verification.pricing_common_error import seeming_matrices, seemi
 if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
 
-MOST_OUTCOMES = 2**20
-SEED = 7
-SURE = 6.0  # standard errors that a sampled accuracy may be off
-MOST_NODES = 100_000
-AGAIN = 4  # workers after which the bounds of a node are computed anew
-ROUNDING = 1e-12
+MAX_EXACT_OUTCOMES = 2**20  # outcomes of a team; more are sampled
+SEED = 7  # of the sampled outcomes, so that checks repeat
+N_STANDARD_ERRORS = 6.0  # standard errors that a sampled accuracy may be off
+MAX_NODES = 100_000  # nodes of a search, beyond which pricing is given up
+BOUND_STEP = 4  # workers after which the bounds of a node are computed anew
+ROUNDING = 1e-12  # of probabilities
 
 Floats = NDArray[np.float64]
 
@@ -62,8 +62,8 @@ def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tup
 
     `pays` is the payoff of `pricing_common_error`, None without common errors.
 
-    The bounds are equal up to `MOST_OUTCOMES` outcomes, where those with the same posterior count
-    once. Beyond, they are six standard errors around 20,000 drawn outcomes.
+    The bounds are equal up to `MAX_EXACT_OUTCOMES` outcomes, where those with the same posterior
+    count once. Beyond, they are six standard errors around 20,000 drawn outcomes.
     """
     matrices = matrices[np.lexsort(matrices.reshape(len(matrices), prior.size**2).T)]
     table = prior[:, None]
@@ -71,7 +71,7 @@ def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tup
         table = _add(table, matrix)
         if i > 0 and (matrix == matrices[i - 1]).all() and table.shape[1] > 4096:
             table = _merged(table)
-        if table.shape[1] > MOST_OUTCOMES:
+        if table.shape[1] > MAX_EXACT_OUTCOMES:
             return _sampled(matrices, prior, pays)
     value = _best(table if pays is None else pays @ table)
     return value, value
@@ -101,7 +101,7 @@ def _sampled(
         posterior = posterior * matrix[:, answer].T
         posterior /= posterior.sum(axis=1, keepdims=True)
     sure = (posterior if pays is None else posterior @ pays.T).max(axis=1)
-    off = SURE * float(sure.std()) / np.sqrt(n_samples)
+    off = N_STANDARD_ERRORS * float(sure.std()) / np.sqrt(n_samples)
     return float(sure.mean()) - off, float(sure.mean()) + off
 
 
@@ -130,7 +130,7 @@ def price_task(
     """
     table = prior[:, None]
     for matrix in fixed:
-        if table.shape[1] * prior.size > MOST_OUTCOMES:
+        if table.shape[1] * prior.size > MAX_EXACT_OUTCOMES:
             return Priced(known, False)
         table = _add(table, matrix)
     value = max(known, _best(table)) if least == 0 else known
@@ -144,11 +144,11 @@ def price_task(
     search = _Search(matrices[kept], reach[kept], price[kept], group[kept], cap, least, value)
     affordable = int((1.0 - np.sort(search.price).cumsum() > value).sum())
     search.cap = min(cap, max(least, affordable), len(kept))
-    if table.shape[1] * float(prior.size) ** search.cap > MOST_OUTCOMES:
+    if table.shape[1] * float(prior.size) ** search.cap > MAX_EXACT_OUTCOMES:
         return Priced(value, search.cap == 0)
     if search.cap > 0:
         search.visit(table, 0.0, 0, 0, np.zeros(len(kept), dtype=bool))
-    return Priced(search.value, search.nodes <= MOST_NODES)
+    return Priced(search.value, search.nodes <= MAX_NODES)
 
 
 def _reach(matrices: Floats) -> Floats:
@@ -201,7 +201,7 @@ class _Search:
         """
         self.nodes += 1
         n = self.price.size
-        if first >= n or self.nodes > MOST_NODES:
+        if first >= n or self.nodes > MAX_NODES:
             return
         if size + 1 >= self.least:
             after = [_best(_add(table, matrix)) for matrix in self.matrices[first:]]
@@ -210,7 +210,7 @@ class _Search:
         if size + 1 == self.cap:
             return
         for i in range(first, n - 1):
-            if (i - first) % AGAIN == 0:
+            if (i - first) % BOUND_STEP == 0:
                 bound, with_one = self._bounds(table, i, size, barred)
                 start = i
                 if bound - spent <= self.value + ROUNDING:

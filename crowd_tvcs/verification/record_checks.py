@@ -22,7 +22,7 @@ from crowd_tvcs.answers.columns import open_exactly, rows_by_name
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 
-MOST = 2**63 - 1
+INT64_MAX = 2**63 - 1  # largest count of a file
 TABLES = ("workers", "tasks", "forced", "forbidden", "confusion")
 INPUTS = (*TABLES, "skills")  # in the order in which run.json names them, after the quality table
 OUTPUTS = ("assignment.csv", "report.html", "summary.json")
@@ -36,7 +36,7 @@ Kind = tuple[str, Callable[[Any], bool]]  # what must be, in words, and whether 
 
 def is_count(value: object) -> bool:
     """Whether this is an integer >= 0, as JSON writes it."""
-    return type(value) is int and 0 <= value <= MOST
+    return type(value) is int and 0 <= value <= INT64_MAX
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -44,7 +44,7 @@ def is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, bool):
         return False
     if isinstance(value, int):
-        return -MOST <= value <= MOST
+        return -INT64_MAX <= value <= INT64_MAX
     return isinstance(value, float) and math.isfinite(value)
 
 

@@ -30,7 +30,7 @@ from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
-from crowd_tvcs.verification.pricing import JOINED, accuracy
+from crowd_tvcs.verification.pricing import MAX_JOINING_LOSS, accuracy
 from crowd_tvcs.verification.pricing_common_error import (
     payoff,
     scale_of_equals,
@@ -63,8 +63,8 @@ from tvcs_core.files.errors import DataError
 
 Floats = NDArray[np.float64]
 
-MOST_SLOPED = 12  # voters
-SLACK = 1e-5  # of the error, where exact pricing of kinds takes too long
+MAX_SLOPED_VOTERS = 12  # voters of a task up to which the deviation is recomputed
+PRICING_SLACK = 1e-5  # of the error, where exact pricing of kinds takes too long
 NUMBERS = (
     "max_workers_per_task",
     "max_tasks_per_worker",
@@ -131,7 +131,7 @@ def verify(
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            slack = 0.0 if plan.is_table else SLACK * (1.0 - out.accuracy)
+            slack = 0.0 if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
             by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
@@ -188,15 +188,17 @@ def _accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
             bounds.append(multiclass.accuracy(matrices[chosen], prior, pays))
         low, high = np.array(bounds).T
         # The method draws outcomes where it has more than these and workers differ.
-        is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
-        off = np.where(is_large | (low < high), multiclass.SURE * LARGE_ERROR, 0.0)
+        is_large = (
+            plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MAX_EXACT_OUTCOMES
+        )
+        off = np.where(is_large | (low < high), multiclass.N_STANDARD_ERRORS * LARGE_ERROR, 0.0)
         return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
     values = seeming_right(plan.table.values, plan.common_error)
     voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
     priors = seeming_chances(plan).tolist()
     bounds = [accuracy(q, p) for q, p in zip(voters, priors, strict=True)]
     low, high = scale_of_equals(plan.common_error).of(np.array(bounds)).T
-    return low, np.where(low < high, low - JOINED, low), high
+    return low, np.where(low < high, low - MAX_JOINING_LOSS, low), high
 
 
 def _deviation(
@@ -210,8 +212,10 @@ def _deviation(
     if record.parameters["skills"] is None:
         return None
     known = read_deviations(found[record.parameters["skills"]], plan.table)
-    if pairs.answers.max(initial=0) > MOST_SLOPED:
-        out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
+    if pairs.answers.max(initial=0) > MAX_SLOPED_VOTERS:
+        out.unchecked.append(
+            f"accuracy_deviation, where a task has more than {MAX_SLOPED_VOTERS} voters"
+        )
         return None
     return deviation(plan, pairs.support, known)
 

@@ -17,9 +17,9 @@ from crowd_tvcs.campaign.store.schema import access, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
 
-BYTES = 18
+TOKEN_BYTES = 18
 """Of a token before it is signed: 144 random bits."""
-SIGNED = 10_000
+MAX_REMEMBERED = 10_000
 """Tokens remembered, by their hashes, as signed; whether one is still good the store says."""
 
 _HOLDER = Statement(
@@ -64,7 +64,7 @@ class Links:
             names = sorted(known if workers is None else workers)
             _check_known(names, known)
             sign = self._signer.sign
-            tokens = {name: sign(secrets.token_urlsafe(BYTES)).decode() for name in names}
+            tokens = {name: sign(secrets.token_urlsafe(TOKEN_BYTES)).decode() for name in names}
             rows = [
                 {"worker_id": known[name], "token_hash": hashed(token), "made": now}
                 for name, token in tokens.items()
@@ -104,7 +104,7 @@ class Links:
                 self._signer.unsign(token)
             except BadSignature:  # a guess, which costs no look into the store
                 return None
-            if len(self._signed) >= SIGNED:
+            if len(self._signed) >= MAX_REMEMBERED:
                 self._signed.clear()
             self._signed.add(known)
         (rows,) = self.store.look(_HOLDER.with_(hashed=known))

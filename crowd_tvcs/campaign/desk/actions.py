@@ -18,7 +18,7 @@ from crowd_tvcs.campaign.stored_model import taken_back
 from crowd_tvcs.campaign.tasks import count, settle
 
 OPERATOR = "operator"
-DETAIL = 500
+MAX_REASON_CHARACTERS = 500
 """Most characters of a reason that are kept."""
 
 
@@ -36,7 +36,7 @@ class AuditEntry:
 def write_audit(connection: Connection, note: AuditEntry, now: float | None = None) -> None:
     """Add an entry to the audit, in the transaction of its action; None is the clock's time."""
     now = time.time() if now is None else now
-    values = vars(note) | {"detail": (note.detail or "")[:DETAIL] or None}
+    values = vars(note) | {"detail": (note.detail or "")[:MAX_REASON_CHARACTERS] or None}
     queries.NOTE(connection, at=now, **values)
 
 

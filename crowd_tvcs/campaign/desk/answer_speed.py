@@ -11,15 +11,15 @@ from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.store.schema import ANSWERED, content, pair
 from crowd_tvcs.campaign.store.statements import Statement
 
-LOOK = 0.3
+MIN_REACTION_SECONDS = 0.3
 """Seconds to see something and press one of two keys (R. D. Luce, Response Times, 1986)."""
-READING = 60.0
+MAX_READING_SPEED = 60.0
 """Characters a second above which nobody reads.
 
 People read 175 to 300 words of English a minute, at most 29 characters a second with the spaces
 (M. Brysbaert, Journal of Memory and Language 109, 2019); this is twice as fast.
 """
-SAMPLE = 1000
+MAX_DURATIONS = 1000
 """Durations by which a crowd is judged; the limit is then known to some per cent."""
 
 _FRAME = len(Content().as_json())
@@ -35,7 +35,10 @@ _SECONDS = Statement(  # of an index that `seats` makes, in which the places of 
 _READ = (
     select(
         content.c.task_id,
-        (LOOK + cast(func.length(content.c.body) - _FRAME, Float) / READING).label("seconds"),
+        (
+            MIN_REACTION_SECONDS
+            + cast(func.length(content.c.body) - _FRAME, Float) / MAX_READING_SPEED
+        ).label("seconds"),
     )
     .cte("read")
     .prefix_with("MATERIALIZED")  # each text is measured once, and not for every answer
@@ -53,7 +56,7 @@ def limit(connection: Connection, answers: int) -> float:
         return 0.0
     import numpy as np
 
-    rows = _SECONDS(connection, step=1 + answers // SAMPLE)
+    rows = _SECONDS(connection, step=1 + answers // MAX_DURATIONS)
     found = fast_limit(np.array(sorted(row.seconds for row in rows)))
     return 0.0 if math.isnan(found) else found
 
@@ -63,7 +66,7 @@ def is_fast(limit: float) -> Any:
 
     That is below the limit of its crowd, or before its text can be read.
     """
-    most = max(limit, LOOK)
+    most = max(limit, MIN_REACTION_SECONDS)
     return pair.c.seconds < case((_READ.c.seconds > most, _READ.c.seconds), else_=most)
 
 

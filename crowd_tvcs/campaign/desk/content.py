@@ -19,7 +19,7 @@ from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 
-LONGEST = 1_000_000
+MAX_CONTENT_CHARACTERS = 1_000_000
 """Most characters of the content of one task."""
 
 _BODY = Statement(
@@ -72,8 +72,9 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     Raises
     ------
     DataError
-        Naming file and line: no name, a task twice, nothing to show, more than `LONGEST`
-        characters, no folder of media, or a file that is not in it or not of a kind that is shown.
+        Naming file and line: no name, a task twice, nothing to show, more than
+        `MAX_CONTENT_CHARACTERS` characters, no folder of media, or a file that is not in it or not
+        of a kind that is shown.
     """
     is_json = path.suffix.lower() in (".jsonl", ".ndjson")
     rows = _json_lines(path) if is_json else _table(path)
@@ -83,9 +84,11 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
             raise DataError(f"task {quoted(name)} is there twice", path=path, line=line)
         if not cells:
             raise DataError(f"task {quoted(name)} has nothing to show", path=path, line=line)
-        if sum(map(len, cells.values())) > LONGEST:
+        if sum(map(len, cells.values())) > MAX_CONTENT_CHARACTERS:
             raise DataError(
-                f"task {quoted(name)} has more than {LONGEST} characters", path=path, line=line
+                f"task {quoted(name)} has more than {MAX_CONTENT_CHARACTERS} characters",
+                path=path,
+                line=line,
             )
         for kind in MEDIA:
             if kind in cells:

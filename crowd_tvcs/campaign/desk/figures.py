@@ -26,9 +26,9 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.store.store import Store
 
-LEAST_CONFIDENT = 20
-SPREAD = 2.0
-"""Standard errors by which claimed and measured accuracy must part to be called apart."""
+LEAST_CONFIDENT = 20  # tasks shown
+MAX_STANDARD_ERRORS = 2.0
+"""Standard errors between mean confidence and accuracy that count as a difference."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def _skills_apart(claimed: float | None, measured: float | None, given: int) -> 
 def _apart(claimed: float, measured: float, number: int) -> str:
     """Return "more" or "less" if prediction and measurement differ significantly, else ''."""
     error = max((claimed * (1.0 - claimed) / number) ** 0.5, 0.5 / number)
-    if abs(claimed - measured) <= SPREAD * error:
+    if abs(claimed - measured) <= MAX_STANDARD_ERRORS * error:
         return ""
     return "more" if claimed > measured else "less"
 

@@ -16,9 +16,9 @@ from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, lacks_fit, unsettled
 from crowd_tvcs.campaign.tasks import settle_each
 
-LEARNS_EVERY, REST = 60.0, 20.0
+LEARN_SECONDS, REST_FACTOR = 60.0, 20.0
 """Least seconds from learning to learning, and at least so many times what it takes."""
-AT_ONCE = 100
+CHUNK_TASKS = 100
 """Tasks that are settled in one transaction."""
 # What needs NumPy is imported by the functions that use it: a desk must start quickly.
 
@@ -111,7 +111,7 @@ class Learner:
         start = time.monotonic()
         done = learn(self.store)
         took = time.monotonic() - start
-        self._seen, self._next = found, now + max(LEARNS_EVERY, REST * took)
+        self._seen, self._next = found, now + max(LEARN_SECONDS, REST_FACTOR * took)
         return done
 
 
@@ -177,10 +177,12 @@ def _settle_rest(store: Store, start: int | None = None) -> None:
             if start is None:
                 RETURN_TURN(connection)
                 break
-            rest = select(task.c.id).where(task.c.id >= start).order_by(task.c.id).limit(AT_ONCE)
+            rest = (
+                select(task.c.id).where(task.c.id >= start).order_by(task.c.id).limit(CHUNK_TASKS)
+            )
             ids = list(connection.scalars(rest))
             settle_each(connection, settings, ids)
-            start = ids[-1] + 1 if len(ids) == AT_ONCE else None
+            start = ids[-1] + 1 if len(ids) == CHUNK_TASKS else None
             estimates.mark(connection, start)
     store.flush()
 

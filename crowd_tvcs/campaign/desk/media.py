@@ -17,7 +17,7 @@ from tvcs_core.files.display import quoted
 
 MEDIA = ("image", "audio", "video")
 """The columns of content that name a file."""
-HEAD = 4096
+HEAD_BYTES = 4096
 """Bytes of a file that are looked at."""
 _FITS = {"image": ("image/",), "audio": ("audio/", "video/"), "video": ("video/",)}
 _WANTED = {
@@ -116,7 +116,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
         # A folder above it may have become a link in between.
         if not stat.S_ISREG(opened.st_mode) or not os.path.samestat(opened, there):
             raise ValueError(f"must be a file inside {media}, found {quoted(name)}")
-        head = file.read(HEAD)
+        head = file.read(HEAD_BYTES)
         kind = kind_of(head)
         if kind is None or (column is not None and not kind.startswith(_FITS[column])):
             raise NotMedia(_refusal(name, head, kind, column))

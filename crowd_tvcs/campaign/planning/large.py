@@ -18,7 +18,7 @@ from crowd_tvcs.campaign.planning.proposal import (
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import AT_ONCE, State, within_reach
+from crowd_tvcs.campaign.state import CHUNK_PAIRS, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
@@ -186,7 +186,7 @@ def _plan_of(
 def _pairs_worth_their_price(plan: Plan, found: Assignment, min_gain: float) -> Bools:
     """Which pairs of a plan in factors stay; see `_worth_their_price`, block by block of tasks."""
     pairs, (n, m) = found.assigned, plan.quality.shape
-    size, kept = max(1, AT_ONCE // n), np.zeros(found.size, dtype=bool)
+    size, kept = max(1, CHUNK_PAIRS // n), np.zeros(found.size, dtype=bool)
     for start in range(0, m, size):
         number = np.arange(start, min(start + size, m))
         begin, end = np.searchsorted(pairs.tasks, [number[0], number[-1] + 1])

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine
 from crowd_tvcs.campaign.store.pipeline import Pipeline
 from crowd_tvcs.campaign.store.statements import PIPELINE
 
-MOST = 4
+MAX_IDLE_CONNECTIONS = 4
 """Idle connections that are kept; SQLAlchemy's pool, which lends them, is made larger by these."""
 
 SQLITE = ("PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -16000")
@@ -77,7 +77,7 @@ class ConnectionCache:
             _close(connection)
             raise RuntimeError("SQLAlchemy began a transaction on a connection that is kept")
         with self._lock:
-            if is_kept := len(self._idle) < MOST:
+            if is_kept := len(self._idle) < MAX_IDLE_CONNECTIONS:
                 self._idle.append(connection)
         if not is_kept:
             _close(connection)

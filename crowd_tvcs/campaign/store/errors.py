@@ -11,7 +11,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from tvcs_core.files.errors import DataError
 
-PATIENCE = 30.0  # seconds that a change waits for the others
+WAIT_SECONDS = 30.0  # seconds that a change waits for the others
 
 NOTHING = "nothing was changed"
 PERHAPS = (
@@ -23,7 +23,7 @@ NOT_CONFIRMED = (
     "harmless"
 )
 
-_LOCKED = f"is locked by another program for more than {PATIENCE:g} s; try again"
+_LOCKED = f"is locked by another program for more than {WAIT_SECONDS:g} s; try again"
 SAYINGS = {
     "is locked": _LOCKED,
     "lock timeout": _LOCKED,

@@ -26,11 +26,11 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 5
+VERSION = 5  # of the tables, see `upgrade`
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
-UNLIMITED = 2**31 - 1
+UNLIMITED = 2**31 - 1  # as a cap: the largest integer of PostgreSQL
 
 metadata = MetaData()
 

@@ -21,7 +21,7 @@ from tvcs_core.files.folders import PRIVATE
 
 DESKS = 0x74766373
 """What all locks of desks have in common."""
-AWAY = 2.0
+TIMEOUT_SECONDS = 2.0
 """Seconds after which a database that does not answer a desk that ends counts as away."""
 
 _HANG_OUT = text("SELECT pg_advisory_lock_shared(:desks, :number)")
@@ -84,7 +84,7 @@ class ServerLock:
                 driver.pgconn.send_query(_TAKE_DOWN)
                 with DefaultSelector() as waiting:
                     waiting.register(driver.pgconn.socket, EVENT_READ)
-                    if waiting.select(AWAY):
+                    if waiting.select(TIMEOUT_SECONDS):
                         while driver.pgconn.get_result() is not None:  # once it says so it is down
                             pass
         except (SQLAlchemyError, OSError, self._connection.dialect.loaded_dbapi.Error):

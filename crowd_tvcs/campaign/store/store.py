@@ -13,12 +13,12 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import schema
-from crowd_tvcs.campaign.store.connection_cache import MOST, SQLITE, ConnectionCache
+from crowd_tvcs.campaign.store.connection_cache import MAX_IDLE_CONNECTIONS, SQLITE, ConnectionCache
 from crowd_tvcs.campaign.store.errors import (
     NOT_CONFIRMED,
     NOTHING,
-    PATIENCE,
     PERHAPS,
+    WAIT_SECONDS,
     StoreError,
     in_words,
     is_refused,
@@ -38,9 +38,9 @@ from crowd_tvcs.campaign.store.statements import Call, Statement, put_off, toget
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import PRIVATE
 
-TIDIED = 1000
+VACUUM_EVERY = 1000
 """After so many answers the tables are tidied, in a large campaign after about a tenth of all."""
-POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
+POOL = 5 + MAX_IDLE_CONNECTIONS  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
 
 class Store:
@@ -329,13 +329,13 @@ _TIDY = Statement(text("VACUUM (SKIP_LOCKED, TRUNCATE FALSE) task, pair"))
 
 def is_to_tidy(answers: int) -> bool:
     """Return whether tables are to be tidied after so many answers: its work grows as they do."""
-    return answers % max(TIDIED, 1 << max(0, answers.bit_length() - 4)) == 0
+    return answers % max(VACUUM_EVERY, 1 << max(0, answers.bit_length() - 4)) == 0
 
 
 def _engine(path: str) -> Engine:
     """SQLite with a log beside the file (WAL), and locks taken before anything is read."""
     url = URL.create("sqlite", database=path)
-    patience = {"timeout": PATIENCE, "check_same_thread": False}
+    patience = {"timeout": WAIT_SECONDS, "check_same_thread": False}
     engine = create_engine(url, connect_args=patience, paramstyle="named", pool_size=POOL)
 
     @event.listens_for(engine, "connect")
@@ -365,7 +365,7 @@ def _server(place: str) -> Engine:
         )
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
-    wait = int(PATIENCE * 1000)
+    wait = int(WAIT_SECONDS * 1000)
     options = f"-c lock_timeout={wait} -c jit=off -c plan_cache_mode=force_generic_plan"
     options += "".join(f" -c {way}=off" for way in UNWANTED)
     given = {"options": options, "client_encoding": "utf8"}

@@ -101,7 +101,7 @@ def test_a_campaign_of_kinds_says_what_the_one_of_its_table_says(tmp_path, monke
         with made(tmp_path / name, factors, prior, **options) as campaign:
             told.append(history(campaign, seed=1))
             if made is of_kinds:
-                monkeypatch.setattr(state, "AT_ONCE", 3 * N)  # 14 parts say what one does
+                monkeypatch.setattr(state, "CHUNK_PAIRS", 3 * N)  # 14 parts say what one does
                 now = campaign.state()
                 assert [task_statuses(now), task_statuses(now, value=3.0)] == told[0][-4:-2]
     assert told[0] == told[1]
@@ -148,7 +148,7 @@ def test_what_is_asked_of_a_pair_never_reads_all_pairs(tmp_path):
 def _large(monkeypatch):
     """Crowds of this file are large, and nothing larger than three tasks is made a table."""
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
-    monkeypatch.setattr(state, "AT_ONCE", 3 * N)
+    monkeypatch.setattr(state, "CHUNK_PAIRS", 3 * N)
     for name in ("quality", "slots"):
         of = getattr(State, name).func
 

@@ -191,7 +191,7 @@ import os, signal, sys
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk import gold
 
-gold.AT_ONCE = 25
+gold.CHUNK_TASKS = 25
 settle, times = gold.settle_each, []
 
 def killed(*given):
@@ -269,7 +269,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
     """The second takes over where the first is, and each task is settled once."""
     place, settled = tmp_path / "c.db", []
     settle = of_gold.settle_each
-    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(place, rng, tasks=MANY) as campaign, Campaign(place) as other:
         campaign.learns_beside = True
         one_by_one(campaign, ["w5", "w4"], 20)
@@ -294,7 +294,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
 
 
 def test_tasks_that_cannot_be_settled_now_are_so_by_who_comes(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(tmp_path / "c.db", rng, tasks=MANY) as campaign:
         campaign.learns_beside = True
         one_by_one(campaign, ["w5", "w4"], 39)

@@ -223,7 +223,7 @@ def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):
     whole = [one for _, one in campaign.state().parts()]
     assert len(whole) == 1
     expected = [task_statuses(campaign.state(), value=value) for value in (None, 0.5)]
-    monkeypatch.setattr(state, "AT_ONCE", 7)  # two tasks of three workers
+    monkeypatch.setattr(state, "CHUNK_PAIRS", 7)  # two tasks of three workers
     now = campaign.state()
     assert [at for at, _ in now.parts()] == [slice(0, 2), slice(2, 4), slice(4, 5)]
     assert np.hstack([part.slots for _, part in now.parts()]).tolist() == now.slots.tolist()

@@ -119,7 +119,7 @@ def test_a_desk_that_ends_takes_its_sign_down_before_its_connection_ends(two, mo
 
 
 def test_a_desk_ends_though_the_database_does_not_answer(two, monkeypatch):
-    monkeypatch.setattr(server_lock, "AWAY", 0.1)
+    monkeypatch.setattr(server_lock, "TIMEOUT_SECONDS", 0.1)
     one, other = two
     with hold_server_lock(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()

@@ -317,7 +317,7 @@ def test_no_gold_to_put_among_the_tasks_is_said(begin):
         "name": "g1", "prior": None, "min_workers": 0, "max_workers": 2**31 - 1, "closed": 2,
         "slots": 0, "answers": 0, "label": 0, "confidence": 0.5, "wanted": 0, "needy": 0,
     }  # fmt: skip
-    assert gold.LEARNS_EVERY == 60.0
+    assert gold.LEARN_SECONDS == 60.0
 
 
 def test_content_at_its_ends(begin, tmp_path):

@@ -239,7 +239,7 @@ def press_ctrl_c(database):
     """Interrupt this process once a call waits for another program."""
     waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
     with speed.psycopg_of(database) as watching:
-        end = time.monotonic() + store.PATIENCE / 2
+        end = time.monotonic() + store.WAIT_SECONDS / 2
         while not watching.execute(waits).fetchone()[0] and time.monotonic() < end:
             time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
@@ -321,7 +321,7 @@ def test_a_database_that_was_away_costs_one_call(database):
 
 
 def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
     with three(database) as campaign:
         task = campaign.next("ann").task
         with speed.psycopg_of(database) as other, other.transaction():
@@ -357,7 +357,7 @@ def test_functions_that_an_older_program_left_are_removed_by_an_upgrade(database
 
 @pytest.mark.parametrize("and_next", [False, True])
 def test_answers_have_the_tables_tidied(database, monkeypatch, and_next):
-    monkeypatch.setattr(store, "TIDIED", 2)
+    monkeypatch.setattr(store, "VACUUM_EVERY", 2)
     asked = "SELECT relname, vacuum_count FROM pg_stat_user_tables WHERE relname = ANY(%s)"
     with three(database) as campaign, speed.psycopg_of(database) as other:
         submit = campaign.submit_and_next if and_next else campaign.submit
@@ -368,7 +368,7 @@ def test_answers_have_the_tables_tidied(database, monkeypatch, and_next):
 
 
 def test_tables_that_may_not_be_tidied_stop_no_answer(database, monkeypatch):
-    monkeypatch.setattr(store, "TIDIED", 1)
+    monkeypatch.setattr(store, "VACUUM_EVERY", 1)
     monkeypatch.setattr(store, "_TIDY", Statement(text("VACUUM nothing")))
     with three(database) as campaign:
         assert campaign.submit("ann", campaign.next("ann").task, "1").reason == "accepted"
@@ -376,7 +376,7 @@ def test_tables_that_may_not_be_tidied_stop_no_answer(database, monkeypatch):
 
 def test_a_file_is_not_tidied(begin, monkeypatch):
     monkeypatch.setattr(store, "_TIDY", None)
-    begin().store.tidy(store.TIDIED)
+    begin().store.tidy(store.VACUUM_EVERY)
 
 
 def test_large_tables_are_tidied_more_seldom():

@@ -36,13 +36,13 @@ def test_the_connection_used_last_is_taken_first(begin):
 
 def test_only_a_few_are_kept(begin):
     opened = begin().store
-    lent = [opened._kept.one() for _ in range(connection_cache.MOST + 2)]
+    lent = [opened._kept.one() for _ in range(connection_cache.MAX_IDLE_CONNECTIONS + 2)]
     for one in lent:
         one.__enter__()
-    assert opened.engine.pool.checkedout() == connection_cache.MOST + 2
+    assert opened.engine.pool.checkedout() == connection_cache.MAX_IDLE_CONNECTIONS + 2
     for one in lent:
         one.__exit__(None, None, None)
-    assert opened.engine.pool.checkedout() == connection_cache.MOST
+    assert opened.engine.pool.checkedout() == connection_cache.MAX_IDLE_CONNECTIONS
     opened._kept.close()
     assert opened.engine.pool.checkedout() == 0
 
@@ -51,12 +51,12 @@ def test_with_all_threads_of_labels_busy_a_read_still_comes(begin):
     opened = begin().store
     opened.engine.pool._timeout = 0.5  # else it would wait 30 s in vain
     with ExitStack() as idle:
-        for _ in range(connection_cache.MOST):
+        for _ in range(connection_cache.MAX_IDLE_CONNECTIONS):
             idle.enter_context(opened._kept.one())
     with ExitStack() as busy:
         for _ in range(THREADS):  # such as `undo`, which takes none that is kept
             busy.enter_context(opened.engine.connect())
-        assert opened.engine.pool.checkedout() == connection_cache.MOST + THREADS
+        assert opened.engine.pool.checkedout() == connection_cache.MAX_IDLE_CONNECTIONS + THREADS
         with opened.read() as (_, settings):
             assert settings.revision == 0
 

@@ -89,7 +89,7 @@ def test_a_creation_that_fails_leaves_no_tables(tmp_path):
 
 
 def test_a_locked_store_is_a_clear_error_and_nothing_is_lost(place, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with Campaign(place) as campaign:

@@ -107,7 +107,7 @@ def long(tmp_path):
 
 
 def test_what_comes_faster_than_reading_is_marked(long):
-    limit = answer_speed.LOOK + 600 / answer_speed.READING
+    limit = answer_speed.MIN_REACTION_SECONDS + 600 / answer_speed.MAX_READING_SPEED
     seconds(long, limit - 0.01, limit + 0.01, 0.1, 30.0)
     by_name = {seat.name: seat for seat in list_worker_activity(long.store)}
     assert (by_name["ann"].fast, by_name["bob"].fast) == (2, 0)
@@ -116,7 +116,9 @@ def test_what_comes_faster_than_reading_is_marked(long):
 
 
 def test_a_task_without_text_must_still_be_looked_at(campaign):
-    seconds(campaign, answer_speed.LOOK - 0.05, answer_speed.LOOK + 0.05)
+    seconds(
+        campaign, answer_speed.MIN_REACTION_SECONDS - 0.05, answer_speed.MIN_REACTION_SECONDS + 0.05
+    )
     assert list_worker_activity(campaign.store)[0].fast == 1
 
 
