@@ -280,7 +280,7 @@ def test_gold_that_contradicts_itself_is_refused(folder):
 def test_a_store_that_fails_is_exit_code_1(store, monkeypatch):
     from crowd_tvcs.campaign.store import store as module
 
-    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.1)
     other = sqlite3.connect(store, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     done = run("next", store, "--worker", "ann")

@@ -63,7 +63,7 @@ def test_a_campaign_of_kinds_gives_the_bytes_of_the_one_of_its_table():
 
 def test_a_large_campaign_of_kinds_runs_from_the_first_plan_to_the_labels(monkeypatch):
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
-    monkeypatch.setattr(state, "AT_ONCE", 12)
+    monkeypatch.setattr(state, "CHUNK_PAIRS", 12)
     assert run("init", "a.db", *OF_KINDS, *CAPS).exit_code == 0
     done = run("plan", "a.db", "--time-limit", 3600)
     assert done.exit_code == 0, done.stderr
