@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge.samples import (
     refuse_unlike,
     samples_by_name,
 )
-from grn_tvcs.expression.missing_values import MARKS, MARKS_OF_LEVELS
+from grn_tvcs.expression.missing_values import MARKS, are_words
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.warned import warn_user
@@ -181,7 +181,7 @@ def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
         return
     for i in rows:
         name, *levels = sheet.row(i)
-        if any(map(is_number, levels)) or all(c.lower() in MARKS_OF_LEVELS for c in levels):
+        if not are_words(levels):
             continue
         series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
         raise may_read(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.judge.names import MAY_BE_SERIES, OF_GENES
+from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
@@ -40,13 +39,8 @@ def numbers_with_gaps(
     *,
     refuse: bool,
     marks: Collection[str] = MARKS_OF_LEVELS,
-    known_series: Sequence[str] | None = None,
 ) -> NDArray[np.float64]:
-    """Read numbers of some rows and columns, NaN for one of `marks`, unless that is refused.
-
-    Of a column of words that may tell series apart an error says so where `known_series` names the
-    columns that do; None where there are no series.
-    """
+    """Read numbers of some rows and columns, NaN for one of `marks`, unless that is refused."""
     values = np.empty((len(rows), len(columns)))
     wanted = None if len(rows) == len(table.rows) - 1 else frozenset(rows)
     n_gaps, done, first = 0, 0, None
@@ -72,7 +66,7 @@ def numbers_with_gaps(
                 cells[i][k] = "nan"
         if not refuse or first is None:
             part = slice(done, done + len(block))
-            values[part] = _finite(table, cells, lines, columns, gaps, known_series)
+            values[part] = _finite(table, cells, lines, columns, gaps)
         done += len(block)
     if refuse and first is not None:
         raise _gap(table.error, first, n_gaps)
@@ -158,7 +152,6 @@ def _finite(
     lines: Sequence[int],
     columns: Sequence[int],
     is_gap: NDArray[np.bool_],
-    known_series: Sequence[str] | None,
 ) -> NDArray[np.float64]:
     """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
     try:
@@ -187,15 +180,16 @@ def _finite(
                 lines[i],
                 columns[j],
             )
-        ways: list[dict[str, Any]] = [{"ignore": (heading or str(columns[j] + 1),)}]
-        if known_series is not None and MAY_BE_SERIES.fullmatch(heading.lower()):
-            ways.insert(0, {"series_column": (*known_series, heading)})
-            what += f"; as no cell is: if it tells series apart, give {option_words(ways[0])}, and "
-            what += f"if the column is no gene, {option_words(ways[1])}"
-        else:
-            what += f"; as no cell is: if the column is no gene, give {option_words(ways[0])}"
-        raise may_read(table.error(what, lines[i], columns[j]), *ways)
+        way = {"ignore": (heading or str(columns[j] + 1),)}
+        what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
+        raise may_read(table.error(what, lines[i], columns[j]), way)
     raise table.error(what, lines[i], columns[j])
+
+
+def are_words(cells: Sequence[str]) -> bool:
+    """Whether no cell is a number, and not all are missing."""
+    is_missing = all(cell.lower() in MARKS_OF_LEVELS for cell in cells)
+    return not is_missing and not any(map(is_number, cells))
 
 
 def remedy_of(cell: str) -> str:

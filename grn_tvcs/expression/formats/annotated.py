@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ class Annotated(ABC):
         return levels
 
 
-class _Obs:
+class _Obs(Grid):
     """The grid of ``obs``: a column is read when it is asked for."""
 
     def __init__(self, data: Annotated) -> None:
@@ -137,10 +137,7 @@ class _Obs:
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names a column."""
-        return self._data.error(what, None if column is None else self.heads[column])
-
-    def require_rectangle(self) -> None:
-        """Refuse nothing: a frame is one."""
+        return super().error(what, None, column)
 
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
@@ -156,7 +153,7 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     ignored = [name for name in data.options.ignore if name.lower() in here]
     options = replace(data.options, ignore=ignored, keep=())
     columns = [Column(name, j) for j, name in enumerate(heads)]
-    obs = Sheet(cast("Grid", _Obs(data)), columns, range(1, data.n_samples() + 1))
+    obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
     kinds = kinds_of(obs, options, part, has_index=False) if heads else []
     if "time" not in kinds:
         raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])
