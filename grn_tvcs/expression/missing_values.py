@@ -45,29 +45,22 @@ def numbers_with_gaps(
     wanted = None if len(rows) == len(table.rows) - 1 else frozenset(rows)
     n_gaps, done, first = 0, 0, None
     for at, block in table.blocks(1):
-        lines: Sequence[int] = range(at, at + len(block))
-        if wanted is not None:
-            lines = [i for i in lines if i in wanted]
-            block = [block[i - at] for i in lines]
-        if not block:
-            continue
-        cells = [[row[j] for j in columns] for row in block]
-        if (found := _all_finite(cells, len(columns))) is not None:
-            values[done : done + len(block)] = found
-            done += len(block)
+        lines = [i for i in range(at, at + len(block)) if wanted is None or i in wanted]
+        cells = [[block[i - at][j] for j in columns] for i in lines]
+        part = values[done : done + len(lines)]
+        done += len(lines)
+        if _all_finite(cells, part):
             continue
         gaps = np.array([[cell.lower() in marks for cell in row] for row in cells], dtype=bool)
-        gaps = gaps.reshape(len(block), len(columns))
-        if gaps.any():
-            n_gaps += int(gaps.sum())
-            i, k = (int(found[0]) for found in np.nonzero(gaps))
+        places = np.argwhere(gaps.reshape(part.shape)).tolist()
+        if places:
+            i, k = places[0]
             first = first or (lines[i], columns[k], cells[i][k])
-            for i, k in zip(*np.nonzero(gaps), strict=True):
-                cells[i][k] = "nan"
-        if not refuse or first is None:
-            part = slice(done, done + len(block))
-            values[part] = _finite(table, cells, lines, columns, gaps)
-        done += len(block)
+            n_gaps += len(places)
+        for i, k in places:
+            cells[i][k] = "nan"
+        if not (refuse and first) and not _all_finite(cells, part, len(places)):
+            raise _no_number(table, cells, lines, columns, {(i, k) for i, k in places})
     if refuse and first is not None:
         raise _gap(table.error, first, n_gaps)
     return values
@@ -90,13 +83,13 @@ def require_finite(
         raise _gap(error, (i, j, "NaN"), int(gaps.sum()))
 
 
-def _all_finite(cells: list[list[str]], n: int) -> NDArray[np.float64] | None:
-    """Return the numbers of cells none of which is missing; None where one is, or is no number."""
+def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int = 0) -> bool:
+    """Read the numbers of cells into `values`, and whether they are finite but for the gaps."""
     try:
-        values = np.array(cells, dtype=np.float64).reshape(len(cells), n)
+        values[...] = np.array(cells, dtype=np.float64).reshape(values.shape)
     except ValueError:
-        return None
-    return values if np.isfinite(values).all() else None
+        return False
+    return int((~np.isfinite(values)).sum()) == n_gaps
 
 
 def _gap(
@@ -146,27 +139,20 @@ def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:
     return f"{along}, {n_rest} of them, at rest, {mean}" if n_rest else along
 
 
-def _finite(
+def _no_number(
     table: Table,
     cells: list[list[str]],
     lines: Sequence[int],
     columns: Sequence[int],
-    is_gap: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
-    try:
-        values = np.array(cells, dtype=np.float64).reshape(len(cells), len(columns))
-        if (np.isfinite(values) | is_gap).all():
-            return values
-    except ValueError:
-        pass
-    bad = next(
+    gaps: Collection[tuple[int, int]],
+) -> DataError:
+    """The error of the first cell that is neither a finite number nor a gap."""
+    i, j = next(
         (i, j)
         for i, row in enumerate(cells)
         for j, cell in enumerate(row)
-        if not (is_gap[i, j] or (is_number(cell) and math.isfinite(float(cell))))
+        if not ((i, j) in gaps or (is_number(cell) and math.isfinite(float(cell))))
     )
-    i, j = bad
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
     what = f"must be {kind}, found {shown(cells[i][j])}{remedy_of(cells[i][j])}"
     if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
@@ -174,7 +160,7 @@ def _finite(
         heading = table.rows[0][columns[j]]
         is_of_genes = len(columns) == 2 and OF_GENES.fullmatch(heading.lower())  # and of levels
         if is_of_genes and len(set(column)) < len(column):
-            raise table.error(
+            return table.error(
                 f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
                 "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
                 lines[i],
@@ -182,8 +168,8 @@ def _finite(
             )
         way = {"ignore": (heading or str(columns[j] + 1),)}
         what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
-        raise may_read(table.error(what, lines[i], columns[j]), way)
-    raise table.error(what, lines[i], columns[j])
+        return may_read(table.error(what, lines[i], columns[j]), way)
+    return table.error(what, lines[i], columns[j])
 
 
 def are_words(cells: Sequence[str]) -> bool:

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.annotated import Annotated, expression_of, roles_of_obs
+from grn_tvcs.expression.formats.annotated import (
+    Annotated,
+    expression_of,
+    in_memory,
+    is_anndata,
+    roles_of_obs,
+)
 from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, is_frame, sheet_of_frame
 from grn_tvcs.expression.formats.geo import (
@@ -23,7 +29,6 @@ from grn_tvcs.expression.formats.geo import (
     with_time,
 )
 from grn_tvcs.expression.formats.h5ad import open_h5ad
-from grn_tvcs.expression.formats.memory import in_memory, is_anndata
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import kept_among, turned, without

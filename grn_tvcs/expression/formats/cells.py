@@ -31,10 +31,6 @@ class Matrix(Grid):
         self.heads = genes
         self.values = values
 
-    def row(self, i: int) -> Sequence[str]:
-        """Return the names of the genes, or their levels as text."""
-        return list(map(repr, self.values[i - 1].tolist())) if i else self.heads
-
     def column(self, j: int) -> Sequence[str]:
         """Return the levels of a gene as text."""
         return list(map(repr, self.values[:, j].tolist()))
