@@ -31,7 +31,7 @@ from grn_tvcs.expression.formats.geo import (
 from grn_tvcs.expression.formats.h5ad import open_h5ad
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
-from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
+from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import joined
@@ -127,10 +127,4 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     """
     if sheet.beside is not None:
         return joined(sheet, sheet.beside, options, part)
-    if not options.genes_in_rows:
-        return Roles.of(sheet, options, part)
-    sheet.require_names()
-    sheet = without(sheet, options.ignore)
-    options = replace(options, ignore=())
-    made = turned(sheet, options, part, may_be_times=True)
-    return Roles.of(made, kept_among(options, sheet, made), part)
+    return (roles_in_rows if options.genes_in_rows else Roles.of)(sheet, options, part)
