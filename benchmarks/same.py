@@ -76,7 +76,8 @@ np.savez("solve.npz", **out)
 # with as few visits for the first prices as so few workers need.
 IN_FACTORS = """
 from crowd_tvcs.factors import prices, tables
-tables.MOST_PAIRS, prices.LEAST_VISITS = 0, 100
+tables.MOST_PAIRS = 0
+prices.MIN_VISITS = prices.LEAST_VISITS = 100  # by its name in either checkout
 from crowd_tvcs.cli.main import main
 main()
 """

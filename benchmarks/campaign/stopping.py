@@ -33,10 +33,12 @@ import numpy as np
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, read_gold
-from crowd_tvcs.campaign.belief import FIRST, fitted_to
+from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
+from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.estimates import WORTH
+from crowd_tvcs.campaign.stored_model import fitted_to
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
-from crowd_tvcs.routing.routing import gain_per_label, next_batch, routing_scores
+from crowd_tvcs.routing.routing import next_batch, routing_scores
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.streams import stream
@@ -163,7 +165,7 @@ def stop(shop: Shop, sure: float | None, least: float) -> Reached:
             alike = routing_scores(chances, np.full(told.size, told.mean()))
             scores = alike * (1.0 - TIE * rng.random(alike.shape))
         if model is not None:
-            scores = scores * np.where(bought.per_task == 0, FIRST, 1.0)
+            scores = scores * np.where(bought.per_task == 0, FIRST_LABEL_BOOST, 1.0)
         batch = next_batch(scores, is_open, max_workers_per_task=1, budget=max(1, round(BATCH * m)))
         if not batch.any():
             break

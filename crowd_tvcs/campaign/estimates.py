@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign.belief import fitted_to, marked
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import ANSWERED, gold, pair, skill, task, worker
+from crowd_tvcs.campaign.stored_model import fitted_to, marked
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import NO_GOLD, fit_dependence
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
@@ -58,7 +58,7 @@ def estimate(connection: Connection, settings: Settings) -> None:
     """Estimate every worker's quality from the gold answers in the store, and the model.
 
     The model is for labels of workers chosen as those of the labels so far, of which
-    `belief.fitted_to` says how many count.
+    `stored_model.fitted_to` says how many count.
     """
     write_estimates(connection, settings, estimated(connection, settings))
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign.belief import affinity, is_due
+from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.entries import MILLION, Line, Task, Worker, require_different, require_name
 from crowd_tvcs.campaign.estimates import estimate, note_best
 from crowd_tvcs.campaign.leases import (
@@ -38,6 +38,7 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
+from crowd_tvcs.campaign.stored_model import is_due
 from crowd_tvcs.campaign.tables import Qualities
 from crowd_tvcs.campaign.tasks import count, settle
 from tvcs_core.arguments import describe_value, require_kind

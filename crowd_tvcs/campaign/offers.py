@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowd_tvcs.campaign.belief import LOOK_AHEAD, affinity
+from crowd_tvcs.belief.constants import LOOK_AHEAD
+from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.leases import free, no_room, the_worker
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow

@@ -17,21 +17,21 @@ from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign.belief import known_damage, unmarked
+from crowd_tvcs.belief.dependent import (
+    AnswerLikelihoods,
+    answer_likelihoods,
+    dependent_posterior,
+)
+from crowd_tvcs.belief.independent import even_log_likelihood, independent_posterior, priors
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import kinds, queries, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
+from crowd_tvcs.campaign.stored_model import parse_model
 from crowd_tvcs.campaign.tasks import has_label, is_done, prior_of, prior_weight
 from crowd_tvcs.factors import tables
-from crowd_tvcs.skills.dependence import (
-    AnswerLikelihoods,
-    Dependence,
-    answer_likelihoods,
-    dependent_posterior,
-)
-from crowd_tvcs.skills.vote import bayes_posterior, log_likelihood_of, priors
+from crowd_tvcs.skills.dependence import Dependence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -232,21 +232,17 @@ class State:
     def alone(self) -> Floats:
         """The same, had workers who err independently given the answers."""
         before = priors(self.prior, *self.prior.shape)
-        return bayes_posterior(before, self.evidence, self.answers.task_of)
+        return independent_posterior(before, self.evidence, self.answers.task_of)
 
     @property
     def evidence(self) -> Floats:
-        """Log-likelihoods of every answer: `crowd_tvcs.skills.vote.log_likelihood`."""
-        return log_likelihood_of(self._accuracy, self.answers.label_of, len(self.classes))
+        """Log-likelihoods of every answer: `crowd_tvcs.belief.independent.even_log_likelihood`."""
+        return even_log_likelihood(self._accuracy, self.answers.label_of, len(self.classes))
 
     @cached_property
     def model(self) -> Dependence | None:
         """The model of dependent errors; None for independent workers."""
-        text = self.settings.dependence
-        if text is None:
-            return None
-        with known_damage():
-            return Dependence.from_json(unmarked(text))
+        return parse_model(self.settings.dependence)
 
     def chances(self, entry: Integers, group_of: Integers, task_of_group: Integers) -> Floats:
         """Probability of every class by some answers to a task, for several such groups.

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.belief.constants import LOOK_AHEAD
+from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.honesty import on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
-from crowd_tvcs.routing.routing import LOOK_AHEAD, gain_per_label, is_worth_buying
+from crowd_tvcs.routing.routing import is_worth_buying
 
 Floats = NDArray[np.float64]
 

@@ -8,21 +8,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from crowd_tvcs.campaign.belief import (
-    FIRST,
-    Given,
-    affinity,
-    gain_per_label,
-    habits_of,
-    joint_of,
-    posterior,
-    uncertainty,
-)
-from crowd_tvcs.campaign.belief import together as believed
+from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
+from crowd_tvcs.belief.dependent import WeightedAnswer, dependent_posterior_of_task
+from crowd_tvcs.belief.gain import gain_per_label_of_task
+from crowd_tvcs.belief.independent import independent_posterior_of_task
+from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
 from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call, later, together
+from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
 MOST_MONEY = 2**62
 AT_ONCE = 100
@@ -47,14 +42,15 @@ class Judged(NamedTuple):
     """The posterior of a task by its answers."""
 
     prior: list[float]
-    answers: list[Given]
+    answers: list[WeightedAnswer]
     chances: list[float]
 
     def is_worth(self, settings: Settings, best: float, room: int) -> bool:
         """Whether so many labels of workers as good as `best` add what labels must, each."""
-        joint = joint_of(settings.dependence)
-        alone = None if joint is None else _alone(self.prior, self.answers)
-        added = gain_per_label(self.chances, best, joint, len(self.answers), room, alone)
+        model = parse_model(settings.dependence)
+        alone = None if model is None else _alone(self.prior, self.answers)
+        n_answers = len(self.answers)
+        added = gain_per_label_of_task(self.chances, best, model, n_answers, room, alone)
         return bool(added >= (settings.least_gain or 0.0))
 
 
@@ -62,20 +58,20 @@ def judged(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> Judged:
     """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
     answers = [
-        Given(label, known_or_nothing(quality, len(prior)), habits_of(habits))
+        WeightedAnswer(label, known_or_nothing(quality, len(prior)), parse_confusion(habits))
         for state, label, quality, habits in pairs
         if state == ANSWERED and label is not None
     ]
-    joint = joint_of(settings.dependence)
-    if joint is None:
+    model = parse_model(settings.dependence)
+    if model is None:
         return Judged(prior, answers, _alone(prior, answers))
-    weight = prior_weight(settings, row, joint.shares)
-    return Judged(prior, answers, believed(joint, prior, answers, weight))
+    weight = prior_weight(settings, row, model.shares)
+    return Judged(prior, answers, dependent_posterior_of_task(model, prior, answers, weight))
 
 
-def _alone(prior: list[float], answers: list[Given]) -> list[float]:
+def _alone(prior: list[float], answers: list[WeightedAnswer]) -> list[float]:
     """Probability of every class of a task, had workers who err independently answered."""
-    return posterior(prior, [(one.label, one.accuracy) for one in answers])
+    return independent_posterior_of_task(prior, [(one.label, one.accuracy) for one in answers])
 
 
 def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -98,7 +94,7 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
         "answers": n_answers,
         "label": best,
         "confidence": chances[best],
-        "uncertainty": first * uncertainty(chances) * affinities,
+        "uncertainty": first * uncertainty_of_task(chances) * affinities,
     } | openness(settings, row, slots, chances[best], adds)
 
 
@@ -118,7 +114,7 @@ def prior_weight(settings: Settings, row: TaskRow, shares: float) -> float:
 
 def before_first(settings: Settings) -> float:
     """How much more a task without labels counts, so that every task gets a first label early."""
-    return 1.0 if settings.dependence is None else FIRST
+    return 1.0 if settings.dependence is None else FIRST_LABEL_BOOST
 
 
 def is_done(settings: Settings, confidence: float) -> bool:

@@ -46,7 +46,7 @@ class FactorsFile:
     Attributes
     ----------
     factors
-        What the two tables hold, in the order of the files.
+        Content of the two tables, in the order of the files.
     layout
         How they were understood, for people.
     tasks

@@ -40,7 +40,7 @@ class Assignment:
     duals
         Duals of the caps, or None.
     facts
-        What else the method has to say, such as the number of iterations.
+        Further figures of the method, such as the number of iterations.
     certificate
         Bound on what any assignment can reach, or None: no bound was proved.
     """
@@ -136,7 +136,7 @@ class Assignment:
 
     @property
     def statement(self) -> str:
-        """What is proved, in one sentence."""
+        """The proved gap, in one sentence."""
         return statement(self.expected_accuracy, self.bound, self.standard_error)
 
     @property

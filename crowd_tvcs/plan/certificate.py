@@ -80,6 +80,6 @@ class PlanProof:
     money_price: float | None = None
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
-        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
+        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
         leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
         return replace(self, prices=self.prices[rows], leaves=leaves)

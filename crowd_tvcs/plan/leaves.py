@@ -1,4 +1,4 @@
-"""Parts of all plans, each with prices of its own: how the bound of a tiny plan is proved."""
+"""Leaves of branch and bound over plans: the parts that together prove the bound of a tiny plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Branch:
-    """A count of tasks, and the half of all plans that is meant.
+    """A half of all plans: those in which a count of tasks is at most, or at least, some number.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Branch:
     count
         That number.
     price
-        What a task that counts pays with "at most", and is paid with "at least"; >= 0, in units of
+        Charge on a task that counts with "at most", and reward with "at least"; >= 0, in units of
         the mean expected accuracy.
     """
 
@@ -61,7 +61,7 @@ class Leaf:
     money_price: float | None = None
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Leaf:
-        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
+        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
         worker, task = np.argsort(rows), np.argsort(columns)
         branches = tuple(
             Branch(

@@ -1,4 +1,4 @@
-"""Tables of what an operator demands: caps per worker, tasks, pairs that must or may not be."""
+"""Tables of an operator's demands: caps per worker, tasks, pairs that must or may not be."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
-OF_CLASS = "prior="  # and a class: its chance, a column of tasks of more than two classes
-NO_CAP = np.iinfo(np.int64).max
+OF_CLASS = "prior="  # prefix of the columns of priors of tasks, before the name of a class
+NO_CAP = np.iinfo(np.int64).max  # labels
 
 
 def read_plan(
@@ -176,7 +176,7 @@ def _priors_of_tasks(
     tasks: Sequence[str],
     usual: Sequence[float] | None,
 ) -> NDArray[np.float64]:
-    """Chance of every class of every task, taken out of `rows`; `usual` where there is none."""
+    """Chance of every class of every task, taken out of `rows`; `usual` for tasks without one."""
     k = len(columns)
     out = np.array(checked_prior(usual, len(tasks), k))
     place = {name: j for j, name in enumerate(tasks)}
@@ -201,7 +201,7 @@ def chance_of_the_second(prior: float, chances: Sequence[float]) -> float:
 
 
 class _Column:
-    """One number per name, all the same until a table says otherwise."""
+    """One number per name, with a default for names that no table has."""
 
     def __init__(self, names: tuple[str, ...], given: float | None, default: float | None) -> None:
         self.names = names

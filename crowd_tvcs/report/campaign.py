@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.campaign.honesty import OnGold, on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, least_sure, stand, summary
 from crowd_tvcs.report.reliability import diagram
 from crowd_tvcs.skills.dependence import describe_dependence
-from crowd_tvcs.skills.vote import priors
 from tvcs_core.files.page import Axes, fill_page
 
 LEAST_SURE = 15  # tasks shown

@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
-from crowd_tvcs.routing.routing import gain_per_label, is_worth_buying, next_batch, routing_scores
+from crowd_tvcs.belief.gain import gain_per_label
+from crowd_tvcs.belief.independent import priors
+from crowd_tvcs.routing.routing import is_worth_buying, next_batch, routing_scores
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import posterior, priors, vote_shares
+from crowd_tvcs.skills.vote import posterior, vote_shares
 from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2  # of the tasks with known labels

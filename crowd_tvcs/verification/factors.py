@@ -1,13 +1,7 @@
-"""Check anew the accuracies and the bound of a plan of a crowd in factors, kind by kind.
-
-What is computed is computed by `crowd_tvcs.verification.pricing*` and here, in NumPy. Of the method
-it has only the priors at which lines of tasks are priced; any others would prove a bound as well.
-"""
+"""Check anew the accuracies of a plan of a crowd in factors, task by task in NumPy."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +10,16 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.coded import encode_columns
 from crowd_tvcs.answers.columns import open_exactly
-from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.claims import LARGE_ERROR
-from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy, price_task
+from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy
 from crowd_tvcs.verification.rations import TOLERANCE
 from tvcs_core.files.errors import DataError
 
-EVERY = 100  # groups between two words of progress
 AT_ONCE = 4_000_000  # outcomes in one array
 LISTED = 10  # violations of one sort
-WIDENED = 8.0
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -78,93 +69,11 @@ def _of_one(quality: Floats, prior: Any, n_classes: int) -> tuple[float, float, 
     if n_classes == 2:
         low, high = accuracy(quality[quality != 0.5], float(prior))
         return low, low if low == high else low - JOINED, high
-    low, high = multiclass.accuracy(_matrices(quality, n_classes), prior)
+    low, high = multiclass.accuracy(multiclass.even_matrices(quality, n_classes), prior)
     # The method draws outcomes where it has more than these and workers differ.
     is_large = float(n_classes) ** quality.size > multiclass.MOST_OUTCOMES or low < high
     off = multiclass.SURE * LARGE_ERROR if is_large else 0.0
     return low, max(low - off, 0.0), min(high + off, 1.0)
-
-
-def _matrices(quality: Floats, n_classes: int) -> Floats:
-    """Chance of every answer given the truth; mistakes are spread evenly over the other classes."""
-    wrong = ((1.0 - quality) / (n_classes - 1))[:, None, None] * np.ones((n_classes, n_classes))
-    at = np.arange(n_classes)
-    wrong[:, at, at] = quality[:, None]
-    return wrong
-
-
-def bound_by_prices(
-    plan: Plan,
-    prices: Floats,
-    budget_price: float,
-    pairs: Assigned,
-    values: Floats,
-    slack: float,
-    say: Callable[[str], object],
-) -> float:
-    """Price one task of every line at some priors; return the bound that this proves.
-
-    The best accuracy minus prices is convex in the prior, so that of a task between two priors is
-    at most on their chord. Where exact pricing takes too long, what is worth at most `slack` (or 8
-    or 64 times that) more than a set that is there is not looked for, and counts as if it were.
-
-    Raises
-    ------
-    ValueError
-        If a line could not be priced.
-    """
-    m = len(plan.quality.tasks)
-    price = m * (prices + budget_price)
-    spent = np.bincount(pairs.tasks, price[pairs.workers], m)
-    line, member = lines_of(plan)
-    prior, group_line, group_prior = priors_of(plan, line)
-    order = np.lexsort((prior, line))
-    ends, begins = np.cumsum(np.bincount(line)), np.searchsorted(group_line, np.arange(member.size))
-    total, done = [], 0
-    for k, first in enumerate(begins.tolist()):
-        tasks = order[ends[k - 1] if k else 0 : ends[k]]
-        at = group_prior[first : int(np.searchsorted(group_line, k, side="right"))]
-        if prior[tasks].min() < at[0] or prior[tasks].max() > at[-1]:
-            raise ValueError("a prior lies beyond those that were priced")
-        worth = []
-        for p in at:
-            if done and done % EVERY == 0:
-                say(f"priced {done} of {group_prior.size} groups of tasks")
-            done += 1
-            there = tasks[prior[tasks] == p]
-            known = float((values[there] - spent[there]).max(initial=-np.inf))
-            worth.append(_best(plan, int(member[k]), p, there, price, known, slack))
-        total.append(float(np.interp(prior[tasks], at, worth).sum()))
-    caps = math.fsum(prices * plan.max_tasks_per_worker) + budget_price * plan.budget
-    return caps + math.fsum(total) / m
-
-
-def _best(
-    plan: Plan,
-    task: int,
-    prior: float,
-    there: Integers,
-    price: Floats,
-    known: float,
-    slack: float,
-) -> float:
-    """Largest accuracy minus prices of tasks like one, with another prior, or a bit more."""
-    table, kind = plan.factors.table, plan.factors.kind[task]
-    may = np.ones(price.size, bool) if table.allowed is None else table.allowed[:, kind]
-    least, cap = int(plan.min_workers_per_task[task]), int(plan.max_workers_per_task[task])
-    q = table.values[may, kind]
-    for more in (0.0, slack, WIDENED * slack, WIDENED**2 * slack):
-        if plan.class_prior is None:
-            priced = price_task(q, price[may], cap, prior, known + more, least=least)
-        else:
-            k = plan.n_classes
-            priced = multiclass.price_task(
-                _matrices(q, k), price[may], cap, plan.class_prior[there[0]], known + more,
-                least=least, fixed=np.empty((0, k, k)),
-            )  # fmt: skip
-        if priced.exact:
-            return priced.value
-    raise ValueError(f"kind {table.tasks[kind]!r} could not be priced exactly here")
 
 
 def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:

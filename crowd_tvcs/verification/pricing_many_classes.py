@@ -32,12 +32,17 @@ def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
     k, e, prior = plan.n_classes, plan.common_error, _prior(plan, j)
     told = plan.confusion
     if told is None:
-        right, same = plan.table.values[:, j], np.eye(k, dtype=bool)
-        told = np.where(same, right[:, None, None], (1.0 - right[:, None, None]) / (k - 1))
+        told = even_matrices(plan.table.values[:, j], k)
     drawn = shares(plan, j)
     if plan.error_shares is not None:
         prior = seeming_prior(prior, drawn, e)
     return seeming_matrices(told, drawn, e), prior
+
+
+def even_matrices(right: Floats, k: int) -> Floats:
+    """Chances of the answers given the truth; mistakes spread evenly over the other classes."""
+    each = right[:, None, None]
+    return np.where(np.eye(k, dtype=bool), each, (1.0 - each) / (k - 1))
 
 
 def shares(plan: Plan, j: int) -> Floats:

@@ -124,7 +124,8 @@ def verify(
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            by_prices = _bound(plan, prices, pairs, values, say)
+            slack = 0.0 if plan.is_table else SLACK * (1.0 - out.accuracy)
+            by_prices = bound_by_prices(plan, prices, pairs, values, say, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
         by_prices = out.bound = usable(by_prices)
@@ -162,20 +163,6 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
     if "confusion" in tables:
         return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
     return plan, tuple(map(str, range(plan.n_classes)))
-
-
-def _bound(
-    plan: Plan,
-    prices: tuple[Floats, float, float],
-    pairs: Assigned,
-    values: Floats,
-    say: Callable[[str], object],
-) -> float:
-    """Return the bound that the prices of workers, budget and money prove."""
-    if plan.is_table:
-        return bound_by_prices(plan, *prices, pairs.support, values, say)
-    slack = SLACK * (1.0 - math.fsum(values) / values.size)
-    return factors.bound_by_prices(plan, *prices[:2], pairs, values, slack, say)
 
 
 def _accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:

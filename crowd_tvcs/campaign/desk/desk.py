@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from crowd_tvcs.campaign import leases, offers
-from crowd_tvcs.campaign.belief import is_due, is_due_now
 from crowd_tvcs.campaign.desk import turns
 from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
 from crowd_tvcs.campaign.entries import require_text
@@ -20,6 +19,7 @@ from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import later, together
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.stored_model import is_due, is_due_now
 from tvcs_core.arguments import items_of, require_kind
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import case, func, insert, select, text
 
-from crowd_tvcs.campaign.belief import is_due, lacks_fit, unsettled
 from crowd_tvcs.campaign.store.gold import ANSWERED_GOLD
 from crowd_tvcs.campaign.store.queries import RETURN_TURN, SETTLED
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, content, gold, pair, task
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.stored_model import is_due, lacks_fit, unsettled
 from crowd_tvcs.campaign.tasks import settle_each
 
 LEARNS_EVERY, REST = 60.0, 20.0

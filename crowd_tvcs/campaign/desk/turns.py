@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, update
 
-from crowd_tvcs.campaign.belief import taken_back
 from crowd_tvcs.campaign.leases import Refused, free, the_worker
 from crowd_tvcs.campaign.offers import Offer
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.stored_model import taken_back
 from crowd_tvcs.campaign.tasks import count, settle
 
 OPERATOR = "operator"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign import Task, Worker
-from crowd_tvcs.campaign.belief import affinity
 from crowd_tvcs.campaign.store.schema import UNLIMITED
 
 GOLD = {"g1": "1", "g2": "0"}

@@ -20,7 +20,7 @@ CAPS = {"max_workers_per_task": 4, "max_tasks_per_worker": 20, "budget": 90}
 
 @pytest.fixture(autouse=True)
 def _few_visits(monkeypatch):
-    monkeypatch.setattr(prices, "LEAST_VISITS", 200)
+    monkeypatch.setattr(prices, "MIN_VISITS", 200)
 
 
 def crowd(seed=0, listed=0.9):

@@ -5,10 +5,11 @@ import pytest
 
 from crowd_tvcs import Quality
 from crowd_tvcs.answers.answers import Answers
-from crowd_tvcs.campaign import Campaign, Refused, Task, Worker, belief
-from crowd_tvcs.campaign.belief import affinity, posterior, uncertainty
+from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
+from crowd_tvcs.belief.independent import independent_posterior_of_task
+from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
+from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
 from crowd_tvcs.routing.routing import routing_scores
-from crowd_tvcs.skills.vote import SUREST as VOTE_SUREST
 from crowd_tvcs.skills.vote import posterior as vote_posterior
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
@@ -38,7 +39,6 @@ def rows(campaign):
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_the_belief_of_a_task_is_that_of_the_vote(k, rng):
-    assert belief.SUREST == VOTE_SUREST
     for _ in range(20):
         n = int(rng.integers(0, 6))
         accuracy = rng.random(n).round(3)
@@ -49,7 +49,8 @@ def test_the_belief_of_a_task_is_that_of_the_vote(k, rng):
             given, tasks=["t"], workers=[f"w{i}" for i in range(n)] or ["w"], classes=[*"01234"][:k]
         )
         expected = vote_posterior(answers, accuracy if n else np.array([0.5]), prior)[0]
-        found = posterior(prior.tolist(), zip(labels.tolist(), accuracy.tolist(), strict=True))
+        given = zip(labels.tolist(), accuracy.tolist(), strict=True)
+        found = independent_posterior_of_task(prior.tolist(), given)
         assert found == pytest.approx(expected.tolist(), abs=1e-9)
 
 
@@ -62,10 +63,10 @@ def test_an_answer_is_expected_to_multiply_the_uncertainty_by_the_affinity(k, rn
         for label in range(k):
             weights = [p * (q if y == label else (1 - q) / (k - 1)) for y, p in enumerate(prior)]
             chances = [w / sum(weights) for w in weights]
-            after += sum(weights) * uncertainty(chances)
-        assert after == pytest.approx(uncertainty(prior) * affinity(q, k))
+            after += sum(weights) * uncertainty_of_task(chances)
+        assert after == pytest.approx(uncertainty_of_task(prior) * affinity(q, k))
         score = routing_scores(np.array([prior]), np.array([q]))[0, 0]
-        assert uncertainty(prior) - after == pytest.approx(score, abs=1e-12)
+        assert uncertainty_of_task(prior) - after == pytest.approx(score, abs=1e-12)
 
 
 def test_next_is_the_largest_score_by_hand(make):
@@ -130,7 +131,7 @@ def test_a_task_is_chosen_for_how_unsure_it_is_expected_to_be(begin):
         return [task.uncertainty for task in campaign.state().tasks]
 
     campaign = begin(tasks=["t1"])
-    assert kept() == pytest.approx([belief.FIRST * 0.5])
+    assert kept() == pytest.approx([FIRST_LABEL_BOOST * 0.5])
     assert campaign.next("ann").reason == "uncertainty 0.5000, confidence 0.5000"
     assert kept() == pytest.approx([0.5 * affinity(0.9, 2)], abs=1e-12)
     assert campaign.next("bob").reason == "uncertainty 0.3000, confidence 0.5000"

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.belief.constants import LOOK_AHEAD
+from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign import Task, Worker, stand, state, summary
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import least_gain_of, least_of_round
-from crowd_tvcs.routing.routing import LOOK_AHEAD, gain_per_label
 
 INDEPENDENT = {"model": "independent"}
 

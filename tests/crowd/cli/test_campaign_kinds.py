@@ -21,7 +21,7 @@ TASKS = [f"t{j:02d}" for j in range(24)]
 @pytest.fixture(autouse=True)
 def _crowd(tmp_path, monkeypatch):
     """6 workers and 24 tasks of 3 kinds, in factors and as a table."""
-    monkeypatch.setattr(prices, "LEAST_VISITS", 200)
+    monkeypatch.setattr(prices, "MIN_VISITS", 200)
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     values, kind = rng.uniform(0.5, 0.95, (6, 3)).round(2), rng.integers(0, 3, 24)

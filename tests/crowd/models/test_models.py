@@ -7,6 +7,7 @@ import pytest
 
 from crowd_tvcs import Plan, Quality
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.belief.dependent import answer_likelihoods, family_weights
 from crowd_tvcs.cli.recorded.models import contradictions
 from crowd_tvcs.models.calibration import (
     PRIOR_MEAN,
@@ -28,7 +29,7 @@ from crowd_tvcs.models.people import (
     people_needed,
 )
 from crowd_tvcs.models.simulation import simulate_models
-from crowd_tvcs.skills.dependence import Dependence, answer_likelihoods, family_weights
+from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import FAMILY_OVERLAP
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior as vote_posterior

@@ -120,8 +120,7 @@ def test_it_is_kept_and_files_of_before_have_none():
     text = json.loads(json.dumps(model.as_json()))
     assert Dependence.from_json(text) == model
     assert ForecastModel.from_json(text["foresight"]) == TOLD
-    del text["foresight"]
-    assert Dependence.from_json(text) == Dependence()
+    assert Dependence.from_json(text | {"foresight": None}) == Dependence()
 
 
 DAMAGED = [
@@ -163,6 +162,17 @@ def test_a_damaged_one_is_refused(change, tmp_path):
     [
         ({"plan_error": 1}, "plan_error must be a number >= 0 and below 1"),
         ({"plan_error": "x"}, "plan_error must be"),
+        ({"temperature": 0}, "temperature must be a number > 0, found 0"),
+        ({"shares": float("nan")}, "shares must be a number > 0, found nan"),
+        ({"overlap": -0.1}, "overlap must be a number >= 0, found -0.1"),
+        ({"overlap": True}, "overlap must be a number >= 0, found True"),
+        ({"blend": 1.5}, "blend must be a number from 0 to 1, found 1.5"),
+        ({"contrast": "x"}, "contrast must be a number from 0 to 1, found 'x'"),
+        ({"common": 1.0}, "common must be a number >= 0 and below 1, found 1.0"),
+        ({"steps": [0.0] * 4}, "steps must be 5 numbers of size at most 50"),
+        ({"steps": [0.0, 0.0, 0.0, 0.0, float("inf")]}, "steps must be 5 numbers"),
+        ({"last": 9}, "last must be an integer >= 10, found 9"),
+        ({"labels": "x"}, "labels must be an integer, found 'x'"),
         ({"plan_error": float("nan")}, "plan_error must be"),
         ({"measured": [MEASURED | {"low": None}]}, r"the numbers of measured must lie in \[0, 1\]"),
         (

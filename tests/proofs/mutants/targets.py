@@ -19,24 +19,31 @@ VOTES = (
     "the_sampled_accuracy_lies_within_its_error",
     "bad_arguments_are_named",
 )
-CAMPAIGN = ("beginning", "belief", "campaign", "entries", "estimates", "honesty", "intake")
-CAMPAIGN += ("leases", "offers", "rounds", "settings", "state", "stopping", "tables", "tasks")
+CAMPAIGN = ("beginning", "campaign", "entries", "estimates", "honesty", "intake")
+CAMPAIGN += (
+    "leases",
+    "offers",
+    "rounds",
+    "settings",
+    "state",
+    "stopping",
+    "stored_model",
+    "tables",
+    "tasks",
+)
 CAMPAIGN_TESTS = (
     "beginning",
-    "belief",
     "honesty",
     "intake",
     "leases",
     "planning",
     "refits",
     "standing",
+    "stored_model",
     "tables",
     "worth",
 )
 BELIEFS = (
-    "the_constants_are_those_of_the_model",
-    "the_belief_of_a_task_is_that_of_the_model",
-    "the_gain_of_a_label_is_that_of_routing",
     "claims_and_arrays_and_the_vote_agree_in_a_store",
     "gold_answers_that_come_later_fit_the_model_anew",
     "the_best_worker_and_what_is_sure_follow_the_gold",

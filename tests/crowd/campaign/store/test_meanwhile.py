@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
-from crowd_tvcs.campaign.belief import FIRST_FIT
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE
+from crowd_tvcs.campaign.stored_model import FIRST_FIT
 from tests.crowd.campaign.store.test_both_stores import tables, told
 
 NAMES = [f"w{i}" for i in range(6)]
