@@ -20,6 +20,7 @@ import pytest
 from crowd_tvcs.cli.main import verify as command
 from crowd_tvcs.verification.claims import OWN
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import save
 from tests.proofs.counts import note
 
 
@@ -32,10 +33,6 @@ def verify(folder):
         except SystemExit as end:
             code = end.code
     return SimpleNamespace(stdout=out.getvalue(), stderr=said.getvalue(), exit_code=code)
-
-
-def save(path, *rows):
-    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
 
 
 def tables(folder):
