@@ -20,6 +20,11 @@ for total in (40, None):
     found = project(rng.normal(size=shape), TVCS.matrix(shape, row_caps=3, col_caps=4, total=total))
     results += [found.matrix, found.row_duals, found.col_duals, np.array(found.gap)]
 """
+TEAMS = """
+from crowd_tvcs import accuracy_bounds
+teams = rng.random((6, 9)) < 0.5
+results += accuracy_bounds(rng.uniform(0.5, 0.9, (6, 9)), teams, 0.4)
+"""
 NETWORK = """
 from grn_tvcs import infer, simulate
 simulated = simulate(8, n_series=3, n_points=9, rng=1)
@@ -64,11 +69,12 @@ print(compiling_seconds())
 @pytest.mark.parametrize(
     "work",
     [
-        PROJECTION,  # the fewest kernels; those of the others are compiled by all other tests
+        TEAMS,  # the fewest kernels; those of the others are compiled by all other tests
+        pytest.param(PROJECTION, marks=pytest.mark.slow),
         pytest.param(NETWORK, marks=pytest.mark.slow),
         pytest.param(CROWD, marks=pytest.mark.slow),
     ],
-    ids=["projection", "networks", "crowds"],
+    ids=["teams", "projection", "networks", "crowds"],
 )
 def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
     def run() -> list[str]:

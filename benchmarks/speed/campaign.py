@@ -246,8 +246,11 @@ def check(place, folder):
 
 
 @contextmanager
-def postgresql():
-    """A server of one's own in a temporary folder; the URL, or None where it is not installed."""
+def postgresql(more=""):
+    """A server of one's own in a temporary folder; the URL, or None where it is not installed.
+
+    `more` are further options of the server.
+    """
     programs = postgresql_programs()
     if programs is None:
         yield None
@@ -262,7 +265,7 @@ def postgresql():
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     make_data = [str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres"]
     subprocess.run([*as_user, *make_data], cwd="/", **quiet)
-    options = f"-k {folder} -c listen_addresses= -c max_connections=60"
+    options = f"-k {folder} -c listen_addresses= -c max_connections=60 {more}"
     log = str(folder / "log")
     subprocess.run([*control, "-l", log, "-o", options, "start"], cwd="/", **quiet)
     try:

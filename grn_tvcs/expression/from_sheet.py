@@ -5,6 +5,7 @@ A sample without a time is in steady state; in a table without a time all are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +20,13 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
 )
-from grn_tvcs.expression.judge.names import DATE, Names
+from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import Samples, Series, averaged, check_series, series_of
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import fill_gaps, said_of_gaps, without_gaps
-from grn_tvcs.expression.options import may_read
+from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
+from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.files.display import joined, quoted
@@ -116,8 +117,9 @@ def _contents(roles: Roles) -> _Contents:
     sheet.grid.check_rectangle()
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
-    series = roles.series_names if has_time else None
-    values = sheet.numbers(genes, refuse=is_strict, known_series=series)
+    if has_time:
+        _refuse_words(roles, genes)
+    values = sheet.numbers(genes, refuse=is_strict)
     if not is_strict:
         genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(roles, genes, values)
@@ -135,6 +137,26 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
             warn_of_times(sheet.path, sheet.cells(sample))
     is_gene = genes_by_numbers(columns, values, has_time=has_time)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
+
+
+def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
+    """Refuse a column of words that may tell series apart."""
+    sheet = roles.sheet
+    for j in genes:
+        head = sheet.heads[j]
+        if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
+            continue
+        ways = roles.more_series(j), {"ignore": (head,)}
+        series, none = map(option_words, ways)
+        raise may_read(
+            sheet.error(
+                f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
+                f"series apart, give {series}, and if the column is no gene, {none}",
+                0,
+                j,
+            ),
+            *ways,
+        )
 
 
 def _check_header(sheet: Sheet, genes: list[int]) -> None:

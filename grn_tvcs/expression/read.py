@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.annotated import Annotated, expression_of, roles_of_obs
+from grn_tvcs.expression.formats.annotated import (
+    Annotated,
+    expression_of,
+    in_memory,
+    is_anndata,
+    roles_of_obs,
+)
 from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, is_frame, sheet_of_frame
 from grn_tvcs.expression.formats.geo import (
@@ -23,10 +29,9 @@ from grn_tvcs.expression.formats.geo import (
     with_time,
 )
 from grn_tvcs.expression.formats.h5ad import open_h5ad
-from grn_tvcs.expression.formats.memory import in_memory, is_anndata
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
-from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
+from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import join_sheet
@@ -122,10 +127,4 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     """
     if sheet.beside is not None:
         return join_sheet(sheet, sheet.beside, options, part)
-    if not options.genes_in_rows:
-        return Roles.of(sheet, options, part)
-    sheet.check_names()
-    sheet = without(sheet, options.ignore)
-    options = replace(options, ignore=())
-    made = turned(sheet, options, part, may_be_times=True)
-    return Roles.of(made, kept_among(options, sheet, made), part)
+    return (roles_in_rows if options.genes_in_rows else Roles.of)(sheet, options, part)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from grn_tvcs.expression.clock import times_in
 from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.formats.inferelator import with_times
-from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
+from grn_tvcs.expression.genes_in_rows import kept_among, of_samples, without
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
 from grn_tvcs.expression.judge.roles import (
     FACT,
@@ -66,7 +66,7 @@ def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = 
     told = with_times(told)
     _refuse_other_way(levels, told, genes_in_rows=options.genes_in_rows)
     if options.genes_in_rows:
-        levels = turned(levels, Options(keep=options.keep))
+        levels = of_samples(levels, options.keep, is_told=True).turned("sample")
     rows = rows_by_name(levels, "sample")
     kinds = _kinds(told, rows, options, part)
     told = _as_levels_say(told, kinds.index("sample"), rows, levels.path)

@@ -75,6 +75,11 @@ def guess_scale(values: Values) -> Guess:
     return Guess("log", f"no whole numbers, and {span}", "levels")
 
 
+def scale_of(expression: Expression) -> str:
+    """Return the scale of an expression; a guess without a word where none is given."""
+    return expression.scale or guess_scale(expression.levels).scale
+
+
 def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     """Return the expression with its scale: given here, given before, or guessed.
 

@@ -15,7 +15,7 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX, Names
 from grn_tvcs.expression.judge.roles import counts_rows
-from grn_tvcs.expression.scales import guess_scale, log_levels
+from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.arguments import array_of, names_of
@@ -150,8 +150,8 @@ class SteadyStates:
         mean counts. `rows` are the genes that are wanted as regulators, all by default.
         """
         n = len(self.levels)
-        scale = expression.scale or guess_scale(expression.values).scale
-        logs = log_levels(np.concatenate([self.levels, expression.values]), LOG_OFFSET, scale)
+        both = np.concatenate([self.levels, expression.values])
+        logs = log_levels(both, LOG_OFFSET, scale_of(expression))
         first = [n + rows.start for rows in expression.pieces().values()]
         known = np.concatenate([logs[:n], logs[first]])
         rest = np.median(known, axis=0)

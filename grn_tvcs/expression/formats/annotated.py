@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined, quoted
 
 RAW = "raw"
+OBJECT = "the AnnData"
+PARTS = ("obs", "var", "X")
+OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
 TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
 
 
@@ -122,7 +125,61 @@ class Annotated(ABC):
         return levels
 
 
-class _Obs:
+def is_anndata(data: Any) -> bool:
+    """Whether an object is an AnnData."""
+    return all(hasattr(data, part) for part in PARTS)
+
+
+def in_memory(data: Any, options: Options) -> Annotated:
+    """Return the parts of an AnnData in memory."""
+    options.refuse_all_but(TAKES, f"{OBJECT}, which says it all itself")
+    return _InMemory(data, options)
+
+
+class _InMemory(Annotated):
+    """An AnnData in memory, or one that is backed by its file."""
+
+    def __init__(self, data: Any, options: Options) -> None:
+        self._data = data
+        super().__init__(OBJECT, options)
+
+    def n_samples(self) -> int:
+        return len(self._data.obs)
+
+    def columns(self, frame: str) -> list[str]:
+        return [str(name) for name in self._frame(frame).columns]
+
+    def values(self, frame: str, name: str | None) -> list[Any]:
+        if name is None:
+            return list(self._frame(frame).index)
+        column = self._frame(frame)[name]
+        values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
+        return values
+
+    def _frame(self, frame: str) -> Any:
+        return self._data.raw.var if frame == RAW else getattr(self._data, frame)
+
+    def layers(self) -> list[str]:
+        return [str(name) for name in self._data.layers]
+
+    def has_raw(self) -> bool:
+        return self._data.raw is not None
+
+    def matrix(self, name: str, *, is_layer: bool) -> Any:
+        data = self._data.raw if name == RAW else self._data
+        levels = self._data.layers[name] if is_layer else data.X
+        if levels is None:
+            raise self.error("has no X; give a layer")
+        if hasattr(levels, "to_memory"):  # of a file
+            levels = levels.to_memory()
+        if levels.dtype.kind in OTHER_THAN_NUMBERS:
+            raise self.error(f"{name} must hold real numbers, found {levels.dtype}")
+        if sparse.issparse(levels):
+            return sparse.csr_array(levels, dtype=np.float64)
+        return np.asarray(levels, dtype=np.float64)
+
+
+class _Obs(Grid):
     """The grid of ``obs``: a column is read when it is asked for."""
 
     def __init__(self, data: Annotated) -> None:
@@ -137,10 +194,7 @@ class _Obs:
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names a column."""
-        return self._data.error(what, None if column is None else self.heads[column])
-
-    def check_rectangle(self) -> None:
-        """Refuse nothing: a frame is one."""
+        return super().error(what, None, column)
 
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
@@ -156,7 +210,7 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     ignored = [name for name in data.options.ignore if name.lower() in here]
     options = replace(data.options, ignore=ignored, keep=())
     columns = [Column(name, j) for j, name in enumerate(heads)]
-    obs = Sheet(cast("Grid", _Obs(data)), columns, range(1, data.n_samples() + 1))
+    obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
     kinds = kinds_of(obs, options, part, has_index=False) if heads else []
     if "time" not in kinds:
         raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.judge.roles import IGNORED, Roles, kind_of_gene
 from grn_tvcs.expression.missing_values import check_finite
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sheet import Column, Sheet
+from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from tvcs_core import DataError
 from tvcs_core.files.input_size import refuse_cells
 
@@ -23,23 +23,20 @@ BYTES_OF_A_LEVEL = 24  # a number of 8 bytes, kept three times while it is read
 Values = NDArray[np.float64]
 
 
-class Matrix(NamedTuple):
+class Matrix(Grid):
     """The grid of numbers that are known; (samples, genes)."""
 
-    path: str
-    genes: Sequence[str]
-    values: Values
-
-    def row(self, i: int) -> Sequence[str]:
-        """Return the names of the genes, or their levels as text."""
-        return list(map(repr, self.values[i - 1].tolist())) if i else self.genes
+    def __init__(self, path: str, genes: Sequence[str], values: Values) -> None:
+        self.path = path
+        self.heads = genes
+        self.values = values
 
     def column(self, j: int) -> Sequence[str]:
         """Return the levels of a gene as text."""
         return list(map(repr, self.values[:, j].tolist()))
 
     def numbers(
-        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, **_: Any
+        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, marks: Collection[str]
     ) -> Values:
         """Return levels; NaN is a missing one."""
         values = self.values
@@ -51,12 +48,8 @@ class Matrix(NamedTuple):
         return values
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
-        """Make an error that names a gene, where one is meant."""
-        gene = None if column is None or column < 0 else self.genes[column]
-        return DataError(what, path=self.path, column=gene)
-
-    def check_rectangle(self) -> None:
-        """Refuse nothing: a matrix is one."""
+        """Make an error that names a gene; a row is a mean of cells and has no place."""
+        return super().error(what, None, column)
 
 
 class Cells(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes
 from grn_tvcs.expression.missing_values import check_finite
 from grn_tvcs.expression.options import Options, may_read
-from grn_tvcs.expression.sheet import Column, Sheet, find_place
+from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value
@@ -34,7 +34,7 @@ TAKES = (
 Values = NDArray[np.float64]
 
 
-class Frame:
+class Frame(Grid):
     """The grid of a DataFrame."""
 
     def __init__(self, path: str, frame: pd.DataFrame) -> None:
@@ -51,7 +51,7 @@ class Frame:
         return _texts(self._frame.iloc[:, j])
 
     def numbers(
-        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, **_: Any
+        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, marks: Collection[str]
     ) -> Values:
         """Return numbers; NaN where one is missing, if `refuse` does not refuse that."""
         values = np.empty((len(rows), len(columns)))
@@ -79,14 +79,6 @@ class Frame:
                 j,
             )
         return levels
-
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
-        """Make an error that names the row, from 1, and the column."""
-        name = self.heads[column] if column is not None and column >= 0 else None
-        return DataError(what, path=self.path, line=row or None, column=name)
-
-    def check_rectangle(self) -> None:
-        """Refuse nothing: a DataFrame is one."""
 
 
 def is_frame(data: Any) -> bool:

@@ -26,11 +26,6 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 
 
 def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
-    """Read a table as a sheet, whatever program wrote it; as `open_table` does."""
-    return Sheet.of(open_table(path, sheet=sheet))
-
-
-def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
     """Read a table of expression or of samples, whatever program wrote it.
 
     Parameters
@@ -58,8 +53,7 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
         raise told from None
     _refuse_page(table)
     _refuse_title(table)
-    table = _without_empty_columns(_of_r(_unwrapped(table)))
-    return _with_points(table)
+    return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
 
 def _unwrapped(table: Table) -> Table:

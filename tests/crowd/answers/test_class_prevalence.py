@@ -1,6 +1,5 @@
 """Class shares of the gold: in every command that is given gold, said, recorded and overridden."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from crowd_tvcs.routing.replay import averages, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 
 WORKERS = [f"w{i}" for i in range(6)]
 
@@ -59,11 +59,6 @@ SAID = "class prevalence from gold: yes .62, no .38 (160 gold tasks)"
 SHARES = {"no": 65 / 170, "yes": 105 / 170}
 
 
-def read(path):
-    with Path(path).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_shares_are_smoothed_counts():
     assert STRENGTH == 5
     assert class_prevalence([60, 100]) == pytest.approx(list(SHARES.values()))
@@ -83,7 +78,7 @@ def test_quality_says_writes_and_records_the_shares():
     done = crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
     assert done.exit_code == 0, done.stderr
     assert SAID in done.stderr
-    rows = read("q/classes.csv")
+    rows = rows_of("q/classes.csv")
     assert [(row["label"], row["gold"]) for row in rows] == [("no", "60"), ("yes", "100")]
     assert [float(row["share"]) for row in rows] == pytest.approx(list(SHARES.values()))
     record = json.loads(Path("q/run.json").read_text())
@@ -96,7 +91,7 @@ def test_vote_uses_the_shares_unless_a_prior_is_given():
         assert done.exit_code == 0, done.stderr
         record = json.loads(Path("v/run.json").read_text())["parameters"]
         rows = {
-            row["task"]: (row["label"], float(row["confidence"])) for row in read("v/labels.csv")
+            row["task"]: (row["label"], float(row["confidence"])) for row in rows_of("v/labels.csv")
         }
         return rows["t1"], record["class_shares"], SAID in done.stderr
 
@@ -160,7 +155,7 @@ def test_replay_uses_the_shares_of_each_split_unless_a_prior_is_given():
         assert ("class prevalence from gold" in done.stderr) == (name == "shares")
         rows = {
             (r["policy"], r["vote"], r["labels"]): float(r["accuracy"])
-            for r in read("r/replay.csv")
+            for r in rows_of("r/replay.csv")
         }
         assert rows["balanced", "weighted", "3"] == found[name]["balanced", "weighted", 3]
 

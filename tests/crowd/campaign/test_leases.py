@@ -8,9 +8,10 @@ from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
 from crowd_tvcs.belief.independent import independent_posterior_of_task
 from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
-from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.routing.routing import routing_scores
 from crowd_tvcs.skills.vote import posterior as vote_posterior
+from tests.makers.campaigns import making
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
 TASKS = ["t1", "t2", "t3"]
@@ -18,16 +19,8 @@ TASKS = ["t1", "t2", "t3"]
 
 @pytest.fixture
 def make(tmp_path):
-    made = []
-
-    def _make(**options):
-        options = {"workers": WORKERS, "tasks": TASKS, "qualities": WORKERS} | options
-        made.append(Campaign.create(tmp_path / f"c{len(made)}.db", **options))
-        return made[-1]
-
-    yield _make
-    for campaign in made:
-        campaign.close()
+    with making(tmp_path, workers=WORKERS, tasks=TASKS, qualities=WORKERS) as make:
+        yield make
 
 
 def rows(campaign):

@@ -1,6 +1,5 @@
 """`crowd-tvcs quality`, `vote` and `replay`: files in, files out, one-line errors."""
 
-import csv
 import json
 import re
 
@@ -14,12 +13,8 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")

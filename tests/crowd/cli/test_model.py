@@ -1,6 +1,5 @@
 """`--error-model` of `crowd-tvcs quality`, `vote` and `replay`: written files and messages."""
 
-import csv
 import json
 
 import numpy as np
@@ -13,12 +12,8 @@ from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import vote
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core.streams import stream
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def record_of(folder):

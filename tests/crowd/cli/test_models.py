@@ -1,16 +1,11 @@
 """`crowd-tvcs models` and `simulate --family models`: from files to plans of people."""
 
-import csv
 import json
 
 import pytest
 
 from tests.makers.commands import crowd_tvcs
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from tests.makers.tables import rows_of
 
 
 @pytest.fixture(scope="module")

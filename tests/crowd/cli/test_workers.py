@@ -1,6 +1,5 @@
 """`crowd-tvcs workers`, and plans by time: files in, files out, one-line errors."""
 
-import csv
 import json
 
 import pytest
@@ -10,11 +9,7 @@ from crowd_tvcs.behaviour.simulated import simulate_workers
 from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS
 from crowd_tvcs.verification.verify import verify
 from tests.makers.commands import crowd_tvcs
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from tests.makers.tables import rows_of
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """What tools export beside one answer of each pair: repeats, other kinds of answers, times."""
 
-import csv
 import json
 import math
 
@@ -12,6 +11,7 @@ from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.exchange import import_answers
 from tests.crowd import tools
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
 
 NOON = parse_time("2026-03-01T12:00:00Z")
@@ -189,8 +189,7 @@ def test_the_times_of_every_tool_are_read_and_written(name, tmp_path):
     words = ("import", path, "--format", tool, "--out", tmp_path / "o", "--times")
     done = crowd_tvcs(*words, *(("--question", options["question"]) if options else ()))
     assert done.exit_code == 0, done.stderr
-    with (tmp_path / "o" / "answers.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "o" / "answers.csv")
     assert list(rows[0]) == ["task", "worker", "label", "answered_at", "seconds"]
     (tmp_path / "o" / "answers.csv").write_text(
         (tmp_path / "o" / "answers.csv").read_text() + "t9,zoe,other,,\n"

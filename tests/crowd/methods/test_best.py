@@ -6,8 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from crowd_tvcs import METHODS, Plan, Quality, assign, expected_accuracy
+from crowd_tvcs import METHODS, Plan, assign, expected_accuracy
 from crowd_tvcs.simulation import simulate
+from tests.makers.crowds import named
 
 
 def tiny_plan(seed, n=3, m=3):
@@ -16,7 +17,7 @@ def tiny_plan(seed, n=3, m=3):
     values = rng.uniform(low, 0.95, (n, m)).round(1 + seed % 3)
     allowed = rng.random((n, m)) < 0.8 if seed % 4 == 0 else None
     return Plan(
-        Quality(values, [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)], allowed),
+        named(values, allowed),
         max_workers_per_task=rng.integers(0, n + 1, m),
         max_tasks_per_worker=rng.integers(0, m + 1, n),
         budget=int(rng.integers(0, n * m + 1)),

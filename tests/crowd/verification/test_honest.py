@@ -10,10 +10,7 @@ from typer.testing import CliRunner
 from crowd_tvcs import METHODS
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.verification.verify import verify
-
-
-def save(path, *rows):
-    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+from tests.makers.tables import save
 
 
 def write_crowd(folder, rng):

@@ -1,4 +1,3 @@
-import csv
 import json
 
 import numpy as np
@@ -17,6 +16,7 @@ from grn_tvcs import (
 )
 from grn_tvcs.network.edge_files import reference_in
 from tests.makers.commands import grn_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core import DataError
 
 
@@ -31,11 +31,6 @@ def small(tmp_path_factory):
     more = [*edges, edges[0], "G1\tG1", "G1\tOther"]
     (folder / "more.tsv").write_text("\n".join(more) + "\n")
     return folder
-
-
-def rows_of(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 @pytest.mark.parametrize("pairs", ["all", "linked"])

@@ -197,6 +197,19 @@ def test_of_finished_folders_no_option_is_left_unheeded(finished, monkeypatch, w
     assert (finished / "two" / "run.json").read_bytes() == record
 
 
+def test_the_column_may_stand_in_a_sheet_of_samples(files):
+    """An error of the column names the sheet, its line and the column there."""
+    (files / "levels.tsv").write_text("sample\tA\tB\ns1\t1\t2\ns2\t2\t1\n", encoding="utf-8")
+    sheet = files / "sheet.csv"
+    sheet.write_text("sample,time,state\ns1,0,wild\ns2,1,\n", encoding="utf-8")
+    words = ("--samples", sheet, "--condition-column", "state", "--out", files / "out")
+    code, said = run(files / "levels.tsv", *words)
+    assert (code, f"{sheet}:3, column 'state': every sample needs a condition" in said) == (2, True)
+    sheet.write_text("sample,time,state\ns1,0,wild\ns2,1,mutant\n", encoding="utf-8")
+    code, said = run(files / "levels.tsv", *words)
+    assert (code, "series must have at least 2 time points" in said) == (2, True)
+
+
 def test_a_folder_without_edges_or_record_is_refused(finished):
     (finished / "two" / "edges.tsv").unlink()
     code, said = run(finished / "one", finished / "two", "--out", finished / "out")

@@ -5,8 +5,9 @@ import sqlite3
 import numpy as np
 import pytest
 
-from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED, LEASED, SKIPPED
+from tests.makers.campaigns import making
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 TASKS = ["t1", "t2", "t3"]
@@ -14,16 +15,8 @@ TASKS = ["t1", "t2", "t3"]
 
 @pytest.fixture
 def make(tmp_path):
-    made = []
-
-    def _make(**options):
-        options = {"workers": WORKERS, "tasks": TASKS, "qualities": WORKERS} | options
-        made.append(Campaign.create(tmp_path / f"c{len(made)}.db", **options))
-        return made[-1]
-
-    yield _make
-    for campaign in made:
-        campaign.close()
+    with making(tmp_path, workers=WORKERS, tasks=TASKS, qualities=WORKERS) as make:
+        yield make
 
 
 def counters(campaign):

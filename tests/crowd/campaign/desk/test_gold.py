@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign import Campaign, RejectedError, Task, Worker, summary, task_statuses
+from crowd_tvcs.campaign import RejectedError, Task, Worker, summary, task_statuses
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
 from crowd_tvcs.campaign.store.schema import UNLIMITED
+from tests.makers.campaigns import making
 
 WORKERS = [Worker(name, cost=1.0) for name in ("ann", "bob", "cy")]
 GOLD = {f"g{k}": str(k % 2) for k in range(40)}
@@ -20,27 +21,27 @@ TOLD = [
 ]
 
 
+USUAL = {
+    "workers": WORKERS,
+    "tasks": [f"t{j}" for j in range(60)],
+    "gold": GOLD,
+    "gold_answers": TOLD,
+    "prior": 0.5,
+    "model": "independent",
+}
+
+
 @pytest.fixture
 def make(tmp_path):
-    made = []
+    with making(tmp_path, **USUAL) as begin:
 
-    def _make(share=0.3, place=None, **options):
-        options = {
-            "workers": WORKERS,
-            "tasks": [f"t{j}" for j in range(60)],
-            "gold": GOLD,
-            "gold_answers": TOLD,
-            "prior": 0.5,
-            "model": "independent",
-        } | options
-        made.append(Campaign.create(place or tmp_path / f"c{len(made)}.db", **options))
-        mix_in(made[-1].store, {}, ())
-        made[-1].gold_share = share
-        return made[-1]
+        def _make(share=0.3, **options):
+            campaign = begin(**options)
+            mix_in(campaign.store, {}, ())
+            campaign.gold_share = share
+            return campaign
 
-    yield _make
-    for campaign in made:
-        campaign.close()
+        yield _make
 
 
 def label_all(campaign, name, most=1000):
