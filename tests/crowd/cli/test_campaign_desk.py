@@ -70,5 +70,5 @@ def test_an_older_store_is_brought_up(folder):
     )  # fmt: skip
     assert run("status", "old.db").exit_code == 0
     assert run("upgrade", "old.db").stderr == (
-        "is of version 4 already; its tables stay as they are\n"
+        "is of version 5 already; nothing was changed\n"
     )
