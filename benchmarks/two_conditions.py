@@ -165,7 +165,7 @@ def halve(task: tuple[int, int]) -> list[Half]:
     names = rng.permutation(list(part.pieces()))
     a, b = (np.isin(part.series, some) for some in np.split(names[: 2 * series], 2))
     found = compare(part.part(a), part.part(b), rng=number, fdr=LEVELS[-1])
-    return [Half(series, number, found.global_p_value, len(found.claimed))]
+    return [Half(series, number, found.global_p_value, len(found.significant))]
 
 
 class Seen(NamedTuple):
