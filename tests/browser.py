@@ -27,6 +27,7 @@ def chromium() -> Iterator[Any]:
         if os.environ.get("TVCS_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(message)
+    playwright.expect.set_options(timeout=60_000)  # 5 s by itself, which a busy machine may take
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=FLAGS)
         yield browser

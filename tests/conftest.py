@@ -4,12 +4,13 @@ import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.processes.one_signature import AllProcesses, complaint, signatures
 
-settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
-settings.register_profile("long", max_examples=5000, deadline=None)
+ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # on a busy machine
+settings.register_profile("quick", max_examples=60, derandomize=True, **ANY_SPEED)
+settings.register_profile("long", max_examples=5000, **ANY_SPEED)
 settings.load_profile(os.environ.get("TVCS_HYPOTHESIS", "quick"))
 
 
@@ -19,6 +20,15 @@ def rng():
     import numpy as np
 
     return np.random.default_rng(20261121)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium."""
+    from tests.browser import chromium
+
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import chromium
-
 pytestmark = pytest.mark.browser
 
 HOSTILE = [
@@ -19,12 +17,6 @@ HOSTILE = [
     "{{7*7}}",
     "=HYPERLINK(1)",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def run(*words) -> None:

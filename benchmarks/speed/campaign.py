@@ -166,6 +166,8 @@ def run(
             if killed + 1 < kills:  # the next one may be just this, and must have worked
                 wait_for_notes(folder / f"journal{number}", team[victim])
         time.sleep(max(0.0, since.value + seconds - time.time()))
+        while count_lines(folder) == before and time.time() < since.value + seconds + 60.0:
+            time.sleep(0.02)  # a machine may stand still for longer than a short turn
     finally:  # also of an error: they would go on for ever
         until.value = time.time()
     for process in team:

@@ -118,7 +118,7 @@ def require_rows(table: Table, what: str = "a row") -> None:
 def describe_columns(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
     """Describe how the columns of a table were interpreted, and which were ignored."""
     headers = table.rows[0]
-    out = f"{DELIMITERS[table.delimiter]} between cells, " + ", ".join(
+    out = f"{table.layout}, " + ", ".join(
         column.name
         if headers[j].lower() == column.name
         else f"{shown(headers[j])} for {column.name}"

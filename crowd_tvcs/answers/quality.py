@@ -27,7 +27,7 @@ from tvcs_core.arguments import array_of
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import DELIMITERS, Table
+from tvcs_core.files.tables import Table
 
 UNINFORMATIVE = 0.5
 MAX_LISTED = 5
@@ -190,7 +190,7 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
         quality, ignored = _from_wide(table, of.name), []
         kind = "wide"
     n_workers, n_tasks = quality.shape
-    layout = f"{kind}, {DELIMITERS[table.delimiter]} between cells, "
+    layout = f"{kind}, {table.layout}, "
     layout += f"{n_workers} workers x {n_tasks} tasks"
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"

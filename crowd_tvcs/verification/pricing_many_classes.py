@@ -40,7 +40,7 @@ def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
 
 
 def even_matrices(right: Floats, k: int) -> Floats:
-    """Chance of every answer given the truth; mistakes are spread evenly."""
+    """Chances of the answers given the truth; mistakes spread evenly over the other classes."""
     each = right[:, None, None]
     return np.where(np.eye(k, dtype=bool), each, (1.0 - each) / (k - 1))
 

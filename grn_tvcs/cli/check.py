@@ -36,7 +36,7 @@ def check(given: CheckOptions) -> None:
 
     If it is refused, print options that would read it.
     """
-    from grn_tvcs.cli.inputs import read_regulators
+    from grn_tvcs.cli.genes import read_regulators
     from grn_tvcs.expression.ways import command_of
     from tvcs_core.files.shown import listed
 

@@ -47,7 +47,11 @@ class CompareOptions:
     out: OutFolder
     condition_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Column of A that names the condition of each sample."),
+        typer.Option(
+            metavar="NAME",
+            help="Column that names the condition of each sample: of A, of its sheet of samples or "
+            "of .obs (a row, where genes stand in rows).",
+        ),
     ] = None
     conditions: Annotated[
         str | None,
@@ -140,7 +144,7 @@ def compare(given: CompareOptions) -> None:
 
 
 def _tables(given: CompareOptions) -> None:
-    from grn_tvcs.cli.inputs import read_regulators
+    from grn_tvcs.cli.genes import read_regulators
     from grn_tvcs.comparison.comparison import compare as compare_conditions
     from grn_tvcs.comparison.page import write_files
     from tvcs_core.command.progress import Progress
@@ -167,22 +171,15 @@ def _tables(given: CompareOptions) -> None:
 def _read(given: CompareOptions) -> dict[str, Expression]:
     """Read both conditions, by name."""
     from grn_tvcs.comparison.conditions import conditions_in
-    from grn_tvcs.expression.scales import on_scale
 
     layout = given.layout
     if given.b is not None:
         names = given.wanted or _named(given.a, given.b)
         paths = zip(names, given.tables, strict=True)
         return {name: layout.read([path]) for name, path in paths}
-    if layout.is_turned or layout.samples is not None:
-        raise ValueError(
-            "--condition-column is a column of a table with samples in rows; with --samples, "
-            "--pseudotime or --genes-in-rows give a table for each condition"
-        )
     assert given.condition_column is not None
     found = conditions_in(given.a, given.condition_column, given.wanted, layout)
-    scaled = {name: on_scale(part, layout.scale) for name, part in found.items()}
-    return {name: layout.in_bins(layout.perturbed(part)) for name, part in scaled.items()}
+    return {name: layout.in_bins(layout.scaled(part)) for name, part in found.items()}
 
 
 def _named(a: Path, b: Path) -> tuple[str, str]:

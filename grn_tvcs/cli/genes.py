@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import beside
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, of_genes
+from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
 from tvcs_core.command.shell import say
 from tvcs_core.files.shown import listed
@@ -111,24 +113,54 @@ def _columns_of(path: Path) -> list[list[str]]:
     return [[row[j] for row in rows if j < len(row)] for j in range(width)]
 
 
-def with_genes_left(
-    given: InferOptions,
-    data: Expression,
-    steady: SteadyStates | None,
-    named: Collection[str],
-) -> tuple[Expression, SteadyStates | None]:
+def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | None:
+    """Read the list of regulators; some of them must be genes."""
+    if path is None:
+        return None
+    names = frozenset(names_in(path, data.genes))
+    missing = sorted(names - set(data.genes))
+    if len(missing) == len(names):
+        found = listed(missing) or "an empty list"
+        raise DataError(
+            f"must name genes of the expression file, found none: here stands {found}; "
+            f"there {listed(data.genes)}",
+            path=path,
+        )
+    if same := same_but_for_case(missing, data.genes):
+        say(f"warning: {path}{same.replace('; ', ': ', 1)}")
+    return names
+
+
+class GenesUsed(NamedTuple):
+    """The data of the genes that are used, and their roles.
+
+    Attributes
+    ----------
+    data, steady
+        Of these genes alone.
+    regulators, targets
+        Genes that files name; None for all.
+    """
+
+    data: Expression
+    steady: SteadyStates | None
+    regulators: frozenset[str] | None
+    targets: frozenset[str] | None
+
+
+def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | None) -> GenesUsed:
     """Leave out genes by ``--genes`` and ``--top-variable``, and print their number.
 
-    Parameters
-    ----------
-    named
-        Regulators and targets that files name: ``--top-variable`` keeps them.
+    ``--top-variable`` keeps those that ``--regulators`` and ``--targets`` name.
 
     Raises
     ------
     ValueError, DataError
-        If the options leave fewer than two genes.
+        If a list names no gene, or the options leave fewer than two genes.
     """
+    regulators = read_regulators(given.regulators, data)
+    targets = None if given.targets is None else read_gene_names(given.targets, data)
+    named = (regulators or frozenset()) | (targets or frozenset())
     before, why = data, []
     if given.genes is not None:
         listed_there = read_gene_names(given.genes, data, FEWEST)
@@ -145,17 +177,18 @@ def with_genes_left(
         if n > there_are:
             say(f"--top-variable {n}: there are {there_are} genes, and all are kept")
         kept = set(most_variable(data, n))
-        more = (set(named) & set(data.genes)) - kept
+        more = (named & set(data.genes)) - kept
         data, steady = _left(data, steady, kept | more)
         beside_them = f" and {len(more)} regulators or targets that are named" if more else ""
         of_these = "of these " if why else ""
         why.append(f"{of_these}the {len(kept)} most variable{beside_them}")
     gone = sorted(set(before.genes) - set(data.genes))
     if not gone:
-        return data, steady
+        return GenesUsed(data, steady, regulators, targets)
     said = f"{len(data.genes)} of {len(before.genes)} genes are used: {', '.join(why)}"
     say(f"{said}; left out: {listed(gone)}{_experiments_said(given, gone)}")
-    return replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}.")), steady
+    data = replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}."))
+    return GenesUsed(data, steady, regulators, targets)
 
 
 def _left(

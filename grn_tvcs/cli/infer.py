@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
@@ -29,12 +28,12 @@ def infer(given: InferOptions) -> None:
     work, reference = read_inputs(given)
     given = work.given
     out, data = given.out, work.data
-    if given.resume and is_done(given):
+    parameters, inputs = given.recorded(), given.inputs()
+    if given.resume and is_done(given, parameters, inputs):
         say(f"nothing is left to do: {out} holds the results of this run")
         return
     is_resumed = goes_on(given)
     place = Place(out, given.force or is_resumed)
-    parameters, inputs = given.recorded(), given.inputs()
     with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
         if not is_resumed:
             shutil.rmtree(given.finished, ignore_errors=True)
@@ -50,8 +49,8 @@ def infer(given: InferOptions) -> None:
                 say(f"no edge gets a stability: {why}")
         else:
             work.refuse_what_cannot_fit()
-        with given.engine() as engine:
-            network, rules, count = replace(work, engine=engine).run()
+        with work.engine:
+            network, rules, count = work.run()
         if count is not None:
             say(count.describe())
         if network.verdict is not None:

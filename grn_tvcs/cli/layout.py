@@ -75,12 +75,20 @@ class Layout(Options):
     def read_samples(self, paths: list[Path]) -> Expression:
         """Read the files, with the given scale and perturbation."""
         from grn_tvcs.expression.read import read
+
+        return self.scaled(read(paths, self))
+
+    def scaled(self, data: Expression) -> Expression:
+        """Return the expression with the given scale, and the given perturbation if there is one.
+
+        Raises
+        ------
+        ValueError
+            If the data tell of a perturbation themselves.
+        """
         from grn_tvcs.expression.scales import on_scale
 
-        return self.perturbed(on_scale(read(paths, self), self.scale))
-
-    def perturbed(self, data: Expression) -> Expression:
-        """Return the expression with the given perturbation, if there is one."""
+        data = on_scale(data, self.scale)
         if self.perturbed_until is None:
             return data
         if data.perturbed is not None:

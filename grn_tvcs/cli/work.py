@@ -28,7 +28,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
-from tvcs_core.engines import Engine, PiggybackEngine, Threads
+from tvcs_core.engines import Engine, PiggybackEngine
 
 PERCENT = 100  # parts of an inference that does not halve the series
 
@@ -53,7 +53,7 @@ class Inference:
     options: dict[str, Any]
     steady: SteadyStates | None
     prior: Prior | None
-    engine: Engine | None = None
+    engine: Engine
 
     @property
     def holds_series_out(self) -> bool:
@@ -151,9 +151,8 @@ class Inference:
             else:
                 of_folds, of_network = progress.stages(*self._sizes())
                 choice = prepare_search(self.data, self.given.method, **self._asked())
-                engine = self.engine or Threads(self.given.threads)
                 both = PiggybackEngine(
-                    engine,
+                    self.engine,
                     choice.job,
                     choice.take,
                     checkpoint_dir=self.given.kept,
@@ -168,7 +167,7 @@ class Inference:
         assert network.origin is not None  # `infer` made it
         return network, network.origin.rules, None
 
-    def _infer(self, engine: Engine | None, progress: Callable[[int, int], None]) -> Network:
+    def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given = self.given
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,

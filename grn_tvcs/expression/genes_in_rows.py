@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
 from grn_tvcs.expression.judge.genes import refuse_results
-from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, is_of_samples
+from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, Names, is_of_samples
 from grn_tvcs.expression.judge.roles import LABELS, expanded
 from grn_tvcs.expression.judge.samples import (
     MOST_LOOKED_AT,
@@ -82,7 +81,9 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
 
 
-def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> Sheet:
+def turned(
+    sheet: Sheet, options: Options, part: str | None = None, *, may_be_times: bool = False
+) -> Sheet:
     """Turn a sheet of genes x samples.
 
     Parameters
@@ -92,13 +93,15 @@ def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> She
         no genes.
     options
         The options for the rows of this sheet.
+    part
+        The row whose values part the table.
     may_be_times
         Whether the headings may be times if no row is called Time: there is no sheet of samples.
     """
     sheet = of_samples(sheet, options.keep, is_told=not may_be_times)
     corner, *samples = sheet.heads
     names = [corner, *sheet.cells(0)]
-    labels = _labels(names, options)
+    labels = _labels(names, options, part)
     is_times = False
     if may_be_times:
         is_gene = [
@@ -108,7 +111,10 @@ def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> She
         is_times = not _has_time(names, options) and _is_times(sheet)
         _refuse_words(sheet, is_gene)
         if not is_times:
-            _refuse_unlike(sheet, np.flatnonzero(is_gene), options.keep)
+            genes = np.flatnonzero(is_gene).tolist()
+            some = sheet.take(genes[:: -(-len(genes) // MOST_LOOKED_AT) or 1])
+            values = some.numbers(range(1, len(sheet.columns)))
+            refuse_unlike(Names(sheet.path, sheet.heads[1:], options.keep), values)
     head = FIRST if is_times else corner if corner.lower() in labels else "sample"
     made = sheet.turned(head)
     repeats = repeats_in_header(samples) if is_times else None
@@ -121,15 +127,6 @@ def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> She
     return made.behind([Column("replicate", 0, numbers)])
 
 
-def _refuse_unlike(sheet: Sheet, genes: NDArray[np.intp], keep: Sequence[str]) -> None:
-    """Refuse columns whose numbers do not go with those of samples, by some of the genes."""
-    if not genes.size:
-        return
-    some = sheet.take(genes[:: -(-genes.size // MOST_LOOKED_AT)].tolist())
-    values = some.numbers(range(1, len(sheet.columns)))
-    refuse_unlike(sheet.path, sheet.heads[1:], values, keep)
-
-
 def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False) -> Sheet:
     """Leave out columns of annotation; the best column of names comes first.
 
@@ -140,15 +137,12 @@ def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False)
     LayoutError
         If columns are results of tests, or hold levels in two units.
     """
-    names = sheet.heads[1:]
-    is_sample = samples_by_name(sheet.path, names, keep)
+    columns = Names(sheet.path, sheet.heads[1:], keep)
+    is_sample = samples_by_name(columns)
     if not is_told:
-        refuse_results(sheet.path, names, keep)
-        refuse_two_units(
-            sheet.path, [name for name, is_one in zip(names, is_sample, strict=True) if is_one]
-        )
-    gone = {j for j, is_one in enumerate(is_sample, start=1) if not is_one}
-    return _named(sheet.without(gone), keep)
+        refuse_results(columns)
+        refuse_two_units(Names(sheet.path, columns.at(is_sample)))
+    return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
 
 
 def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
@@ -203,9 +197,9 @@ def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
         )
 
 
-def _labels(names: Sequence[str], options: Options) -> set[str]:
+def _labels(names: Sequence[str], options: Options, part: str | None) -> set[str]:
     """Names of rows that are no genes, in small letters."""
-    wanted = [options.time_column, options.sample_column, *options.series_column]
+    wanted = [options.time_column, options.sample_column, *options.series_column, part]
     lower = [name.lower() for name in names]
     found = {name.lower() for name in wanted if name is not None and name.lower() in lower}
     numbered = [int(n) - 1 for n in wanted if n and n.isdecimal() and n.lower() not in lower]

@@ -163,6 +163,11 @@ class Sheet:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
+    @property
+    def is_joined(self) -> bool:
+        """Whether columns of a sheet of samples stand in front."""
+        return any(column.beside is not None for column in self.columns)
+
     def __len__(self) -> int:
         return len(self.rows)
 

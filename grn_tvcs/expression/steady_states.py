@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
-from grn_tvcs.expression.judge.names import INDEX
+from grn_tvcs.expression.judge.names import INDEX, Names
 from grn_tvcs.expression.judge.roles import counts_rows
 from grn_tvcs.expression.scales import guess_scale, log_levels
 from grn_tvcs.expression.sheet import HEAD, Sheet
@@ -213,8 +213,9 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
         raise sheet.error("must have experiments below the first row, found none", HEAD)
     has_names = bool(changes) and not is_number(sheet.cells(0)[0])
     start = 1 if has_names else 0
-    refuse_results(sheet.path, sheet.heads[start:])
-    is_gene = genes_by_name(sheet.path, sheet.heads[start:])
+    columns = Names(sheet.path, sheet.heads[start:])
+    refuse_results(columns)
+    is_gene = genes_by_name(columns)
     places = [j for j, is_one in enumerate(is_gene, start=start) if is_one]
     genes = [sheet.heads[j] for j in places]
     if twice := repeated(genes):

@@ -19,13 +19,12 @@ from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
 from grn_tvcs.network.programs.headers import (
-    columns_of,
     of_three,
+    open_edges,
     scores_and_signs,
     unread,
     without_header,
 )
-from grn_tvcs.network.programs.opening import open_edges
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.shown import listed, shown
@@ -108,8 +107,7 @@ class _Edges:
     """A table of scored edges, and where its columns are."""
 
     def __init__(self, path: str | Path) -> None:
-        self.table = open_edges(path, "a score")
-        self.header = columns_of(self.table)
+        self.table, self.header = open_edges(path, "a score")
         self.first = 0 if self.header is None else 1
         self.columns = without_header(self.table) if self.header is None else self.header
         # Cytoscape has a column of this name beside its own names of edges.
@@ -181,8 +179,8 @@ class Reference:
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read a reference, and count the rows that were left out."""
-    table = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, third = of_three(table, "a reference")
+    table, columns = open_edges(path, "one of + - ? 1 0")
+    is_named, ends, third = of_three(table, columns, "a reference")
     first = 1 if is_named or _is_header(table.rows[0], genes) else 0
     cells = ["1" if third is None else row[third] for row in table.rows[first:]]
     kept = _Kept(genes, ["scores", "signs"])
@@ -211,8 +209,8 @@ def names_in_reference(path: str | Path) -> list[str]:
     DataError
         As `read_reference`.
     """
-    table = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, _ = of_three(table, "a reference")
+    table, columns = open_edges(path, "one of + - ? 1 0")
+    is_named, ends, _ = of_three(table, columns, "a reference")
     return sorted({row[j] for row in table.rows[int(is_named) :] for j in ends})
 
 

@@ -19,9 +19,8 @@ from grn_tvcs.network.programs.headers import (
     SCORE,
     SIGNED,
     TARGET,
-    columns_of,
+    open_edges,
 )
-from grn_tvcs.network.programs.opening import open_edges
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core import DataError
 from tvcs_core.arguments import array_of, names_of, require_kind
@@ -221,8 +220,8 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
         Naming line and column, if a column is missing or a cell does not hold what it must; or
         naming the file, if no edge joins two of the genes.
     """
-    table = open_edges(path, "a weight and a sign")
-    columns, first = _columns(table)
+    table, named = open_edges(path, "a weight and a sign")
+    columns, first = _columns(table, named)
     table = replace(table, has_header=first == 1)
     values = _weights_and_signs(table, columns, first)
     pairs = _Pairs(genes)
@@ -287,9 +286,8 @@ def _examples(names: Sequence[str]) -> str:
     return listed(names[:EXAMPLES]) + more
 
 
-def _columns(table: Table) -> tuple[dict[str, int], int]:
+def _columns(table: Table, named: dict[str, int] | None) -> tuple[dict[str, int], int]:
     """Places of the columns, and of the first row that is an edge."""
-    named = columns_of(table)
     if named is not None:
         known = {"regulator": "regulator", "target": "target", "weight": "score", "sign": "sign"}
         return {name: named[other] for name, other in known.items() if other in named}, 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.programs.headers import of_three
+from grn_tvcs.network.programs.headers import columns_of, of_three
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core.arguments import require_number
 from tvcs_core.files.shown import listed
@@ -171,7 +171,7 @@ def read_topology(path: str | Path) -> Network:
     """
     table = read_table(path)
     table.require_rectangle()
-    is_named, ends, third = of_three(table, "a topology")
+    is_named, ends, third = of_three(table, columns_of(table), "a topology")
     first = int(is_named)
     names = {row[j] for row in table.rows[first:] for j in ends}
     lower = {name: name.lower() for name in sorted(names)}

@@ -38,7 +38,7 @@ class Table:
     path
         The file, as the user named it.
     delimiter
-        The separator of cells.
+        The separator of cells; "" in a workbook.
     rows
         One list of stripped cells per line that is not blank.
     lines
@@ -55,6 +55,13 @@ class Table:
     lines: Sequence[int]
     after_blank: Sequence[int]
     has_header: bool = True
+
+    @property
+    def layout(self) -> str:
+        """The separator of cells in words, or that there is none."""
+        if not self.delimiter:
+            return "a sheet of a workbook"
+        return f"{DELIMITERS[self.delimiter]} between cells"
 
     @property
     def n_bytes(self) -> int:
@@ -192,7 +199,7 @@ def _of_sheet(path: str | Path, sheet: str | None) -> Table:
     rows = read_sheet(Path(path), sheet)
     lines = [line for line, _ in rows]
     after_blank = bytes([0, *(b - a > 1 for a, b in pairwise(lines))])
-    return Table(str(path), "\t", Rows.of(cells for _, cells in rows), lines, after_blank)
+    return Table(str(path), "", Rows.of(cells for _, cells in rows), lines, after_blank)
 
 
 def _without_comments(text: bytes) -> bytes:

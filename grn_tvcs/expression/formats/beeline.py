@@ -65,7 +65,7 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     lineage, cell = np.nonzero(is_in.T)
     cells = Cells(place[cell], lineage, at[cell, lineage], weights[cell, lineage], clocks.heads[1:])
     levels = sheet.numbers(range(1, len(sheet.columns)), refuse=True).T
-    return expression_of_cells(sheet.path, genes, levels, cells, options)
+    return expression_of_cells(sheet.path, genes, levels, cells, Options(keep=options.keep))
 
 
 def _whole(path: str | Path) -> Sheet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,7 @@ from scipy import sparse
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.from_sheet import expression_in
-from grn_tvcs.expression.judge.names import CLOCK, NAMED
-from grn_tvcs.expression.judge.roles import IGNORED, KEPT
+from grn_tvcs.expression.judge.roles import IGNORED, Roles, kind_of_gene
 from grn_tvcs.expression.missing_values import require_finite
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Column, Sheet
@@ -101,11 +100,6 @@ class Points(NamedTuple):
     size: Values
 
 
-def _kind_of(gene: str) -> str:
-    """The kind of a column that is a gene, whatever it is called."""
-    return KEPT if gene.lower() in NAMED or CLOCK.fullmatch(gene) else gene.lower()
-
-
 def points_of(cells: Cells) -> Points:
     """Find the times of series at which cells stand."""
     keys = np.stack([cells.series.astype(np.float64), cells.times], axis=1)
@@ -122,7 +116,6 @@ def expression_of_cells(
     cells: Cells,
     options: Options,
     *,
-    ignored: Collection[str] = (),
     perturbed: Sequence[str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Expression:
@@ -139,9 +132,7 @@ def expression_of_cells(
     cells
         What stands where.
     options
-        The options; only ``keep`` is used.
-    ignored
-        Genes that are left out.
+        The options; only ``keep`` and ``ignore``, for names of genes, are used.
     perturbed
         Whether a perturbation was on at each point, 0 or 1; None where that is not known.
     notes
@@ -159,17 +150,14 @@ def expression_of_cells(
         "series": [cells.names[k] for k in points.series],
         **({} if perturbed is None else {"perturbed": perturbed}),
     }
-    kinds = [*facts, *(IGNORED if gene in ignored else _kind_of(gene) for gene in genes)]
+    kinds = [*facts, *(IGNORED if g in options.ignore else kind_of_gene(g) for g in genes)]
     columns = [Column(name, -1, texts) for name, texts in facts.items()]
     columns += [Column(gene, j) for j, gene in enumerate(genes)]
     n_cells = len(cells.cell)
     if n < n_cells:
         said = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
         notes = (said, *notes)
-    return expression_in(
-        Sheet(Matrix(path, genes, values), columns, range(1, n + 1)),
-        Options(keep=options.keep),
-        kinds=kinds,
-        cells=None if (points.size == 1).all() else points.size,
-        notes=notes,
-    )
+    sheet = Sheet(Matrix(path, genes, values), columns, range(1, n + 1))
+    roles = Roles(sheet, kinds, [kinds.index("series")], Options(keep=options.keep))
+    sizes = None if (points.size == 1).all() else points.size
+    return expression_in(roles, cells=sizes, notes=notes)

@@ -94,7 +94,7 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
-def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
+def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:
     """Make a sheet of a DataFrame, and `beside` it one of the DataFrame of its samples.
 
     Named levels of the index that say something are columns, and so is an index that names genes,
@@ -124,7 +124,7 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
     else:
         if told is None:
             _refuse_turned(frame, options)
-        made = _with_index(sheet, frame.index, options, is_beside=told is not None)
+        made = _with_index(sheet, frame.index, options, part, is_beside=told is not None)
     return made if told is None else Sheet(made.grid, made.columns, made.rows, beside=told)
 
 
@@ -159,9 +159,11 @@ def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
     return sheet
 
 
-def _with_index(sheet: Sheet, index: pd.Index, options: Options, *, is_beside: bool) -> Sheet:
+def _with_index(
+    sheet: Sheet, index: pd.Index, options: Options, part: str | None, *, is_beside: bool
+) -> Sheet:
     """Turn index levels that describe samples into columns; row numbers are dropped."""
-    wanted = (options.time_column, options.sample_column, *options.series_column)
+    wanted = (options.time_column, options.sample_column, *options.series_column, part)
     asked = {*LABELS, *(name.lower() for name in wanted if name)}
     lower = [name.lower() for name in sheet.heads]
     has_time = options.time_column is not None or "time" in lower

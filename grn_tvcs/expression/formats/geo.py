@@ -14,7 +14,6 @@ from pathlib import Path
 
 from grn_tvcs.expression.clock import read_times
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core.files.rows import Rows
@@ -92,7 +91,7 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
     for i, cell in enumerate(cells):
         name, is_there, value = cell.partition(":")
         name = name.strip()
-        if is_there and name.lower() not in LABELS[-2:]:
+        if is_there and name.lower() != "sample":
             columns.setdefault(name, [""] * len(cells))[i] = value.strip()
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated, expression_of
+from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated
 from grn_tvcs.expression.options import Options
 
 OBJECT = "the AnnData"
@@ -20,10 +19,10 @@ def is_anndata(data: Any) -> bool:
     return all(hasattr(data, part) for part in PARTS)
 
 
-def read_anndata(data: Any, options: Options) -> Expression:
-    """Read an AnnData in memory as its file would be read."""
+def in_memory(data: Any, options: Options) -> Annotated:
+    """Return the parts of an AnnData in memory."""
     options.refuse_all_but(TAKES, f"{OBJECT}, which says it all itself")
-    return expression_of(_InMemory(data, options))
+    return _InMemory(data, options)
 
 
 class _InMemory(Annotated):
@@ -36,11 +35,18 @@ class _InMemory(Annotated):
     def n_samples(self) -> int:
         return len(self._data.obs)
 
-    def obs_columns(self) -> list[str]:
-        return [str(name) for name in self._data.obs.columns]
+    def columns(self, frame: str) -> list[str]:
+        return [str(name) for name in self._frame(frame).columns]
 
-    def obs(self, name: str) -> list[Any]:
-        return _values(self._data.obs[name])
+    def values(self, frame: str, name: str | None) -> list[Any]:
+        if name is None:
+            return list(self._frame(frame).index)
+        column = self._frame(frame)[name]
+        values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
+        return values
+
+    def _frame(self, frame: str) -> Any:
+        return self._data.raw.var if frame == RAW else getattr(self._data, frame)
 
     def layers(self) -> list[str]:
         return [str(name) for name in self._data.layers]
@@ -48,25 +54,11 @@ class _InMemory(Annotated):
     def has_raw(self) -> bool:
         return self._data.raw is not None
 
-    def var_columns(self) -> list[str]:
-        return [str(name) for name in self._var.columns]
-
-    def var(self, name: str | None) -> list[Any]:
-        return list(self._var.index) if name is None else _values(self._var[name])
-
-    @property
-    def _var(self) -> Any:
-        return self._data.raw.var if self.is_raw and self.has_raw() else self._data.var
-
-    def matrix(self, name: str) -> Any:
+    def matrix(self, name: str, *, is_layer: bool) -> Any:
         from scipy import sparse
 
-        if name == "X":
-            levels = self._data.X
-        elif self.is_raw and name == RAW:
-            levels = self._data.raw.X
-        else:
-            levels = self._data.layers[name]
+        data = self._data.raw if name == RAW else self._data
+        levels = self._data.layers[name] if is_layer else data.X
         if levels is None:
             raise self.error("has no X; give a layer")
         if hasattr(levels, "to_memory"):  # of a file
@@ -76,8 +68,3 @@ class _InMemory(Annotated):
         if sparse.issparse(levels):
             return sparse.csr_array(levels, dtype=np.float64)
         return np.asarray(levels, dtype=np.float64)
-
-
-def _values(column: Any) -> list[Any]:
-    values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
-    return values

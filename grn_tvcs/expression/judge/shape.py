@@ -8,8 +8,8 @@ from typing import Any
 
 from grn_tvcs.expression.clock import hold_times, read_times, rise_like_times, times_in_header
 from grn_tvcs.expression.expression import repeated
-from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, OF_IDS, SERIES
-from grn_tvcs.expression.judge.roles import LABELS
+from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, OF_IDS, SERIES
+from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import LayoutError, may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
@@ -28,27 +28,15 @@ IDENTIFIER = re.compile(
 _COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
 
 
-def refuse_wrong_shape(
-    sheet: Sheet, kinds: list[str], several: set[str], keep: Sequence[str] = ()
-) -> None:
+def refuse_wrong_shape(roles: Roles) -> None:
     """Refuse a table without names, with genes in rows, or with series but no column of times.
-
-    Parameters
-    ----------
-    sheet
-        Of samples x genes, as it is hoped.
-    kinds
-        The roles of its columns, by `kinds_of`.
-    several
-        Kinds of which there may be more than one.
-    keep
-        Names that the user declares genes.
 
     Raises
     ------
     DataError
         With the options that read it.
     """
+    sheet, kinds, keep = roles.sheet, roles.kinds, roles.options.keep
     first = sheet.cells(0)
     is_named = kinds[0] not in LABELS
     has_names = bool(first) and not any(is_number(cell) for cell in first)
@@ -67,7 +55,8 @@ def refuse_wrong_shape(
         is_gene = sheet.heads[0].lower() in {name.lower() for name in keep}
         if is_named and not is_gene and (why := are_genes(sheet.heads[0], first, sheet.heads[1:])):
             raise _of_numbers(sheet, why)
-    if twice := [name for name in repeated(kinds) if name in LABELS and name not in several]:
+    one = {*NAMED} - ({"series"} if roles.options.series_column else set())
+    if twice := [name for name in repeated(kinds) if name in one]:
         raise sheet.error(f"must have one column of each kind, found twice: {listed(twice)}", HEAD)
     names = [cell for cell in kinds if cell not in LABELS]
     is_turned = kinds[0] == "time" and has_names and read_times(first) is None

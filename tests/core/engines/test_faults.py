@@ -206,7 +206,7 @@ def test_an_address_that_nobody_answers_is_one_sentence_after_15_s(file, tmp_pat
             path.write_text(json.dumps({"id": "Scheduler-1", "address": address}))
         with pytest.raises(ValueError, match=r"^no scheduler answers at .* within 15 s"):
             Cluster(read_address(str(path) if file else address)).__enter__()
-    assert 14 < time.monotonic() - start < 25
+    assert 14 < time.monotonic() - start < 60
 
 
 def test_a_file_of_another_scheduler_than_answers_is_old(cluster, tmp_path):

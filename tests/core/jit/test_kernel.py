@@ -109,7 +109,7 @@ print(json.dumps([before, int(tie(1, 2, 3) * 0), str(cache_folder())]))
 def test_two_processes_at_once_without_a_home_share_one_cache(tmp_path):
     processes = [start_python(PROBE, tmp_path / "cache") for _ in range(2)]
     for process in processes:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == 0, err
         numba_at_import, _, shared = json.loads(out)
         assert not numba_at_import
@@ -121,6 +121,6 @@ def test_two_processes_at_once_without_a_home_share_one_cache(tmp_path):
 
 def test_without_the_jit_kernels_are_plain_functions(tmp_path):
     process = start_python(PROBE, tmp_path / "cache", NUMBA_DISABLE_JIT="1")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert not list(Path(json.loads(out)[2]).iterdir())

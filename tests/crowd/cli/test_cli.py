@@ -323,7 +323,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, sigint_of_a_terminal):
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         try:
-            stderr = process.communicate(timeout=60)[1]
+            stderr = process.communicate(timeout=300)[1]
         finally:
             process.kill()
     assert process.returncode == 130, stderr

@@ -1,36 +1,19 @@
 """A whole campaign in Chromium: by keyboard and by mouse, without script, at 360 px, offline."""
 
-import os
-import shutil
-
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from crowd_tvcs.campaign import Campaign, Worker
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
-from tests.browser import FLAGS, find_browser
 from tests.crowd.serve.conftest import PASSWORD, listening
 
 pytestmark = pytest.mark.browser
 QUALITIES = {"ann": 0.9, "bob": 0.8}
 SMALL = {"width": 360, "height": 640}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = find_browser()
-    if program is None:
-        if os.environ.get("TVCS_REQUIRE_BROWSER"):
-            pytest.fail("no Chromium found")
-        pytest.skip("no Chromium found")
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=shutil.which(program), args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
@@ -81,9 +64,14 @@ def require_usable(page, *schemes):
     page.set_viewport_size(size)
 
 
+def seen(page):
+    """Look at the task for a moment: an answer that comes sooner is not taken."""
+    page.wait_for_timeout(1000 * MIN_SECONDS + 50)
+
+
 def answered(page, number):
     page.get_by_text(f"You have answered {number}").wait_for()
-    page.wait_for_timeout(1000 * MIN_SECONDS + 50)  # what comes sooner is not taken
+    seen(page)
 
 
 def by_keyboard(page):
@@ -150,6 +138,7 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     pause_and_resume(operators, ann)
 
     bob = opened(f"/w/{tokens['bob']}", viewport=SMALL, java_script_enabled=False)
+    seen(bob)
     for number in range(1, 5):
         bob.get_by_role("button", name="good").click()
         answered(bob, number)

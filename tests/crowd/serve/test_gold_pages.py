@@ -188,7 +188,7 @@ def test_a_desk_fits_the_model_to_whoever_labels_while_nobody_waits(tmp_path, mo
         with TestClient(create_app(Served(campaign, PASSWORD)), base_url=BASE):
             for _ in range(20):
                 campaign.submit("cy", campaign.next("cy").task, "1")
-            until = time.monotonic() + 30.0
+            until = time.monotonic() + 60.0
             while (labels := campaign.state().model.labels) < 20 and time.monotonic() < until:
                 time.sleep(0.05)
         assert labels == 20

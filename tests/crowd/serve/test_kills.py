@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import random
 import signal
-import socket
 import time
 
 import pytest
@@ -14,6 +13,7 @@ from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.serve.client import DeskClient, DeskError
 from tests.crowd.campaign.test_processes import CLEAN
+from tests.makers.ports import free_port
 from tests.proofs.counts import note
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")
@@ -174,9 +174,7 @@ def place(request, tmp_path):
 
 @pytest.mark.slow
 def test_200_kills_lose_no_acknowledged_answer(place, tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     password = tmp_path / "password"
     password.write_text("a password of the operator\n")
     with speed.make(place, workers=60, tasks=3000, lease=1.0) as campaign:

@@ -162,7 +162,7 @@ def cut_off(sign, other):
 
 def await_none(connection, rows):
     """Wait until a connection that was closed has ended at the database, too."""
-    until = time.monotonic() + 30.0
+    until = time.monotonic() + 60.0
     while connection.exec_driver_sql(f"SELECT EXISTS (SELECT FROM {rows})").scalar_one():
         assert time.monotonic() < until
         time.sleep(0.01)

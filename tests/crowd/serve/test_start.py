@@ -18,6 +18,7 @@ from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.store.presence import present
 from crowd_tvcs.serve import start
 from tests.makers.commands import crowd_tvcs
+from tests.makers.ports import free_port
 
 run = partial(crowd_tvcs, "serve")
 
@@ -148,9 +149,7 @@ def test_gold_that_is_refused_leaves_nothing_written(campaign, tmp_path, gold, c
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
 def test_the_demo_serves_and_ends_on_ctrl_c(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "crowd_tvcs", "serve", "--demo", "--port", str(port)]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}

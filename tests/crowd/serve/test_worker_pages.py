@@ -180,7 +180,7 @@ def test_media_are_served_to_workers_and_only_from_the_folder(browse, tokens, se
 def test_nobody_learns_of_others(browse, tokens, campaign):
     campaign.next("bob")
     campaign.submit("bob", campaign.next("bob").task, "good")
-    page = browse(tokens["ann"]).get("/").text
+    page = re.sub('value="[^"]*"', "", browse(tokens["ann"]).get("/").text)  # no word of a token
     assert "bob" not in page
     assert "confidence" not in page
 

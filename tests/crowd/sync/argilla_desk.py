@@ -76,7 +76,7 @@ class ArgillaDesk:
             self.called(task)["responses"].append(one)
         for hook in self.hooks.values():
             request = urllib.request.Request(hook["url"], b'{"type": "response.created"}')
-            urllib.request.urlopen(request, timeout=10).close()
+            urllib.request.urlopen(request, timeout=60).close()
 
 
 def _patch_dataset(desk, query, body, number):

@@ -101,7 +101,7 @@ class Studio:
         for hook in hooks:
             body = json.dumps({"action": "ANNOTATION_CREATED"}).encode()
             request = urllib.request.Request(hook["url"], body, hook["headers"])
-            urllib.request.urlopen(request, timeout=10).close()
+            urllib.request.urlopen(request, timeout=60).close()
         return one
 
     def lets_in(self, headers, path):
@@ -233,7 +233,7 @@ OPEN = ("/api/version", "/api/token/refresh/")
 
 
 class _Handler(BaseHTTPRequestHandler):
-    timeout = 10
+    timeout = 60
 
     def _do(self):
         studio = self.server.studio

@@ -227,8 +227,11 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         ),
         (("wild.tsv", "mutant.tsv", "--seed", "-1"), "--seed must be >= 0"),
         (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),
-        (("wild.tsv", "--condition-column", "strain"), "must have one column 'strain', found 0"),
-        (("wild.tsv", "--condition-column", "x", "--genes-in-rows"), "a table for each condition"),
+        (("wild.tsv", "--condition-column", "strain"), "no column 'strain' for --condition-column"),
+        (
+            ("wild.tsv", "--condition-column", "x", "--pseudotime", "wild.tsv"),
+            "a table and pseudotimes for each condition",
+        ),
         (("wild.tsv", "one.tsv"), "one has 1; 4 per condition are needed to find anything"),
         (("wild.tsv", "nowhere.tsv"), "nowhere.tsv: No such file"),
     ],

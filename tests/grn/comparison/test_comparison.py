@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest import approx
 from scipy import stats
@@ -212,6 +213,70 @@ def test_one_table_with_a_column_is_two_tables(conditions, tmp_path):
     assert list(read_conditions(path, "State")) == ["mutant", "wild"]
 
 
+def test_a_column_of_conditions_is_read_from_any_source(conditions, tmp_path):
+    """Of the table, of its sheet of samples or of obs; a row, where genes stand in rows."""
+    table = pd.read_csv(table_of_both(conditions, tmp_path / "both.csv"), dtype={"replicate": str})
+    table.insert(0, "sample", [f"S{i}" for i in range(len(table))])
+    facts, levels = table[["sample", "Time", "replicate", "State"]], table[["sample", *GENES]]
+    turned = table.set_index("sample").T
+    sheet, of_genes = tmp_path / "sheet.csv", levels.set_index("sample").T
+    facts.to_csv(sheet, index=False)
+    levels.to_csv(tmp_path / "levels.csv.gz", index=False)
+    table.to_excel(tmp_path / "both.xlsx", index=False)
+    turned.to_csv(tmp_path / "turned.csv")
+    of_genes.to_csv(tmp_path / "of_genes.tsv", sep="\t")
+    text = ['!Series_title\t"x"\n!Sample_geo_accession\t' + "\t".join(facts["sample"])]
+    text += [
+        "!Sample_characteristics_ch1\t" + "\t".join(f"{name}: {cell}" for cell in facts[name])
+        for name in ("Time", "replicate", "State")
+    ]
+    text += ["!series_matrix_table_begin", of_genes.to_csv(sep="\t", index_label="ID_REF").strip()]
+    (tmp_path / "x_series_matrix.txt").write_text(
+        "\n".join([*text, "!series_matrix_table_end", ""]), encoding="utf-8"
+    )
+    sources = [
+        (tmp_path / "both.xlsx", {}),
+        (tmp_path / "turned.csv", {"genes_in_rows": True}),
+        (tmp_path / "levels.csv.gz", {"samples": sheet}),
+        (tmp_path / "of_genes.tsv", {"samples": sheet, "genes_in_rows": True}),
+        (tmp_path / "x_series_matrix.txt", {}),
+        (table, {}),
+        (table.set_index(["Time", "State", "replicate"]).drop(columns="sample"), {}),
+        (turned, {"genes_in_rows": True}),
+        (levels, {"samples": facts}),
+        (of_genes, {"samples": facts.set_index("sample"), "genes_in_rows": True}),
+    ]
+    for data, options in sources:
+        parts = read_conditions(data, "state", ("wild", "mutant"), **options)
+        for part, wanted in zip(parts.values(), conditions, strict=True):
+            assert part.series == wanted.series
+            assert part.genes == wanted.genes
+            assert part.values == approx(wanted.values, abs=1e-9)
+
+
+def test_a_column_of_conditions_of_obs(conditions, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    pytest.importorskip("h5py")
+    table = pd.read_csv(table_of_both(conditions, tmp_path / "both.csv"), dtype={"replicate": str})
+    table.index = [f"S{i}" for i in range(len(table))]
+    obs, var = table[["Time", "replicate", "State"]], pd.DataFrame(index=list(GENES))
+    made = anndata.AnnData(table[list(GENES)].to_numpy(), obs, var)
+    made.write_h5ad(tmp_path / "both.h5ad")
+    for data in (made, tmp_path / "both.h5ad"):
+        parts = read_conditions(data, "State")
+        assert list(parts) == ["mutant", "wild"]
+        for part, wanted in zip(parts.values(), conditions[::-1], strict=True):
+            assert part.series == wanted.series
+            assert part.values == approx(wanted.values, abs=1e-9)
+    with pytest.raises(ValueError, match="no column 'stat' for --condition-column; did you mean"):
+        read_conditions(made, "stat")
+
+
+def test_pseudotimes_have_no_column_of_conditions(tmp_path):
+    with pytest.raises(ValueError, match="give a table and pseudotimes for each condition"):
+        read_conditions(tmp_path / "x.csv", "state", pseudotime=tmp_path / "y.csv")
+
+
 def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
     path = tmp_path / "t.tsv"
     body = "".join(
@@ -231,9 +296,9 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
         (
             "stat",
             (),
-            "must have one column 'stat', found 0; did you mean 'State'\\?; the columns are",
+            "has no column 'stat' for --condition-column; did you mean 'State'\\?; it has",
         ),
-        ("Strain", (), "must have one column 'Strain', found 0; the columns are Time, replicate"),
+        ("Strain", (), "has no column 'Strain' for --condition-column; it has Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
         ("replicate", (), "must name two conditions, found 10: .*name two of them by --conditions"),
         ("state", ("wild",), "must name two conditions, found 1: wild; give the table of the oth"),

@@ -197,9 +197,9 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
     sheet = write(f"sample,Time,Replicate,Cold\n{body}", "s.csv")
     path = write(turned(levels(rng), samples))
     said, ways = refused(path, samples=sheet, genes_in_rows=True)
-    assert "replicate makes series of one time each: it numbers groups" in said
+    assert "Replicate makes series of one time each: it numbers groups" in said
     assert ways == [
-        {"ignore": ("replicate",), "replicates": one} for one in ("unpaired", "average")
+        {"ignore": ("Replicate",), "replicates": one} for one in ("unpaired", "average")
     ]
     found = Expression.of(path, samples=sheet, genes_in_rows=True, **ways[0])
     assert [len(found.times[rows]) for rows in found.pieces().values()] == [6, 6, 6]

@@ -11,18 +11,11 @@ from playwright.sync_api import expect
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, read_network, score
 from grn_tvcs.report.report import render
-from tests.browser import chromium
 
 pytestmark = pytest.mark.browser
 HOSTILE = ["<script>window.hacked=1</script>", "=HYPERLINK(1)", '"onmouseover=window.hacked=1 x="']
 NAMES = "tvcs.shown.map((k) => [tvcs.name(tvcs.edges.from[k]), tvcs.name(tvcs.edges.to[k])])"
 SETTLED = "html[data-ready=yes][data-layout=settled]"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def written(folder, network, expression, **more):

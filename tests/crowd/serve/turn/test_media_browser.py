@@ -8,7 +8,6 @@ from playwright.sync_api import Error
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.desk import Served
-from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
 from tests.crowd.serve.turn.files import GIF, HOSTILE, JPEG, KINDS, POLYGLOTS, WEBP, mp3, png, wav
 
@@ -31,12 +30,6 @@ FILMED = """async () => {
   const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
   return btoa(String.fromCharCode(...bytes));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
+from playwright.sync_api import expect
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
@@ -18,7 +19,6 @@ from crowd_tvcs.serve import api, operator, start, worker
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Cookies, Served
 from crowd_tvcs.serve.prefix import OWN, prefix_of
-from tests.browser import chromium
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
 
@@ -178,15 +178,15 @@ def test_the_cookies_of_two_campaigns_have_names_of_their_own():
 
 @pytest.mark.browser
 @pytest.mark.parametrize("proxy", list(PROXIES)[:2])
-def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign, proxy):
+def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign, proxy, browser):
     served.pages.least = 0.3
-    with listening(PROXIES[proxy](create_app(served))) as url, chromium() as browser:
+    with listening(PROXIES[proxy](create_app(served))) as url:
         page, asked = browser.new_page(), []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{url}{ROOT}/w/{tokens['ann']}")
-        page.wait_for_timeout(500)
-        assert page.locator("#content img").evaluate("(one) => one.naturalWidth") == 1
-        assert page.locator("details img").evaluate("(one) => one.naturalWidth") == 1
+        for place in ("#content img", "details img"):
+            expect(page.locator(place)).to_have_js_property("naturalWidth", 1)
+        page.wait_for_timeout(500)  # a picture counts as seen from when it is there
         page.keyboard.press("2")
         page.get_by_text("You have answered 1").wait_for()
         page.goto(f"{url}{ROOT}/operator")
@@ -194,7 +194,11 @@ def test_a_browser_below_a_prefix_asks_for_nothing_else(served, tokens, campaign
         page.keyboard.press("Enter")
         page.get_by_role("link", name="Assess all tasks").click()
         page.locator("#advised table").wait_for()
-        page.wait_for_timeout(2500)  # it asks for figures by itself
+        for _ in range(600):  # it asks for figures by itself
+            if asked.count(f"{url}{ROOT}/operator") >= 3:
+                break
+            page.wait_for_timeout(100)
         assert all(one.startswith(f"{url}{ROOT}/") for one in asked)
         assert asked.count(f"{url}{ROOT}/operator") >= 3
+        page.close()
     assert campaign.state().settings.answers == 1

@@ -9,11 +9,12 @@ from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
-from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
 from tests.crowd.serve.turn.files import png
 
 pytestmark = pytest.mark.browser
+PATIENCE = 60.0
+"""Seconds that a busy machine may take for what comes at once elsewhere."""
 SMALL = {"width": 360, "height": 640}
 LONG = "\n\n".join(f"Paragraph {k}. " + "Words that go on. " * 40 for k in range(30))
 ARABIC, HEBREW = "هل هذا صحيح؟ نعم.", "שלום עולם."
@@ -23,12 +24,6 @@ SIGHT = """(one) => {
 }"""
 PRESS = """([key, code, more]) => document.activeElement.dispatchEvent(new KeyboardEvent(
     "keydown", {key, code, bubbles: true, cancelable: true, ...more}))"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -100,6 +95,21 @@ def labels(campaign):
     return [state.classes[k] for _, _, k in state.given]
 
 
+def skipped(campaign):
+    with campaign.store.read() as (connection, _):
+        found = connection.exec_driver_sql("SELECT task FROM audit WHERE what = 'skip'")
+        return found.scalars().all()
+
+
+def require(page, find, wanted):
+    """Wait until what is found is what is wanted; a moment later it must still be that."""
+    until = time.monotonic() + PATIENCE
+    while find() != wanted and time.monotonic() < until:
+        page.wait_for_timeout(50)
+    seen(page)
+    assert find() == wanted
+
+
 def hold(page, key, seconds=1.5):
     """Hold a key down, which repeats 20 times a second."""
     until = time.monotonic() + seconds
@@ -114,33 +124,33 @@ def hold(page, key, seconds=1.5):
 def test_a_key_that_is_held_answers_at_most_one_task(desk, opened, has_script):
     place, campaign, _ = desk()
     page = opened(place, java_script_enabled=has_script)
-    hold(page, "Enter", 3.0)
+    hold(page, "Enter")
     assert labels(campaign) == []  # the focus is on no button
     page.get_by_role("button", name="good").focus()
-    hold(page, "Enter", 3.0)
-    assert labels(campaign) == ["good"]
+    hold(page, "Enter")
+    require(page, lambda: labels(campaign), ["good"])
     page.get_by_role("button", name="bad").focus()
     hold(page, "Space")
-    assert labels(campaign) == ["good", "bad"]
+    require(page, lambda: labels(campaign), ["good", "bad"])
 
 
 def test_keys_of_answers_skip_and_undo_that_are_held(desk, opened):
     place, campaign, _ = desk()
     page = opened(place)
     hold(page, "2")
-    assert labels(campaign) == ["good"]
+    page.get_by_text("You have answered 1").wait_for()
+    require(page, lambda: labels(campaign), ["good"])
     page.keyboard.press("1")
     page.get_by_text("You have answered 2").wait_for()
     seen(page)
     hold(page, "u")
-    assert labels(campaign) == ["good"]
+    page.get_by_text("You have answered 1").wait_for()
+    require(page, lambda: labels(campaign), ["good"])
     page.keyboard.press("s")
     page.keyboard.type("dark")
     task = page.locator("[name=task]").first.input_value()
     hold(page, "Enter")
-    with campaign.store.read() as (connection, _):
-        skipped = connection.exec_driver_sql("SELECT task FROM audit WHERE what = 'skip'").all()
-    assert skipped == [(task,)]
+    require(page, lambda: skipped(campaign), [task])
     assert labels(campaign) == ["good"]
 
 
@@ -174,10 +184,7 @@ def test_a_double_click_without_script_answers_one_task(desk, opened):
     for number in (1, 2):
         seen(page)
         page.get_by_role("button", name="good").dblclick()
-        for _ in range(200):  # until the first click's answer is kept
-            if len(labels(campaign)) >= number:
-                break
-            page.wait_for_timeout(50)
+        require(page, lambda number=number: labels(campaign), ["good"] * number)
         reopen(page)
         page.get_by_text(f"You have answered {number}").wait_for()
     assert labels(campaign) == ["good", "good"]
@@ -190,6 +197,7 @@ def test_a_picture_that_is_on_its_way_is_not_answered(desk, opened, browser):
     waiting = []
     page.route("**/media/**", lambda route: waiting.append(route))
     page.goto(place, wait_until="commit")
+    page.wait_for_load_state("domcontentloaded")  # its script runs
     page.locator("#content img").wait_for(state="attached")
     seen(page)
     page.keyboard.press("1")
