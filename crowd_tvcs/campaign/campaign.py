@@ -135,7 +135,7 @@ class Campaign(Desk):
             gold, once gold shows that so many of such labels are right.
         least_gain
             A task whose next labels are expected to add less than this to its accuracy, each, is
-            not handed out, unless its minimum asks for them. None for `estimates.WORTH` beside a
+            not handed out, unless its minimum asks for them. None for `DEFAULT_MIN_GAIN` beside a
             target below 1 in a dependent model, and for no such rule otherwise.
         model
             ``"dependent"``: what several answers are worth together is fitted to the gold answers
