@@ -12,7 +12,7 @@ on until every task is done by the rule:
 - ``today``: independent workers, a label must add .01;
 - ``target``: the model of dependence, until the confidence is .95;
 - ``shown``: until gold shows that .95 of such labels are right;
-- ``shown, worth``: likewise, and only labels that add `DEFAULT_MIN_GAIN`, as `campaign init --target .95`;
+- ``shown, worth``: likewise, and labels add `DEFAULT_MIN_GAIN`, as `campaign init --target .95`;
 - ``worth``: until no label adds `DEFAULT_MIN_GAIN`, without a target.
 
 With --least the first and the last, by every such worth in turn. *ahead*: right labels beyond those

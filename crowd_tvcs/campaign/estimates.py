@@ -32,8 +32,8 @@ def first_model(model: str, target: float, least_gain: float | None) -> dict[str
     target
         Confidence with which a task is done.
     least_gain
-        Least that a label must add for a task to be handed out; None for `DEFAULT_MIN_GAIN` beside a target
-        below 1 where workers err together, and for any gain otherwise.
+        Gain that a label must add for a task to be handed out. None for `DEFAULT_MIN_GAIN` if the
+        model is dependent and the target below 1, and for any gain otherwise.
     """
     is_dependent = checked_model(model) == "dependent"
     if least_gain is None and is_dependent and target < 1.0:
