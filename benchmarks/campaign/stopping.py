@@ -12,8 +12,7 @@ on until every task is done by the rule:
 - ``today``: independent workers, a label must add .01;
 - ``target``: the model of dependence, until the confidence is .95;
 - ``shown``: until gold shows that .95 of such labels are right;
-- ``shown, worth``: likewise, and only labels that add `DEFAULT_MIN_GAIN`, as `campaign init
---target .95`;
+- ``shown, worth``: likewise, and labels add `DEFAULT_MIN_GAIN`, as `campaign init --target .95`;
 - ``worth``: until no label adds `DEFAULT_MIN_GAIN`, without a target.
 
 With --least the first and the last, by every such worth in turn. *ahead*: right labels beyond those
@@ -34,9 +33,8 @@ import numpy as np
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, read_gold
-from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
+from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN, FIRST_LABEL_BOOST
 from crowd_tvcs.belief.gain import gain_per_label
-from crowd_tvcs.campaign.estimates import DEFAULT_MIN_GAIN
 from crowd_tvcs.campaign.stored_model import fitted_to
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
 from crowd_tvcs.routing.routing import next_batch, routing_scores

@@ -136,8 +136,8 @@ class Campaign(Desk):
             gold, once gold shows that so many of such labels are right.
         min_gain
             A task whose next labels are expected to add less than this to its accuracy, each, is
-            not handed out, unless its minimum asks for them. None for `estimates.DEFAULT_MIN_GAIN`
-            beside a target below 1 in a dependent model, and for no such rule otherwise.
+            not handed out, unless its minimum asks for them. None for `DEFAULT_MIN_GAIN` beside a
+            target below 1 in a dependent model, and for no such rule otherwise.
         model
             ``"dependent"``: the dependence of errors is fitted to the gold answers
             (`crowd_tvcs.skills.dependence`), with usual values if there are none.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings
@@ -19,8 +20,6 @@ from crowd_tvcs.skills.dependence_fit import NO_GOLD, fit_dependence
 from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
-
-DEFAULT_MIN_GAIN = 0.01  # least gain of a label beside a target, see docs/campaigns.md
 
 
 def first_model(model: str, target: float, min_gain: float | None) -> dict[str, Any]:
@@ -33,8 +32,8 @@ def first_model(model: str, target: float, min_gain: float | None) -> dict[str, 
     target
         Confidence with which a task is done.
     min_gain
-        Least that a label must add for a task to be handed out; None for `DEFAULT_MIN_GAIN` beside
-        a target below 1 where workers err together, and for any gain otherwise.
+        Gain that a label must add for a task to be handed out. None for `DEFAULT_MIN_GAIN` if the
+        model is dependent and the target below 1, and for any gain otherwise.
     """
     is_dependent = checked_model(model) == "dependent"
     if min_gain is None and is_dependent and target < 1.0:

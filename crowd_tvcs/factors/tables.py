@@ -73,7 +73,7 @@ def read_kinds(path: str | Path) -> QualityFile:
     Raises
     ------
     DataError
-        Naming the file, the line and the column of what is wrong.
+        With the file, the line and the column of the wrong cell.
     """
     return read_quality(path, KIND)
 

@@ -1,4 +1,4 @@
-"""Assignment: the pairs of workers and tasks, and what can be expected of them."""
+"""Assignment: pairs of workers and tasks, with their expected accuracy."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assignment:
-    """Which worker labels which task.
+    """An assignment of workers to tasks.
 
     Attributes
     ----------
     plan
-        The plan that it answers; workers and tasks are in its order.
+        The plan that the assignment answers; workers and tasks are in its order.
     assigned
         The pairs.
     method
-        Name of the method that made it.
+        Name of the method that made the assignment.
     reason
         Why the method stopped, in words.
     duals
@@ -42,7 +42,7 @@ class Assignment:
     facts
         Further figures of the method, such as the number of iterations.
     certificate
-        Bound on what any assignment can reach, or None: no bound was proved.
+        Bound on the accuracy of any assignment; None if no bound was proved.
     """
 
     plan: Plan
@@ -110,7 +110,7 @@ class Assignment:
     def standard_error(self) -> float:
         """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
 
-        All tasks use the same random numbers, so it is the mean of theirs.
+        All tasks use the same random numbers, so it is the mean of their standard errors.
         """
         return float(self._accuracies[1].mean())
 
@@ -160,7 +160,7 @@ class Assignment:
         return None if self.plan.cost is None else spent(self.plan.cost, self.support)
 
     def binding(self) -> dict[str, Any]:
-        """Count the caps that bind: those that are used up and lie below what is possible."""
+        """Count the caps that bind: used up, and below the number of allowed pairs."""
         plan = self.plan
         per_worker, per_task = plan.room
         most_tasks, most_workers = plan.max_tasks_per_worker, plan.max_workers_per_task

@@ -1,4 +1,4 @@
-"""What a method proves beside its assignment: duals of its score, and a bound with its prices."""
+"""Duals of the score of a method, and the proof of a bound: its prices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tvcs_core import Projection
 
 @dataclass(frozen=True, eq=False)
 class Duals:
-    """What one more unit of each cap is worth to the score that a method projects.
+    """Duals of the caps: gains of the score that a method projects by one more unit of each.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Duals:
         Dual of every worker's cap, of every task's cap and of the budget, all >= 0. One more
         unit of a cap adds at most this much to the score.
     unit
-        What the score is. It is the expected accuracy for no method so far.
+        Name of the score. No method so far projects the expected accuracy.
     is_price
         Whether the score means something to an operator.
     """
@@ -67,7 +67,7 @@ class PlanProof:
         Parts that all assignments fall into, each with prices and a bound of its own. If there
         are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
     bound_by_prices
-        The same as `bound` without leaves.
+        Bound that the prices above prove without leaves; None if it is `bound`.
     money_price
         Price of one more unit of money, >= 0; None for a plan without money.
     """

@@ -192,7 +192,7 @@ def money_there_is(plan: Terms) -> float:
 def kept_within(plan: Terms, support: Bools, told: Floats) -> Bools:
     """Meet the minimums and forced pairs, then keep pairs of `support` while all limits allow it.
 
-    Of the pairs of `support`, those go first that have the most `told`, of shape (workers, tasks).
+    Pairs of `support` go in the order of `told`, of shape (workers, tasks), the largest first.
 
     Raises
     ------

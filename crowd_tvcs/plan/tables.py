@@ -176,7 +176,7 @@ def _priors_of_tasks(
     tasks: Sequence[str],
     usual: Sequence[float] | None,
 ) -> NDArray[np.float64]:
-    """Chance of every class of every task, taken out of `rows`; `usual` for tasks without one."""
+    """Take the priors of tasks out of `rows`: (tasks, classes); `usual` for tasks without."""
     k = len(columns)
     out = np.array(checked_prior(usual, len(tasks), k))
     place = {name: j for j, name in enumerate(tasks)}
@@ -209,7 +209,7 @@ class _Column:
         self.is_given = False
 
     def caps(self, given: int | None) -> int | NDArray[np.int64] | None:
-        """The number that was given if no table changed it, so that `Plan` names it right."""
+        """Return the given number if no table changed it, so that errors of `Plan` show it."""
         return np.array(self.values, dtype=np.int64) if self.is_given else given
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.routing.routing import is_worth_buying, next_batch, routing_scores
@@ -29,8 +30,6 @@ from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2  # of the tasks with known labels
 BATCH = 0.1  # answers per task that an adaptive policy buys at once
-# Expected right labels that one more label must add; as in campaigns (docs/campaigns.md).
-DEFAULT_MIN_GAIN = 0.01
 NO_LIMIT = 0  # as a number of labels per task
 CONFIDENT = 0.95  # confidence of a confident label
 TIE = 1e-12  # rounding of probabilities that tie

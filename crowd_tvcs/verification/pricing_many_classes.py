@@ -32,7 +32,7 @@ def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
     k, e, prior = plan.n_classes, plan.common_error, _prior(plan, j)
     matrices = plan.confusion
     if matrices is None:
-        matrices = even_matrices(plan.table.values[:, j], k)
+        matrices = even_matrices(plan.quality.columns(np.array([j])).values[:, 0], k)
     drawn = shares(plan, j)
     if plan.error_shares is not None:
         prior = seeming_prior(prior, drawn, e)

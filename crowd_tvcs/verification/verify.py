@@ -23,20 +23,12 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
-from crowd_tvcs.verification import factors
-from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
-from crowd_tvcs.verification.pricing import MAX_JOINING_LOSS, accuracy
-from crowd_tvcs.verification.pricing_common_error import (
-    payoff,
-    scale_of_equals,
-    seeming_chances,
-    seeming_right,
-)
 from crowd_tvcs.verification.record_checks import (
     ACCURACY,
     BRANCHES,
@@ -51,7 +43,6 @@ from crowd_tvcs.verification.record_checks import (
 )
 from crowd_tvcs.verification.result import Verification
 from crowd_tvcs.verification.summary_checks import (
-    LARGE_ERROR,
     Found,
     refuted,
     uncertified,
@@ -114,13 +105,13 @@ def verify(
     out = Verification(changed_outputs(folder, record))
     pairs = read_pairs(folder / "assignment.csv", plan, out.violations)
     out.violations += broken(plan, pairs)
-    values, least, most = _accuracies(plan, pairs)
+    values, least, most = accuracies(plan, pairs)
     out.accuracy = math.fsum(values) / values.size
     out.violations += uncertified(summary)
     listed = None
     if not plan.is_table:
-        given = factors.read_accuracies(folder / ACCURACY, plan)
-        wrong = factors.wrong_tasks(plan, pairs, given, (least, most))
+        given = read_accuracies(folder / ACCURACY, plan)
+        wrong = wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
     by_prices = None
@@ -170,35 +161,6 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
     if "confusion" in tables:
         return plan, read_confusion(tables["confusion"], plan.quality.workers)[0]
     return plan, tuple(map(str, range(plan.n_classes)))
-
-
-def _accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
-    """Accuracy of every task, from below, and the range in which another may give it.
-
-    The range is a point for teams that are not large.
-    """
-    if not plan.is_table:
-        return factors.accuracies(plan, pairs)
-    support = pairs.support
-    if plan.model is not None:
-        bounds = []
-        for j, chosen in enumerate(support.T):
-            matrices, prior = multiclass.chances(plan, j)
-            pays = payoff(multiclass.shares(plan, j), plan.common_error)
-            bounds.append(multiclass.accuracy(matrices[chosen], prior, pays))
-        low, high = np.array(bounds).T
-        # The method draws outcomes where it has more than these and workers differ.
-        is_large = (
-            plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MAX_EXACT_OUTCOMES
-        )
-        off = np.where(is_large | (low < high), multiclass.N_STANDARD_ERRORS * LARGE_ERROR, 0.0)
-        return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
-    values = seeming_right(plan.table.values, plan.common_error)
-    voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
-    priors = seeming_chances(plan).tolist()
-    bounds = [accuracy(q, p) for q, p in zip(voters, priors, strict=True)]
-    low, high = scale_of_equals(plan.common_error).of(np.array(bounds)).T
-    return low, np.where(low < high, low - MAX_JOINING_LOSS, low), high
 
 
 def _deviation(

@@ -1,4 +1,4 @@
-"""Check the accuracies of a plan by kinds of tasks, task by task in NumPy."""
+"""Check the accuracies of the tasks of a plan, in plain NumPy."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.pricing import MAX_EXACT_VOTERS, MAX_JOINING_LOSS, accuracy
+from crowd_tvcs.verification.pricing_common_error import (
+    Scale,
+    payoff,
+    scale_of_equals,
+    seeming_chances,
+    seeming_right,
+)
 from crowd_tvcs.verification.side_constraints import TOLERANCE
 from crowd_tvcs.verification.summary_checks import LARGE_ERROR
 from tvcs_core.files.errors import DataError
@@ -26,26 +33,31 @@ Integers = NDArray[np.int64]
 
 
 def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
-    """Accuracy of every task, from below, and the range in which another may give it.
+    """Return the accuracy of every task, from below, and the range in which another may give it.
 
     The range is a point for teams that are computed outcome by outcome.
     """
-    answers = pairs.answers
+    answers, e = pairs.answers, plan.common_error
     start = np.concatenate([[0], np.cumsum(answers)])
+    scale, is_binary = scale_of_equals(e), plan.n_classes == 2 and plan.model is None
+    prior = plan.prior if plan.class_prior is None else plan.class_prior
+    seems = seeming_chances(plan)
     out = np.empty((3, answers.size))
     known: dict[Any, tuple[float, float, float]] = {}
     for size in np.unique(answers).tolist():
         tasks = np.flatnonzero(answers == size)
         rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
-        quality = plan.factors.of_pairs(rows, tasks[:, None])
-        if plan.class_prior is None and size <= MAX_EXACT_VOTERS:
-            out[:, tasks] = _of_equals(quality, plan.prior[tasks])
+        quality = plan.quality.of_pairs(rows, tasks[:, None])
+        if is_binary and size <= MAX_EXACT_VOTERS:
+            out[:, tasks] = scale.of(_of_equals(seeming_right(quality, e), seems[tasks]))
             continue
-        for j, q in zip(tasks.tolist(), quality, strict=True):
-            prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j]
-            key = (prior.tobytes(), np.sort(q).tobytes())
-            if key not in known:
-                known[key] = _of_one(q, prior, plan.n_classes)
+        for j, workers, q in zip(tasks.tolist(), rows, quality, strict=True):
+            team = np.sort(q) if plan.confusion is None else workers
+            key = (prior[j].tobytes(), team.tobytes())
+            if key not in known and is_binary:
+                known[key] = _of_two(seeming_right(q, e), float(seems[j]), scale)
+            elif key not in known:
+                known[key] = _of(plan, j, workers)
             out[:, j] = known[key]
     low, least, most = out
     return low, least, most
@@ -64,14 +76,19 @@ def _of_equals(quality: Floats, prior: Floats) -> Floats:
     return out
 
 
-def _of_one(quality: Floats, prior: Any, n_classes: int) -> tuple[float, float, float]:
-    """Accuracy of one task from below, and its range."""
-    if n_classes == 2:
-        low, high = accuracy(quality[quality != 0.5], float(prior))
-        return low, low if low == high else low - MAX_JOINING_LOSS, high
-    low, high = multiclass.accuracy(multiclass.even_matrices(quality, n_classes), prior)
+def _of_two(quality: Floats, prior: float, scale: Scale) -> tuple[float, float, float]:
+    """Return the accuracy of one task of two classes from below, and its range."""
+    low, high = (scale.of(value) for value in accuracy(quality[quality != 0.5], prior))
+    return low, low if low == high else low - MAX_JOINING_LOSS, high
+
+
+def _of(plan: Plan, j: int, workers: Integers) -> tuple[float, float, float]:
+    """Return the accuracy of task j by the matrices of its workers from below, and its range."""
+    matrices, prior = multiclass.chances(plan, j)
+    pays = payoff(multiclass.shares(plan, j), plan.common_error)
+    low, high = multiclass.accuracy(matrices[workers], prior, pays)
     # The method draws outcomes where it has more than these and workers differ.
-    is_large = float(n_classes) ** quality.size > multiclass.MAX_EXACT_OUTCOMES or low < high
+    is_large = float(plan.n_classes) ** workers.size > multiclass.MAX_EXACT_OUTCOMES or low < high
     off = multiclass.N_STANDARD_ERRORS * LARGE_ERROR if is_large else 0.0
     return low, max(low - off, 0.0), min(high + off, 1.0)
 
