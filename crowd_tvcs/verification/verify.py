@@ -26,7 +26,6 @@ from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification import factors
 from crowd_tvcs.verification import pricing_many_classes as multiclass
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
-from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.claims import LARGE_ERROR, Found, refuted, uncertified, unchecked
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.foresight import foreseen
@@ -42,7 +41,6 @@ from crowd_tvcs.verification.result import Verification
 from crowd_tvcs.verification.tables import find_tables
 from crowd_tvcs.verification.written import (
     ACCURACY,
-    BRANCHES,
     PRICES,
     TABLES,
     Record,
@@ -116,7 +114,6 @@ def verify(
         wrong = factors.wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
-    by_prices = None
     said, has_prices = summary.get("bound"), PRICES in record.outputs
     if (said is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
@@ -124,15 +121,11 @@ def verify(
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            by_prices = _bound(plan, prices, pairs, values, say)
+            out.bound = usable(_bound(plan, prices, pairs, values, say))
         except ValueError as error:
             out.violations.append(str(error))
-        by_prices = out.bound = usable(by_prices)
-        if BRANCHES in record.outputs:
-            out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
-        by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
         _foreseen(plan, pairs, record, tables),
     )  # fmt: skip
@@ -233,13 +226,3 @@ def _foreseen(
     if told is None or plan_error != plan.common_error:
         return None
     return partial(foreseen, told, plan.table.values, pairs.support)
-
-
-def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
-    """Return the bound of a tiny plan whose gap was branched on."""
-    document = read_json(path)
-    try:
-        return usable(bound_of_branches(plan, document))
-    except ValueError as error:
-        out.violations.append(f"{path.name}: {error}")
-        return None
