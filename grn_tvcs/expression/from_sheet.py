@@ -37,25 +37,13 @@ Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 
-def expression_in(
-    roles: Roles, *, cells: Values | None = None, notes: tuple[str, ...] = ()
-) -> Expression:
-    """Return the expression in a table; see `Expression.of`.
-
-    Parameters
-    ----------
-    roles
-        The table, with the roles of its columns.
-    cells
-        How many cells each row is the mean of; None where each is one sample.
-    notes
-        Earlier changes to the samples.
-    """
+def expression_in(roles: Roles) -> Expression:
+    """Return the expression in a table, the roles of whose columns are known."""
     sheet, missing = roles.sheet, roles.options.missing
     genes, values, times, unit = _contents(roles)
     samples = Samples(roles, times)
     names, rows = series_of(samples)
-    notes += said_of_unit(unit) if names else ()
+    notes = said_of_unit(unit) if names else ()
     if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(np.isnan(times)).tolist()
@@ -89,7 +77,6 @@ def expression_in(
         on,
         notes=(*notes, *([note] if note else ())),
         at_rest=values[n:],
-        cells=None if cells is None else cells[series.rows],
     )
 
 

@@ -93,7 +93,7 @@ class Annotated(ABC):
                 f"{listed(known) or 'its index alone'}"
             )
         values = self.values(frame, column)
-        if column is not None and (unnamed := [v for v in values if v != v or not str(v)]):
+        if unnamed := [v for v in values if v != v or not str(v)]:
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
         if twice := repeated(names):
@@ -292,8 +292,10 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> list[str]:
+def _of_points(
+    on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated
+) -> NDArray[np.bool_]:
     share = np.bincount(point, weights=on) / np.bincount(point)
     if not np.isin(share, (0.0, 1.0)).all():
         raise data.error("samples of one time and series must agree in it", "perturbed")
-    return [f"{value:.0f}" for value in share]
+    return np.asarray(share == 1.0)
