@@ -6,7 +6,6 @@ A sample without a time is at rest; in a table without a time all are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,14 @@ from grn_tvcs.expression.judge.genes import (
 from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
-from grn_tvcs.expression.judge.series import Samples, Series, averaged, check_series, series_of
+from grn_tvcs.expression.judge.series import (
+    Samples,
+    Series,
+    Times,
+    averaged,
+    check_series,
+    series_of,
+)
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
 from grn_tvcs.expression.options import may_read, option_words
@@ -80,17 +86,8 @@ def expression_in(roles: Roles) -> Expression:
     )
 
 
-class _Contents(NamedTuple):
-    """Genes, their levels (samples, genes), times and the unit of times."""
-
-    genes: list[int]
-    values: NDArray[np.float64]
-    times: NDArray[np.float64]
-    unit: str
-
-
-def _contents(roles: Roles) -> _Contents:
-    """Judge the columns and read their numbers."""
+def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
+    """Return the columns of genes, their levels (samples, genes), times and the unit of times."""
     sheet, kinds, options = roles.sheet, roles.kinds, roles.options
     path, time = sheet.path, roles.place("time")
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
@@ -111,7 +108,7 @@ def _contents(roles: Roles) -> _Contents:
         genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(roles, genes, values)
     warn_of_names(path, [sheet.heads[j] for j in genes])
-    return _Contents(genes, values, times, unit)
+    return genes, values, times, unit
 
 
 def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:

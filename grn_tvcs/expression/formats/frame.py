@@ -14,7 +14,7 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes
-from grn_tvcs.expression.missing_values import require_finite
+from grn_tvcs.expression.missing_values import FILL, remedy_of, said_of_missing
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.warned import warn_user
@@ -58,8 +58,15 @@ class Frame(Grid):
         places = np.array(rows, dtype=int)
         for k, j in enumerate(columns):
             values[:, k] = self._numbers(self._frame.iloc[places - 1, j], places, j)
-        error = lambda what, i, k: self.error(what, rows[i], columns[k])  # noqa: E731
-        require_finite(values, error, refuse=refuse)
+        if (bad := np.argwhere(np.isinf(values))).size:
+            i, k = bad[0].tolist()
+            found = str(values[i, k])
+            what = f"must be a finite number, found {found}{remedy_of(found)}"
+            raise self.error(what, rows[i], columns[k])
+        if refuse and (gaps := np.argwhere(np.isnan(values))).size:
+            i, k = gaps[0].tolist()
+            what = said_of_missing("NaN", len(gaps))
+            raise may_read(self.error(what, rows[i], columns[k]), FILL)
         return values
 
     def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
