@@ -78,7 +78,7 @@ def by_columns(samples: Samples) -> dict[int, str]:
     for i in samples.rows:
         for j, texts in zip(samples.roles.labels, cells, strict=True):
             if not texts[i]:
-                kind = sheet.heads[j].lower()
+                kind = sheet.heads[j].lower() or "name of its series"
                 raise sheet.error(f"every sample needs a {kind}, found an empty cell", i, j)
         label[i] = "/".join(texts[i] for texts in cells) or "1"
     return label
