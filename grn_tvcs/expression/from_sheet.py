@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
@@ -160,19 +160,18 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
                 ),
                 {"ignore": (str(j + 1),)},
             )
-    if twice := repeated([header[j] for j in genes]):
+    names = [header[j] for j in genes]
+    if twice := describe_repeated("gene names", names):
         remedy = (
             "rename or remove them, or average what has one name (R: limma::avereps, pandas: "
             "groupby and mean)"
         )
-        if any(map(DATE.fullmatch, twice)):
+        if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
                 "a spreadsheet made dates of names such as MARCH1 and MARC1, so these may be "
                 "different genes: do not average them, take the names from the source of the table"
             )
-        raise sheet.error(
-            f"gene names must be different, found twice: {listed(twice)}; {remedy}", row=HEAD
-        )
+        raise sheet.error(f"{twice}; {remedy}", row=HEAD)
 
 
 def perturbed_in(samples: Samples) -> Flags | None:

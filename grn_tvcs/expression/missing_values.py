@@ -64,7 +64,7 @@ def numbers_with_gaps(
             raise _no_number(table, cells, lines, columns, {(i, k) for i, k in places})
     if refuse and first is not None:
         cell, *place = first
-        raise may_read(table.error(said_of_missing(cell, n_gaps), *place), FILL)
+        raise may_read(table.error(describe_missing(cell, n_gaps), *place), FILL)
     return values
 
 
@@ -77,7 +77,7 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
     return int((~np.isfinite(values)).sum()) == n_gaps
 
 
-def said_of_missing(cell: str, n: int) -> str:
+def describe_missing(cell: str, n: int) -> str:
     """Say that the first of `n` missing values is refused, and what to do."""
     return (
         f"must be a number, found {shown(cell)}; of all cells {n} are missing: give --missing drop "

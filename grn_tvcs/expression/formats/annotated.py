@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
@@ -96,8 +96,8 @@ class Annotated(ABC):
         if unnamed := [v for v in values if v != v or not str(v)]:
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
-        if twice := repeated(names):
-            raise self.error(f"gene names must be different, found twice: {listed(twice)}", column)
+        if twice := describe_repeated("gene names", names):
+            raise self.error(twice, column)
         return tuple(names)
 
     def levels(self, n_samples: int, n_genes: int) -> Any:
