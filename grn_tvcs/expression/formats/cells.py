@@ -117,7 +117,8 @@ def expression_of_cells(
     series = [cells.names[k] for k in points.series]
     if alone := [name for name, size in Counter(series).items() if size < 2]:
         raise DataError(
-            f"a series must have at least 2 time points, but series {plain(alone[0])} has 1",
+            f"a series must have at least 2 time points, but series {plain(alone[0])} has 1: leave "
+            "its samples out, by an empty time or before they are written",
             path=path,
         )
     shares = cells.weights / points.size[points.point]
