@@ -156,8 +156,8 @@ class Expression:
         self._check_rest_and_cells()
         if self.scale is not None:
             check_choice("scale", self.scale, SCALES)
-        if twice := repeated(self.genes):
-            raise ValueError(f"gene names must be different, found twice: {joined(twice)}")
+        if twice := describe_repeated("gene names", self.genes):
+            raise ValueError(twice)
         self._check_series()
 
     def _check_rest_and_cells(self) -> None:
@@ -308,6 +308,12 @@ def check_expression(name: str, data: object) -> None:
 def repeated(names: Sequence[str]) -> list[str]:
     """Names that are there more than once, in order."""
     return [name for name, count in Counter(names).items() if count > 1]
+
+
+def describe_repeated(what: str, names: Sequence[str]) -> str:
+    """Say which names are there more than once; empty where none is."""
+    twice = repeated(names)
+    return f"{what} must be different, found twice: {joined(twice)}" if twice else ""
 
 
 def write_expression(expression: Expression, path: str | Path) -> None:

@@ -6,13 +6,12 @@ A sample without a time is in steady state; in a table without a time all are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
@@ -23,7 +22,14 @@ from grn_tvcs.expression.judge.genes import (
 from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
-from grn_tvcs.expression.judge.series import Samples, Series, averaged, check_series, series_of
+from grn_tvcs.expression.judge.series import (
+    Samples,
+    Series,
+    Times,
+    averaged,
+    check_series,
+    series_of,
+)
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
 from grn_tvcs.expression.options import may_read, option_words
@@ -37,25 +43,13 @@ Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 
-def expression_in(
-    roles: Roles, *, cells: Values | None = None, notes: tuple[str, ...] = ()
-) -> Expression:
-    """Return the expression in a table; see `Expression.of`.
-
-    Parameters
-    ----------
-    roles
-        The table, with the roles of its columns.
-    cells
-        How many cells each row is the mean of; None where each is one sample.
-    notes
-        Earlier changes to the samples.
-    """
+def expression_in(roles: Roles) -> Expression:
+    """Return the expression in a table, the roles of whose columns are known."""
     sheet, missing = roles.sheet, roles.options.missing
     genes, values, times, unit = _contents(roles)
     samples = Samples(roles, times)
     names, rows = series_of(samples)
-    notes += said_of_unit(unit) if names else ()
+    notes = said_of_unit(unit) if names else ()
     if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(np.isnan(times)).tolist()
@@ -89,21 +83,11 @@ def expression_in(
         on,
         notes=(*notes, *([note] if note else ())),
         steady_values=values[n:],
-        cells=None if cells is None else cells[series.rows],
     )
 
 
-class _Contents(NamedTuple):
-    """Genes, their levels (samples, genes), times and the unit of times."""
-
-    genes: list[int]
-    values: NDArray[np.float64]
-    times: NDArray[np.float64]
-    unit: str
-
-
-def _contents(roles: Roles) -> _Contents:
-    """Judge the columns and read their numbers."""
+def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
+    """Return the columns of genes, their levels (samples, genes), times and the unit of times."""
     sheet, kinds, options = roles.sheet, roles.kinds, roles.options
     path, time = sheet.path, roles.place("time")
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
@@ -124,7 +108,7 @@ def _contents(roles: Roles) -> _Contents:
         genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(roles, genes, values)
     warn_of_names(path, [sheet.heads[j] for j in genes])
-    return _Contents(genes, values, times, unit)
+    return genes, values, times, unit
 
 
 def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:
@@ -176,19 +160,18 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
                 ),
                 {"ignore": (str(j + 1),)},
             )
-    if twice := repeated([header[j] for j in genes]):
+    names = [header[j] for j in genes]
+    if twice := describe_repeated("gene names", names):
         remedy = (
             "rename or remove them, or average what has one name (R: limma::avereps, pandas: "
             "groupby and mean)"
         )
-        if any(map(DATE.fullmatch, twice)):
+        if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
                 "a spreadsheet made dates of names such as MARCH1 and MARC1, so these may be "
                 "different genes: do not average them, take the names from the source of the table"
             )
-        raise sheet.error(
-            f"gene names must be different, found twice: {joined(twice)}; {remedy}", row=HEAD
-        )
+        raise sheet.error(f"{twice}; {remedy}", row=HEAD)
 
 
 def perturbed_in(samples: Samples) -> Flags | None:

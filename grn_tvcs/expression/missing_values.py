@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ MARKS_OF_LEVELS = MARKS | {
     "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
     "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
 }  # fmt: skip
+FILL = {"missing": "interpolate"}
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
 _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
@@ -55,32 +56,16 @@ def numbers_with_gaps(
         places = np.argwhere(gaps.reshape(part.shape)).tolist()
         if places:
             i, k = places[0]
-            first = first or (lines[i], columns[k], cells[i][k])
+            first = first or (cells[i][k], lines[i], columns[k])
             n_gaps += len(places)
         for i, k in places:
             cells[i][k] = "nan"
         if not (refuse and first) and not _all_finite(cells, part, len(places)):
             raise _no_number(table, cells, lines, columns, {(i, k) for i, k in places})
     if refuse and first is not None:
-        raise _gap(table.error, first, n_gaps)
+        cell, *place = first
+        raise may_read(table.error(describe_missing(cell, n_gaps), *place), FILL)
     return values
-
-
-def check_finite(
-    levels: NDArray[np.float64], error: Callable[[str, int, int], DataError], *, refuse: bool
-) -> None:
-    """Refuse numbers that are known already and infinite; with `refuse` also NaN, a missing one.
-
-    `error` makes one of a message, a row and a column.
-    """
-    if np.isinf(levels).any():
-        i, j = (int(found[0]) for found in np.nonzero(np.isinf(levels)))
-        found = str(levels[i, j])
-        raise error(f"must be a finite number, found {found}{remedy_of(found)}", i, j)
-    gaps = np.isnan(levels)
-    if refuse and gaps.any():
-        i, j = (int(found[0]) for found in np.nonzero(gaps))
-        raise _gap(error, (i, j, "NaN"), int(gaps.sum()))
 
 
 def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int = 0) -> bool:
@@ -92,18 +77,11 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
     return int((~np.isfinite(values)).sum()) == n_gaps
 
 
-def _gap(
-    error: Callable[[str, int, int], DataError], first: tuple[int, int, str], n: int
-) -> DataError:
-    row, column, cell = first
-    return may_read(
-        error(
-            f"must be a number, found {quoted(cell)}; of all cells {n} are missing: give --missing "
-            "drop or --missing interpolate",
-            row,
-            column,
-        ),
-        {"missing": "interpolate"},
+def describe_missing(cell: str, n: int) -> str:
+    """Say that the first of `n` missing values is refused, and what to do."""
+    return (
+        f"must be a number, found {quoted(cell)}; of all cells {n} are missing: give --missing "
+        "drop or --missing interpolate"
     )
 
 

@@ -1,8 +1,10 @@
 """Expression, whatever it comes in: one door for files, DataFrames and AnnData.
 
-Every source becomes a sheet, with one of its samples beside it where there is one; the sheet is
-turned where genes stand in rows, joined with that of its samples, and judged. Nothing is turned
-silently: genes in rows must be said to be so.
+Every source becomes a sheet, with one of its samples beside it where there is one. The sheet is
+turned where genes stand in rows, or joined with that of its samples: that gives the roles of its
+columns, which may be parted by one of them, and each part is an expression. Nothing is turned
+silently: genes in rows must be said to be so. Cells are averaged first, so they have a way of
+their own (`formats.cells`).
 """
 
 from __future__ import annotations
@@ -127,4 +129,6 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     """
     if sheet.beside is not None:
         return join_sheet(sheet, sheet.beside, options, part)
-    return (roles_in_rows if options.genes_in_rows else Roles.of)(sheet, options, part)
+    if options.genes_in_rows:
+        return roles_in_rows(sheet, options, part)
+    return Roles.of(sheet, options, part)

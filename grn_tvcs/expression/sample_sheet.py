@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grn_tvcs.expression.clock import times_in
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated, repeated
 from grn_tvcs.expression.formats.inferelator import with_times
 from grn_tvcs.expression.genes_in_rows import kept_among, of_samples, without
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
@@ -95,8 +95,8 @@ def rows_by_name(sheet: Sheet, kind: str) -> dict[str, int]:
     names = sheet.cells(0)
     if "" in names:
         raise sheet.error(f"a {kind} must have a name, found an empty cell", names.index(""), 0)
-    if twice := repeated(names):
-        raise DataError(f"{kind}s must be different, found twice: {joined(twice)}", path=sheet.path)
+    if twice := describe_repeated(f"{kind}s", names):
+        raise DataError(twice, path=sheet.path)
     return {name: i for i, name in enumerate(names)}
 
 

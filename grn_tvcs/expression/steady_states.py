@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX, Names
@@ -88,8 +88,8 @@ class SteadyStates:
             )
         if not np.isfinite(levels).all():
             raise ValueError("levels must be finite")
-        if twice := repeated(self.genes):
-            raise ValueError(f"gene names must be different, found twice: {joined(twice)}")
+        if twice := describe_repeated("gene names", self.genes):
+            raise ValueError(twice)
         if unknown := sorted(set(self.changed) - set(self.genes) - {WILD_TYPE}):
             raise ValueError(f"changed genes must be columns, but these are not: {joined(unknown)}")
 
@@ -218,8 +218,8 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
     is_gene = genes_by_name(columns)
     places = [j for j, is_one in enumerate(is_gene, start=start) if is_one]
     genes = [sheet.heads[j] for j in places]
-    if twice := repeated(genes):
-        raise sheet.error(f"gene names must be different, found twice: {joined(twice)}", HEAD)
+    if twice := describe_repeated("gene names", genes):
+        raise sheet.error(twice, HEAD)
     levels = sheet.numbers(places, marks=())
     n = len(sheet)
     changed = _changed(sheet, genes, has_names) if changes else [WILD_TYPE] * n

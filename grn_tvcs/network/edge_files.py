@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
@@ -258,8 +258,8 @@ def read_genes(path: str | Path) -> list[str]:
             f"must name one gene per line, found the heading {quoted(genes[0])}; remove it",
             path=path,
         )
-    if twice := repeated(genes):
-        raise DataError(f"gene names must be different, found twice: {joined(twice)}", path=path)
+    if twice := describe_repeated("gene names", genes):
+        raise DataError(twice, path=path)
     return genes
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
 from grn_tvcs.network.edge import CHANCES, HEADER, SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
@@ -21,7 +21,6 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import check_type, names_of
-from tvcs_core.files.display import joined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,8 +126,8 @@ class Network:
         check_type("pairs", pairs, Pairs)
         for name in FIXED:
             getattr(pairs, name).setflags(write=False)
-        if twice := repeated(genes):
-            raise ValueError(f"gene names must be different, found twice: {joined(twice)}")
+        if twice := describe_repeated("gene names", genes):
+            raise ValueError(twice)
         if not (np.isfinite(pairs.scores).all() and (pairs.scores >= 0).all()):
             raise ValueError("scores must be finite and >= 0")
         rows, cols = pairs.on_themselves

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
 from grn_tvcs.network.programs.headers import (
@@ -138,8 +138,8 @@ class Prior:
         order = np.lexsort((edges.targets, edges.regulators))
         parts: list[NDArray[Any]] = [part[order] for part in edges]
         self.edges = edges = ListedEdges(*parts)
-        if twice := repeated(self.genes):
-            raise ValueError(f"gene names must be different, found twice: {joined(twice)}")
+        if twice := describe_repeated("gene names", self.genes):
+            raise ValueError(twice)
         if not ((edges.weights > 0) & (edges.weights <= 1)).all():
             raise ValueError("weights of prior edges must be from 0 to 1")
         if (is_own := edges.regulators == edges.targets).any():

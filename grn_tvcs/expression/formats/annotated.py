@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
@@ -93,11 +93,11 @@ class Annotated(ABC):
                 f"{joined(known) or 'its index alone'}"
             )
         values = self.values(frame, column)
-        if column is not None and (unnamed := [v for v in values if v != v or not str(v)]):
+        if unnamed := [v for v in values if v != v or not str(v)]:
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
-        if twice := repeated(names):
-            raise self.error(f"gene names must be different, found twice: {joined(twice)}", column)
+        if twice := describe_repeated("gene names", names):
+            raise self.error(twice, column)
         return tuple(names)
 
     def levels(self, n_samples: int, n_genes: int) -> Any:
@@ -292,8 +292,10 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> list[str]:
+def _of_points(
+    on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated
+) -> NDArray[np.bool_]:
     share = np.bincount(point, weights=on) / np.bincount(point)
     if not np.isin(share, (0.0, 1.0)).all():
         raise data.error("samples of one time and series must agree in it", "perturbed")
-    return [f"{value:.0f}" for value in share]
+    return np.asarray(share == 1.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
@@ -45,8 +45,8 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     sheet, clocks = _without(_whole(path), _whole(options.pseudotime), options.ignore)
     genes = list(rows_by_name(sheet, "gene"))
     column = {cell: j for j, cell in enumerate(sheet.heads[1:])}
-    if twice := repeated(sheet.heads[1:]):
-        raise sheet.error(f"cells must be different, found twice: {joined(twice)}", HEAD)
+    if twice := describe_repeated("cells", sheet.heads[1:]):
+        raise sheet.error(twice, HEAD)
     names = list(rows_by_name(clocks, "cell"))
     if unknown := [cell for cell in names if cell not in column]:
         raise clocks.error(
@@ -104,8 +104,8 @@ def _weights(sheet: Sheet, clocks: Sheet) -> NDArray[np.float64]:
                 f"must have the {what} of {clocks.path}, but these are in one of the two only: "
                 f"{joined(strangers)}"
             )
-        if twice := repeated(found):
-            raise sheet.error(f"{what} must be different, found twice: {joined(twice)}", HEAD)
+        if twice := describe_repeated(what, found):
+            raise sheet.error(twice, HEAD)
     weights = sheet.numbers(range(1, len(sheet.columns)), marks=MARKS)
     weights = np.where(np.isnan(weights), 0.0, weights)
     if (weights < 0).any():

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import rise_like_times
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes
-from grn_tvcs.expression.missing_values import check_finite
+from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.warned import warn_user
@@ -58,8 +58,15 @@ class Frame(Grid):
         places = np.array(rows, dtype=int)
         for k, j in enumerate(columns):
             values[:, k] = self._numbers(self._frame.iloc[places - 1, j], places, j)
-        error = lambda what, i, k: self.error(what, rows[i], columns[k])  # noqa: E731
-        check_finite(values, error, refuse=refuse)
+        if (bad := np.argwhere(np.isinf(values))).size:
+            i, k = bad[0].tolist()
+            found = str(values[i, k])
+            what = f"must be a finite number, found {found}{remedy_of(found)}"
+            raise self.error(what, rows[i], columns[k])
+        if refuse and (gaps := np.argwhere(np.isnan(values))).size:
+            i, k = gaps[0].tolist()
+            what = describe_missing("NaN", len(gaps))
+            raise may_read(self.error(what, rows[i], columns[k]), FILL)
         return values
 
     def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
@@ -100,12 +107,9 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
     options.refuse_all_but(TAKES, FRAME)
     frame = _frame("data", frame)
     sheet = _sheet(FRAME, frame)
-    if not options.genes_in_rows and (twice := repeated(sheet.heads)):
-        raise DataError(
-            f"columns must be different, found twice: {joined(twice)}; rename or drop them "
-            "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)",
-            path=FRAME,
-        )
+    if not options.genes_in_rows and (twice := describe_repeated("columns", sheet.heads)):
+        remedy = "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)"
+        raise DataError(f"{twice}; rename or drop them {remedy}", path=FRAME)
     if not sheet.heads:
         raise DataError("must have a column for each gene, found none", path=FRAME)
     told = None
