@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.makers.marks import needs_jit
+
 BEGIN = """
 import sys
 from hashlib import sha256
@@ -63,9 +65,7 @@ print(compiling_seconds())
 """
 
 
-@pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+@needs_jit
 @pytest.mark.parametrize(
     "work",
     [

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from distributed import LocalCluster as InProcess
 from typer.testing import CliRunner
 
 from grn_tvcs import choose_edges, infer, simulate, write_expression
@@ -50,6 +49,8 @@ def digest(network):
 
 
 def test_every_engine_infers_the_same_network(data, in_units, processes):
+    from distributed import LocalCluster as InProcess  # takes a second to import
+
     want = digest(infer(data, "tvcs", rng=0, **FEW))
     silent = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with InProcess(n_workers=2, threads_per_worker=1, processes=False, **silent) as local:

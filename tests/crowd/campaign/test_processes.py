@@ -90,7 +90,7 @@ def test_who_ended_before_it_was_killed_is_told():
         speed.replace([ended], 0, lambda: None)
 
 
-def wait_until(holds, seconds=60.0):
+def wait_until(holds, seconds=120.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come"
