@@ -69,7 +69,7 @@ def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tm
         done = crowd_tvcs(*words, "--error-model", model, "--out", tmp_path / model)
         assert done.exit_code == 0, done.stderr
         parameters = record_of(tmp_path / model)["parameters"]
-        assert parameters["model"] == model
+        assert parameters["error_model"] == model
         assert (parameters["dependence"] is None) == (model == "independent")
         assert ("ten answers carry the information of" in done.stderr) == (model == "dependent")
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
@@ -128,7 +128,7 @@ def test_replay_writes_what_is_claimed(crowd, tmp_path):
             "--error-model", model, "--gold-share", 0.5, "--out", tmp_path / model,
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
-        assert record_of(tmp_path / model)["parameters"]["model"] == model
+        assert record_of(tmp_path / model)["parameters"]["error_model"] == model
         rows, splits = (rows_of(tmp_path / model / f"{n}.csv") for n in ("replay", "splits"))
         assert {"mean_confidence", "confident_share", "confident_accuracy"} <= set(rows[0]) & set(
             splits[0]
