@@ -89,12 +89,6 @@ def test_what_many_answers_are_worth_is_said_of_as_many_as_gold_tasks_have(rng, 
     assert at == approx(model.steps[4])
 
 
-def test_a_model_that_was_written_before_ends_at_ten_answers():
-    written = {k: v for k, v in NO_GOLD.as_json().items() if k != "last"}
-    assert Dependence.from_json(written) == NO_GOLD
-    assert NO_GOLD.last == 10
-
-
 def test_prefixes_hold_the_first_answers_of_each_task(rng):
     answers, gold, _ = simulated(rng, n_gold=30, per_task=4)
     given = prefixes(answers, gold)
