@@ -23,7 +23,6 @@ PIVOTS_USUAL = 6.0
 PIVOTS_LONG_LINES = 3.0  # with bad first prices of long lines many times as many are needed
 PIVOTS_LARGE = 1.0  # above SLOW_PIVOT_ENTRIES
 ENTRIES_PER_PIVOT_TIES = 4  # pivots that take about as long as cost scaling, with ties
-FAR_MISSING_INVERSE = 200  # 1 / the share of missing entries of equal lines for cost scaling
 BYTES_PER_ENTRY = 16  # bytes per entry of both tables of cost scaling
 
 
@@ -47,15 +46,11 @@ def misfit(instance: Instance, core_band: CoreBand) -> float:
     return imbalance(instance, core_band.prices) / width(max(instance.shape))
 
 
-def pivot_budget(instance: Instance, network: CoreNetwork, missing: int = 0) -> int:
-    """Return the number of pivots in whose time cost scaling would be done.
-
-    `missing` is the number of entries that the first support lacks although all caps have room.
-    """
+def pivot_budget(instance: Instance, network: CoreNetwork) -> int:
+    """Return the number of pivots in whose time cost scaling would be done."""
     size = instance.candidates.values.size
     if instance.has_ties and size <= SLOW_PIVOT_ENTRIES:
-        is_far = instance.has_equal_lines and missing > instance.capacity // FAR_MISSING_INVERSE
-        return 0 if is_far else size // ENTRIES_PER_PIVOT_TIES
+        return size // ENTRIES_PER_PIVOT_TIES
     usual = PIVOTS_LONG_LINES if instance.has_long_lines else PIVOTS_USUAL
     most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else usual
     share = max(1.0, (size / 250_000) ** 0.6)
