@@ -25,11 +25,7 @@ from tvcs_core.projection.exact.dispatch import (
     pivot_budget,
 )
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import (
-    CoreBand,
-    first_prices,
-    width,
-)
+from tvcs_core.projection.exact.prices import CoreBand, first_prices, width
 from tvcs_core.projection.exact.shortcuts import (
     MAX_SMALL,
     MAX_SMALL_UNIT_CAPS,
@@ -127,7 +123,9 @@ def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResu
 
     The simplex runs on a core while it is expected to finish before cost scaling would.
     """
-    can_scan, earlier, off, guess = can_use_cost_scaling(instance), None, 0.0, None
+    can_scan, off = can_use_cost_scaling(instance), 0.0
+    earlier: CoreBand | None = None
+    guess: Prices | None = None
     if isinstance(warm, CoreBand) and warm.shape == instance.shape:
         earlier = warm.at_level(instance.level)
     # The misfit of earlier prices is not measured for lists.
