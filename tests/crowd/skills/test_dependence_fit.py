@@ -8,7 +8,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import (
-    NO_GOLD,
     PREFIXES,
     PRIOR_DEVIATION,
     PRIOR_MEAN,
