@@ -13,8 +13,7 @@ from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.claims import LARGE_ERROR
-from crowd_tvcs.verification.pricing import JOINED, MOST_VOTERS, accuracy
+from crowd_tvcs.verification.pricing import MAX_EXACT_VOTERS, MAX_JOINING_LOSS, accuracy
 from crowd_tvcs.verification.pricing_common_error import (
     Scale,
     payoff,
@@ -22,10 +21,11 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_chances,
     seeming_right,
 )
-from crowd_tvcs.verification.rations import TOLERANCE
+from crowd_tvcs.verification.side_constraints import TOLERANCE
+from crowd_tvcs.verification.summary_checks import LARGE_ERROR
 from tvcs_core.files.errors import DataError
 
-AT_ONCE = 4_000_000  # outcomes in one array
+MAX_ARRAY_NUMBERS = 4_000_000  # outcomes in one array
 LISTED = 10  # violations of one sort
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
         tasks = np.flatnonzero(answers == size)
         rows = pairs.workers[start[tasks][:, None] + np.arange(size)]
         quality = plan.quality.of_pairs(rows, tasks[:, None])
-        if is_binary and size <= MOST_VOTERS:
+        if is_binary and size <= MAX_EXACT_VOTERS:
             out[:, tasks] = scale.of(_of_equals(seeming_right(quality, e), seems[tasks]))
             continue
         for j, workers, q in zip(tasks.tolist(), rows, quality, strict=True):
@@ -65,7 +65,7 @@ def accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
 
 def _of_equals(quality: Floats, prior: Floats) -> Floats:
     """Accuracy of tasks with as many voters each, of qualities of shape (tasks, voters)."""
-    out, size = np.empty(prior.size), max(1, AT_ONCE >> quality.shape[1])
+    out, size = np.empty(prior.size), max(1, MAX_ARRAY_NUMBERS >> quality.shape[1])
     for at in range(0, prior.size, size):
         q, p = quality[at : at + size], prior[at : at + size, None]
         m1, m0 = p, 1.0 - p
@@ -79,7 +79,7 @@ def _of_equals(quality: Floats, prior: Floats) -> Floats:
 def _of_two(quality: Floats, prior: float, scale: Scale) -> tuple[float, float, float]:
     """Return the accuracy of one task of two classes from below, and its range."""
     low, high = (scale.of(value) for value in accuracy(quality[quality != 0.5], prior))
-    return low, low if low == high else low - JOINED, high
+    return low, low if low == high else low - MAX_JOINING_LOSS, high
 
 
 def _of(plan: Plan, j: int, workers: Integers) -> tuple[float, float, float]:
@@ -88,8 +88,8 @@ def _of(plan: Plan, j: int, workers: Integers) -> tuple[float, float, float]:
     pays = payoff(multiclass.shares(plan, j), plan.common_error)
     low, high = multiclass.accuracy(matrices[workers], prior, pays)
     # The method draws outcomes where it has more than these and workers differ.
-    is_large = float(plan.n_classes) ** workers.size > multiclass.MOST_OUTCOMES or low < high
-    off = multiclass.SURE * LARGE_ERROR if is_large else 0.0
+    is_large = float(plan.n_classes) ** workers.size > multiclass.MAX_EXACT_OUTCOMES or low < high
+    off = multiclass.N_STANDARD_ERRORS * LARGE_ERROR if is_large else 0.0
     return low, max(low - off, 0.0), min(high + off, 1.0)
 
 
@@ -110,7 +110,7 @@ def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
 def wrong_tasks(
     plan: Plan, pairs: Assigned, given: tuple[Integers, Floats], within: tuple[Floats, Floats]
 ) -> list[str]:
-    """List tasks of which accuracy.csv says what is not so."""
+    """List the tasks whose row in accuracy.csv is wrong."""
     (least, most), (answers, said) = within, given
     wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE) | (answers != pairs.answers)
     return [

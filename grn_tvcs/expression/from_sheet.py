@@ -1,17 +1,17 @@
 """Expression from a table of samples x genes: columns or falling times separate its series.
 
-A sample without a time is at rest; in a table without a time all are.
+A sample without a time is in steady state; in a table without a time all are.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
@@ -19,16 +19,23 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
 )
-from grn_tvcs.expression.judge.names import DATE, Names
+from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
-from grn_tvcs.expression.judge.series import Samples, Series, averaged, check_series, series_of
+from grn_tvcs.expression.judge.series import (
+    Samples,
+    Series,
+    Times,
+    averaged,
+    check_series,
+    series_of,
+)
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import fill_gaps, said_of_gaps, without_gaps
-from grn_tvcs.expression.options import may_read
+from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
+from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 
@@ -36,25 +43,13 @@ Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 
-def expression_in(
-    roles: Roles, *, cells: Values | None = None, notes: tuple[str, ...] = ()
-) -> Expression:
-    """Return the expression in a table; see `Expression.of`.
-
-    Parameters
-    ----------
-    roles
-        The table, with the roles of its columns.
-    cells
-        How many cells each row is the mean of; None where each is one sample.
-    notes
-        Earlier changes to the samples.
-    """
+def expression_in(roles: Roles) -> Expression:
+    """Return the expression in a table, the roles of whose columns are known."""
     sheet, missing = roles.sheet, roles.options.missing
     genes, values, times, unit = _contents(roles)
     samples = Samples(roles, times)
     names, rows = series_of(samples)
-    notes += said_of_unit(unit) if names else ()
+    notes = said_of_unit(unit) if names else ()
     if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(np.isnan(times)).tolist()
@@ -65,7 +60,7 @@ def expression_in(
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
         notes = said_of_gaps(values, rows, named, n_all, missing) + notes
     names = [name for name in named if name is not None]
-    n = len(names)  # the samples of series; those at rest stand behind them
+    n = len(names)  # the samples of series; those in steady state stand behind them
     series = Series(names, rows[:n])
     if n:
         check_series(samples, series)
@@ -87,22 +82,12 @@ def expression_in(
         tuple(sheet.heads[j] for j in genes),
         on,
         notes=(*notes, *([note] if note else ())),
-        at_rest=values[n:],
-        cells=None if cells is None else cells[series.rows],
+        steady_values=values[n:],
     )
 
 
-class _Contents(NamedTuple):
-    """Genes, their levels (samples, genes), times and the unit of times."""
-
-    genes: list[int]
-    values: NDArray[np.float64]
-    times: NDArray[np.float64]
-    unit: str
-
-
-def _contents(roles: Roles) -> _Contents:
-    """Judge the columns and read their numbers."""
+def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
+    """Return the columns of genes, their levels (samples, genes), times and the unit of times."""
     sheet, kinds, options = roles.sheet, roles.kinds, roles.options
     path, time = sheet.path, roles.place("time")
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
@@ -113,16 +98,17 @@ def _contents(roles: Roles) -> _Contents:
     is_gene = genes_by_name(columns, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
-    sheet.grid.require_rectangle()
+    sheet.grid.check_rectangle()
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
-    series = roles.series_names if has_time else None
-    values = sheet.numbers(genes, refuse=is_strict, known_series=series)
+    if has_time:
+        _refuse_words(roles, genes)
+    values = sheet.numbers(genes, refuse=is_strict)
     if not is_strict:
         genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(roles, genes, values)
     warn_of_names(path, [sheet.heads[j] for j in genes])
-    return _Contents(genes, values, times, unit)
+    return genes, values, times, unit
 
 
 def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:
@@ -137,11 +123,31 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
 
 
+def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
+    """Refuse a column of words that may tell series apart."""
+    sheet = roles.sheet
+    for j in genes:
+        head = sheet.heads[j]
+        if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
+            continue
+        ways = roles.more_series(j), {"ignore": (head,)}
+        series, none = map(option_words, ways)
+        raise may_read(
+            sheet.error(
+                f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
+                f"series apart, give {series}, and if the column is no gene, {none}",
+                0,
+                j,
+            ),
+            *ways,
+        )
+
+
 def _check_header(sheet: Sheet, genes: list[int]) -> None:
     header = sheet.heads
     if not genes:
         raise sheet.error(
-            f"must have a column for each gene, found only {listed(sheet.heads)}", row=HEAD
+            f"must have a column for each gene, found only {joined(sheet.heads)}", row=HEAD
         )
     for j in genes:
         if not header[j]:
@@ -154,23 +160,22 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
                 ),
                 {"ignore": (str(j + 1),)},
             )
-    if twice := repeated([header[j] for j in genes]):
+    names = [header[j] for j in genes]
+    if twice := describe_repeated("gene names", names):
         remedy = (
             "rename or remove them, or average what has one name (R: limma::avereps, pandas: "
             "groupby and mean)"
         )
-        if any(map(DATE.fullmatch, twice)):
+        if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
                 "a spreadsheet made dates of names such as MARCH1 and MARC1, so these may be "
                 "different genes: do not average them, take the names from the source of the table"
             )
-        raise sheet.error(
-            f"gene names must be different, found twice: {listed(twice)}; {remedy}", row=HEAD
-        )
+        raise sheet.error(f"{twice}; {remedy}", row=HEAD)
 
 
 def perturbed_in(samples: Samples) -> Flags | None:
-    """Whether a perturbation was on in each sample; False for those at rest, whose cell is free."""
+    """Whether each sample was perturbed; False in steady state, where the cell is free."""
     sheet, is_rest = samples.sheet, np.isnan(samples.times)
     column = samples.roles.place("perturbed")
     if column is None or is_rest.all():
@@ -179,7 +184,7 @@ def perturbed_in(samples: Samples) -> Flags | None:
     for i, cell in enumerate(sheet.cells(column)):
         if cells[i] not in (*ON, *OFF) and not is_rest[i]:
             raise sheet.error(
-                f"must be 0 or 1 (or no and yes, false and true), found {shown(cell)}", i, column
+                f"must be 0 or 1 (or no and yes, false and true), found {quoted(cell)}", i, column
             )
     on = np.array([cell in ON for cell in cells]) & ~is_rest
     if on[~is_rest].all() or not on.any():
@@ -215,5 +220,5 @@ def _with_some_value(
     gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
         raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {joined(gone)}")
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

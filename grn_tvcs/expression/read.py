@@ -1,8 +1,10 @@
 """Expression, whatever it comes in: one door for files, DataFrames and AnnData.
 
-Every source becomes a sheet, with one of its samples beside it where there is one; the sheet is
-turned where genes stand in rows, joined with that of its samples, and judged. Nothing is turned
-silently: genes in rows must be said to be so.
+Every source becomes a sheet, with one of its samples beside it where there is one. The sheet is
+turned where genes stand in rows, or joined with that of its samples: that gives the roles of its
+columns, which may be parted by one of them, and each part is an expression. Nothing is turned
+silently: genes in rows must be said to be so. Cells are averaged first, so they have a way of
+their own (`formats.cells`).
 """
 
 from __future__ import annotations
@@ -13,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.annotated import Annotated, expression_of, roles_of_obs
+from grn_tvcs.expression.formats.annotated import (
+    Annotated,
+    expression_of,
+    in_memory,
+    is_anndata,
+    roles_of_obs,
+)
 from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, is_frame, sheet_of_frame
 from grn_tvcs.expression.formats.geo import (
@@ -23,13 +31,12 @@ from grn_tvcs.expression.formats.geo import (
     with_time,
 )
 from grn_tvcs.expression.formats.h5ad import open_h5ad
-from grn_tvcs.expression.formats.memory import in_memory, is_anndata
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
-from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
+from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sample_sheet import joined
+from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.together import together
 from tvcs_core.arguments import describe_value
@@ -121,11 +128,7 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
         The column whose values part the table.
     """
     if sheet.beside is not None:
-        return joined(sheet, sheet.beside, options, part)
-    if not options.genes_in_rows:
-        return Roles.of(sheet, options, part)
-    sheet.require_names()
-    sheet = without(sheet, options.ignore)
-    options = replace(options, ignore=())
-    made = turned(sheet, options, part, may_be_times=True)
-    return Roles.of(made, kept_among(options, sheet, made), part)
+        return join_sheet(sheet, sheet.beside, options, part)
+    if options.genes_in_rows:
+        return roles_in_rows(sheet, options, part)
+    return Roles.of(sheet, options, part)

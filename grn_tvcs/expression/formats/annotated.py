@@ -9,14 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
@@ -26,9 +26,12 @@ from grn_tvcs.expression.options import LayoutError, Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 RAW = "raw"
+OBJECT = "the AnnData"
+PARTS = ("obs", "var", "X")
+OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
 TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
 
 
@@ -86,15 +89,15 @@ class Annotated(ABC):
         known = self.columns(frame)
         if column is not None and column not in known:
             raise self.error(
-                f"var has no column {shown(column)}{did_you_mean(column, known)}; it has "
-                f"{listed(known) or 'its index alone'}"
+                f"var has no column {quoted(column)}{did_you_mean(column, known)}; it has "
+                f"{joined(known) or 'its index alone'}"
             )
         values = self.values(frame, column)
-        if column is not None and (unnamed := [v for v in values if v != v or not str(v)]):
+        if unnamed := [v for v in values if v != v or not str(v)]:
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
-        if twice := repeated(names):
-            raise self.error(f"gene names must be different, found twice: {listed(twice)}", column)
+        if twice := describe_repeated("gene names", names):
+            raise self.error(twice, column)
         return tuple(names)
 
     def levels(self, n_samples: int, n_genes: int) -> Any:
@@ -105,8 +108,8 @@ class Annotated(ABC):
             raise self.error("has no raw; leave --layer out for X")
         if is_layer and name not in self.layers():
             known = [*self.layers(), *([RAW] if self.has_raw() else [])]
-            there_are = f"it has {listed(known)}" if known else "it has X alone: leave --layer out"
-            raise self.error(f"has no layer {shown(name)}{did_you_mean(name, known)}; {there_are}")
+            there_are = f"it has {joined(known)}" if known else "it has X alone: leave --layer out"
+            raise self.error(f"has no layer {quoted(name)}{did_you_mean(name, known)}; {there_are}")
         levels = self.matrix(name, is_layer=is_layer)
         if levels.ndim != 2 or levels.shape[0] != n_samples:
             raise self.error(
@@ -122,7 +125,61 @@ class Annotated(ABC):
         return levels
 
 
-class _Obs:
+def is_anndata(data: Any) -> bool:
+    """Whether an object is an AnnData."""
+    return all(hasattr(data, part) for part in PARTS)
+
+
+def in_memory(data: Any, options: Options) -> Annotated:
+    """Return the parts of an AnnData in memory."""
+    options.refuse_all_but(TAKES, f"{OBJECT}, which says it all itself")
+    return _InMemory(data, options)
+
+
+class _InMemory(Annotated):
+    """An AnnData in memory, or one that is backed by its file."""
+
+    def __init__(self, data: Any, options: Options) -> None:
+        self._data = data
+        super().__init__(OBJECT, options)
+
+    def n_samples(self) -> int:
+        return len(self._data.obs)
+
+    def columns(self, frame: str) -> list[str]:
+        return [str(name) for name in self._frame(frame).columns]
+
+    def values(self, frame: str, name: str | None) -> list[Any]:
+        if name is None:
+            return list(self._frame(frame).index)
+        column = self._frame(frame)[name]
+        values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
+        return values
+
+    def _frame(self, frame: str) -> Any:
+        return self._data.raw.var if frame == RAW else getattr(self._data, frame)
+
+    def layers(self) -> list[str]:
+        return [str(name) for name in self._data.layers]
+
+    def has_raw(self) -> bool:
+        return self._data.raw is not None
+
+    def matrix(self, name: str, *, is_layer: bool) -> Any:
+        data = self._data.raw if name == RAW else self._data
+        levels = self._data.layers[name] if is_layer else data.X
+        if levels is None:
+            raise self.error("has no X; give a layer")
+        if hasattr(levels, "to_memory"):  # of a file
+            levels = levels.to_memory()
+        if levels.dtype.kind in OTHER_THAN_NUMBERS:
+            raise self.error(f"{name} must hold real numbers, found {levels.dtype}")
+        if sparse.issparse(levels):
+            return sparse.csr_array(levels, dtype=np.float64)
+        return np.asarray(levels, dtype=np.float64)
+
+
+class _Obs(Grid):
     """The grid of ``obs``: a column is read when it is asked for."""
 
     def __init__(self, data: Annotated) -> None:
@@ -137,10 +194,7 @@ class _Obs:
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names a column."""
-        return self._data.error(what, None if column is None else self.heads[column])
-
-    def require_rectangle(self) -> None:
-        """Refuse nothing: a frame is one."""
+        return super().error(what, None, column)
 
 
 def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
@@ -156,7 +210,7 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     ignored = [name for name in data.options.ignore if name.lower() in here]
     options = replace(data.options, ignore=ignored, keep=())
     columns = [Column(name, j) for j, name in enumerate(heads)]
-    obs = Sheet(cast("Grid", _Obs(data)), columns, range(1, data.n_samples() + 1))
+    obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
     kinds = kinds_of(obs, options, part, has_index=False) if heads else []
     if "time" not in kinds:
         raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])
@@ -204,7 +258,7 @@ def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
     return may_read(
         data.error(
             f"obs must have a column time, or give --time-column"
-            f"{' ' + likely[0] if likely else ''}; it has {listed(data.columns('obs'))}"
+            f"{' ' + likely[0] if likely else ''}; it has {joined(data.columns('obs'))}"
         ),
         *({"time_column": name} for name in likely),
     )
@@ -232,14 +286,16 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     if strangers := sorted(set(wanted) - set(genes)):
         known = [*data.columns("obs"), *genes]
         raise data.error(
-            f"has neither a column of obs nor a gene {shown(strangers[0])} for --ignore"
+            f"has neither a column of obs nor a gene {quoted(strangers[0])} for --ignore"
             f"{did_you_mean(strangers[0], known)}"
         )
     return wanted
 
 
-def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> list[str]:
+def _of_points(
+    on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated
+) -> NDArray[np.bool_]:
     share = np.bincount(point, weights=on) / np.bincount(point)
     if not np.isin(share, (0.0, 1.0)).all():
         raise data.error("samples of one time and series must agree in it", "perturbed")
-    return [f"{value:.0f}" for value in share]
+    return np.asarray(share == 1.0)
