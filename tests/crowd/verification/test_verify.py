@@ -279,7 +279,7 @@ def imports(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("verify", "claims", "written", "pricing", "pricing_many_classes"),
+        *("verify", "summary_checks", "record_checks", "pricing", "pricing_many_classes"),
         *("accuracies", "bound_by_prices", "pairs"),
     ],
 )
