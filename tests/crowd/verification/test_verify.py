@@ -279,8 +279,8 @@ def imports(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("verify", "claims", "written", "pricing", "pricing_many_classes"),
-        *("factors", "pairs"),
+        *("verify", "summary_checks", "record_checks", "pricing", "pricing_many_classes"),
+        *("accuracies", "bound_by_prices", "pairs"),
     ],
 )
 def test_what_verifies_uses_nothing_of_what_it_verifies(name):
@@ -290,7 +290,7 @@ def test_what_verifies_uses_nothing_of_what_it_verifies(name):
     readers |= {"answers.coded", "answers.factors"}
     readers |= {"answers.confusion", "skills.plan_deviation", "factors.tables", "plan.assigned"}
     # Where lines of tasks are priced is part of the proof; any other places would prove one too.
-    readers |= {"factors.grid"} if name == "factors" else set()
+    readers |= {"factors.grid"} if name == "bound_by_prices" else set()
     assert {m for m in crowd if not m.startswith("verification")} <= readers
     others = {module.split(".")[0] for module in found} - sys.stdlib_module_names
     assert others <= {"numpy", "crowd_tvcs", "tvcs_core"}
