@@ -44,7 +44,7 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     priors = rows_of(tmp_path / "m" / "priors.csv")
     assert list(priors[0]) == ["task", "prior"]
     for task, prior in zip(tasks, priors, strict=True):
-        assert float(prior["prior"]) == float(task["chance of 1"])
+        assert float(prior["prior"]) == float(task["probability of 1"])
         second = float(prior["prior"])
         assert float(task["confidence"]) == pytest.approx(max(second, 1 - second), abs=1e-12)
     assert len(rows_of(tmp_path / "m" / "subsets.csv")) == 8
