@@ -131,7 +131,7 @@ class Split:
     def evaluate(
         self, chances: Floats, answered: Bools | None = None
     ) -> tuple[float, float, float, float]:
-        """Return `accuracy`, `mean_confidence`, `confident_share`, `confident_accuracy` of an `Outcome`.
+        """Return the accuracy and the three figures of confidence of an `Outcome`.
 
         `answered` marks the tasks with an answer; None for all.
         """
