@@ -71,7 +71,6 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
         Assigned.of_support(search.relaxation.support_of(search.best)),
         "best",
         reason,
-        facts=search.facts,
         certificate=_by_prices(search),
     )
     if is_largest(found.expected_accuracy, found.bound, found.standard_error):

@@ -128,7 +128,7 @@ def expression_of_cells(
     kept = np.flatnonzero([gene not in options.ignore for gene in genes])
 
     def columns() -> Names:
-        return Names(path, [genes[j] for j in kept], options.keep)
+        return Names(path, [genes[j] for j in kept.tolist()], options.keep)
 
     refuse_results(columns())
     kept = kept[genes_by_name(columns(), has_time=True)]

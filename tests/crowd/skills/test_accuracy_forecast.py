@@ -115,7 +115,7 @@ def test_a_gap_within_its_interval_is_taken_for_chance():
     assert shrunken_gap(0.8, 0.8 + 2 * half, 100) == approx(-1.5 * half)
 
 
-def test_it_is_kept_and_files_of_before_have_none():
+def test_it_is_kept():
     model = Dependence(forecast_model=TOLD)
     text = json.loads(json.dumps(model.as_json()))
     assert Dependence.from_json(text) == model

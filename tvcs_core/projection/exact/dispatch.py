@@ -14,7 +14,6 @@ from tvcs_core.projection.exact.prices import CoreBand, imbalance, width
 # Largest misfit of earlier prices, in band widths (see `misfit`), for two uses of them.
 MAX_MISFIT_CORE = 0.45  # a core is built about them
 MAX_MISFIT_SWEEPS = 1.2  # sweeps start from them, not from those of a sample
-MAX_DEFICIT_INVERSE = 50  # 1 / the largest share of the earlier support that such a core may miss
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
 MIN_ENTRIES_EQUAL_LINES = 1_000_000  # cost scaling also takes long constant lines

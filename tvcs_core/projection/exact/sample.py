@@ -32,7 +32,7 @@ def sample_size(size: int) -> int:
 def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts] | None:
     """Return `count` lines of the longer side with scaled caps; None if that is most of a list.
 
-    The lines are taken at equal distances in the order of their gains, and among neighbours in
+    The lines are taken at equal distances in the order of their mean gains, and among neighbours in
     that of their caps. So the sample is a quadrature over the lines, not a random draw: its error
     decreases with their number, not with its square root.
     """
@@ -40,10 +40,10 @@ def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts] | Non
     values, start, columns, keys, dense, squared = instance.candidates
     row_caps, col_caps, _ = instance.caps
     order = order_by_caps(
-        similarity_order(instance, cols=n <= m), col_caps if n <= m else row_caps, count
+        gain_order(instance, cols=n <= m), col_caps if n <= m else row_caps, count
     )
     drawn_lines = np.sort(order[stratum_middles(max(n, m), count)])
-    across = similarity_order(instance, cols=n > m)
+    across = gain_order(instance, cols=n > m)
     if n <= m:
         col_caps, row_caps = col_caps[drawn_lines], scale_caps(row_caps, count / m, across)
     else:
@@ -70,35 +70,20 @@ def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts] | Non
     return sample, Counts(row_caps, col_caps, total)
 
 
-def similarity_order(instance: Instance, cols: bool) -> Ints:
-    """Return the columns (or rows) in an order in which neighbours are similar.
-
-    Candidates are the order of mean gains and that of the first principal component of the
-    residuals; the one whose neighbours differ less is taken. If every line is a function of one
-    number of its own, such as a worker's skill, one of the two is the order of that number. The
-    lines of a list are in the order of their mean gains.
-    """
+def gain_order(instance: Instance, cols: bool) -> Ints:
+    """Return the columns (or rows) in the order of their mean gains, in a table of some entries."""
     (n, m), (values, start, columns, *_) = instance.shape, instance.candidates
+    lines, length = (m, n) if cols else (n, m)
     with np.errstate(all="ignore"):  # values in groups with cap 0 may overflow
-        if not instance.candidates.dense:
+        if instance.candidates.dense:
+            apart, matrix = -(-length // max(8, COMPARED_ENTRIES // lines)), values.reshape(n, m)
+            some = matrix[::apart] if cols else matrix[:, ::apart].T
+            level = scaled_gains(instance, some).mean(axis=0)
+        else:
             line = columns if cols else np.repeat(np.arange(n), np.diff(start))
-            sums = np.bincount(line, scaled_gains(instance, values), m if cols else n)
-            level = sums / np.maximum(np.bincount(line, minlength=sums.size), 1)
-            return np.argsort(level, kind="stable")
-        matrix = values.reshape(n, m)
-        lines, length = (m, n) if cols else (n, m)
-        apart = -(-length // max(8, COMPARED_ENTRIES // lines))
-        gains = scaled_gains(instance, matrix[::apart] if cols else matrix[:, ::apart].T)
-        level = gains.mean(axis=0)
-        rest = gains - level
-        rest -= rest.mean(axis=1, keepdims=True)
-        score = rest[int(np.argmax(np.einsum("ij,ij->i", rest, rest)))]
-        for _ in range(3):
-            score = rest.T @ (rest @ score)
-            score = score / (np.abs(score).max() or 1.0)
-        orders = [np.argsort(by, kind="stable") for by in (level, score)]
-        steps = [np.diff(gains[:, order]) for order in orders]
-        return orders[int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))]
+            sums = np.bincount(line, scaled_gains(instance, values), lines)
+            level = sums / np.maximum(np.bincount(line, minlength=lines), 1)
+    return np.argsort(level, kind="stable")
 
 
 def stratum_middles(lines: int, count: int) -> Ints:

@@ -18,7 +18,6 @@ from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import NO_OVERFULL_GROUPS, Core, OverfullGroups, build_core
 from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_scaling
 from tvcs_core.projection.exact.dispatch import (
-    MAX_DEFICIT_INVERSE,
     MAX_MISFIT_CORE,
     MAX_MISFIT_SWEEPS,
     can_use_cost_scaling,
@@ -225,10 +224,8 @@ def warm_core(
     if isinstance(core, OverfullGroups) and 0 < core.size < max_overfull:
         core = build_core(instance, core_band.widened(1.0, core.rows, core.cols), mask, most)
     if isinstance(core, Core):
-        size = core_band.support_size
-        short = size - core.load.total > size // MAX_DEFICIT_INVERSE
         filled = instance.open_size / instance.candidates.values.size
-        if short or STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
+        if STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
             return NO_OVERFULL_GROUPS
     return core
 
@@ -236,7 +233,7 @@ def warm_core(
 def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
     """Return the solution, with the warm start of the next one."""
     (u, w, price), last, scale = found.prices, found.core_band, instance.scale
-    warm = CoreBand(found.prices, last.band, instance.level, int(mask.sum()))
+    warm = CoreBand(found.prices, last.band, instance.level)
     u, w, price = u / scale, w / scale, price / scale
     price_closed(instance.candidates, instance.caps, Prices(u, w, price))
     return ExactSolution(mask, u, w, price, warm, found.stats)
