@@ -48,7 +48,7 @@ LEVELS = {
     "crowd_tvcs": [
         ["answers", "accuracy.kernels"],
         ["accuracy"],
-        ["agreement", "exchange", "plan", "simulation"],
+        ["agreement", "belief", "exchange", "plan", "simulation"],
         ["search.kernels"],
         ["search", "skills"],
         ["factors"],

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, read_gold
+from crowd_tvcs.belief.uncertainty import uncertainty
 from crowd_tvcs.routing.replay import GOLD_SHARE, Split, adaptive, draw_split, expected_drop, gains
-from crowd_tvcs.routing.routing import uncertainty
 from tvcs_core.streams import stream
 
 ASKED = (1, 2, 3)  # labels per task

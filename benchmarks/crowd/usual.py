@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import read_gold
+from crowd_tvcs.belief.constants import KNOTS
 from crowd_tvcs.routing.replay import draw_split
 from crowd_tvcs.skills import dependence_fit
-from crowd_tvcs.skills.dependence import KNOTS
 from crowd_tvcs.skills.dependence_fit import Loss, held_out_prefixes
 from tvcs_core.streams import stream
 

@@ -36,7 +36,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED
 
 ABANDONED = 0.05
@@ -96,7 +96,7 @@ def work(place, journal, seed, workers, since, until, is_stubborn, is_together):
                     claims.append(time.perf_counter() - asked)
                 else:
                     receipt = insist(campaign.submit, worker, task, label)
-            except Refused as refusal:
+            except RejectedError as refusal:
                 is_lost = is_stubborn and "was not given" in str(refusal)
                 if not (is_lost or "was given up" in str(refusal)):
                     raise

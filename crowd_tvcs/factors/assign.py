@@ -24,40 +24,36 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
 from crowd_tvcs.search.deadline import Deadline
 
-MOST_WORKERS = 24  # of a task, but for minimums; larger sets are not searched
-SHARE_OF_PRICES = 0.7  # of a time limit
-CLOSE, ENOUGH = 1e-4, 1e-3  # a gap, as a part of the error, at which to stop; of many tasks
-MANY_TASKS = 50_000
-PASSES = 3  # over all tasks, where the linear program leaves a gap
-RELIEF = (1.0, 0.5, 0.0)  # times the prices, for tasks that the linear program leaves over
-FAR = 0.05  # of the error: a program so far below its bound has seen too few sets to trust it
-LEAST_GAIN = 1e-9  # of a task's accuracy on average, below which a pass has found nothing
+# Own choices on simulated crowds (benchmarks/crowd/factors.py), but where another source is named.
+MIN_PLACES = 24  # workers per task: places in the table of teams, at least; starts may use them all
+SHARE_OF_PRICES = 0.7  # part of the time limit that prices may take
+CLOSE, ENOUGH = 1e-4, 1e-3  # gap, as a part of the error, at which to stop; and of many tasks
+MANY_TASKS = 50_000  # tasks from which on `ENOUGH` is close
+MAX_PASSES = 3  # passes over all tasks if the linear program leaves a gap
+RELIEF = (1.0, 0.5, 0.0)  # factors of the prices for tasks that the linear program leaves over
+FAR = 0.05  # part of the error: a program so far below its bound has seen too few sets
+MIN_GAIN = 1e-9  # mean accuracy of a task: a pass that gains less has found nothing but rounding
 NEARLY = "proved to be off by at most {:.2%} of the error"
 NO_MORE = "no step found more"
 STILL_GAINED = "the last of {} passes over all tasks still gained {:.2g}"
 
 
 def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
-    """Choose who labels which task by the method `best`, of groups of tasks that are alike.
+    """Assign a crowd in factors by the method `best`, by groups of tasks that are alike.
 
     1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
        numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse.
     2. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
-       and the prices move at once; then by column generation, whose linear program says how many
-       tasks of a group take a set.
-    3. The bound: every group priced exactly, times its tasks (see `crowd_tvcs.factors.grid`); if
-       no time is left for that, at one price for all labels, where the strongest workers are best.
+       and the prices move at once. Then column generation: the linear program shares the tasks
+       of a group among sets of workers.
+    3. The bound: every group priced exactly, times its tasks (see `crowd_tvcs.factors.grid`). If
+       no time is left for that: the bound at one price for all labels (`one_price`).
     4. Whole parts of the linear program; the tasks left over take, in random order, their best
        sets among the workers with room, and again at lower prices. The better of that and of the
        start is kept.
     5. While the gap is above 1e-4 of the error, all tasks once more in random order, in blocks.
 
     Sets of more than 12 workers are not searched.
-
-    Raises
-    ------
-    ValueError
-        If the minimums cannot be met.
     """
     teams = least_teams(plan, _most_workers(plan))
     relaxed = GroupRelaxation.of(Groups.of(plan))
@@ -71,13 +67,13 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
         state.fill()
         reason = state.improve()
         search.prove_at_one_price()
-    return _told(plan, state, reason)
+    return _with_proof(plan, state, reason)
 
 
 def _most_workers(plan: Plan) -> int:
-    """Return how many workers a task may get: more than are searched where there is budget."""
+    """Return the places for workers of a task: more than are searched if the budget allows it."""
     least, m = int(plan.min_workers_per_task.max(initial=0)), len(plan.quality.tasks)
-    most = max(MOST_WORKERS, least, math.ceil(2.0 * plan.budget / m))
+    most = max(MIN_PLACES, least, math.ceil(2.0 * plan.budget / m))
     return max(1, min(most, int(plan.max_workers_per_task.max(initial=1))))
 
 
@@ -118,7 +114,7 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
 
 @dataclass(eq=False)
 class _State:
-    """The teams so far, those that meet the minimums and no more, and what they are made from."""
+    """The best teams so far, the least that meet the minimums, and the sources of new ones."""
 
     relaxed: GroupRelaxation
     search: PriceSearch
@@ -166,22 +162,22 @@ class _State:
         self._keep(teams)
 
     def improve(self) -> str:
-        """Let all tasks choose again while that gains; says in words how it ended."""
+        """Let all tasks choose again while that gains; return the reason for stopping, in words."""
         step = 0.001 * float(self.prices.max(initial=0.0))
         m, passes, gain = self.relaxed.n_tasks, 0, 0.0
-        while passes < PASSES and not (self.is_done or self.deadline.has_passed):
+        while passes < MAX_PASSES and not (self.is_done or self.deadline.has_passed):
             before = float(self.teams.accuracy.sum())
             every, prices = self._shuffled(np.arange(m)), self.prices.copy()
             assign_by(self.relaxed, every, prices, self.teams, self.deadline, step=step)
             passes, gain = passes + 1, float(self.teams.accuracy.sum()) - before
             little = 0.1 * self.gap if self.gap < math.inf else 0.0
-            if gain <= max(LEAST_GAIN * m, little):
+            if gain <= max(MIN_GAIN * m, little):
                 break
         if self.is_done:
             return NEARLY.format(CLOSE if self.is_close else ENOUGH)
         if self.deadline.has_passed:
             return f"the time limit of {self.deadline}; this is the best so far"
-        return NO_MORE if gain <= LEAST_GAIN * m else STILL_GAINED.format(passes, gain / m)
+        return NO_MORE if gain <= MIN_GAIN * m else STILL_GAINED.format(passes, gain / m)
 
     def _keep(self, teams: Teams) -> None:
         self.teams = _better(self.relaxed, self.teams, teams)
@@ -194,8 +190,8 @@ class _State:
         return self.rng.permutation(tasks)
 
 
-def _told(plan: Plan, state: _State, reason: str) -> Assignment:
-    """Return the assignment with what its prices prove."""
+def _with_proof(plan: Plan, state: _State, reason: str) -> Assignment:
+    """Return the assignment with the bound that its prices prove."""
     teams, dual = state.teams, state.search.proved
     m, n = len(plan.quality.tasks), len(plan.quality.workers)
     proof = None

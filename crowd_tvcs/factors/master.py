@@ -3,8 +3,8 @@
 An optimal vertex of the linear program over the sets found so far has prices that jump from one
 round to the next while there are few sets. Prices near the central path do not, and with 1,000
 workers take a tenth of the rounds (the primal-dual column generation method: Gondzio,
-Gonzalez-Brevis and Munari 2013). The groups make the normal equations small: what is left of them
-is one row per worker.
+Gonzalez-Brevis and Munari 2013). The groups make the normal equations small: without them,
+one row per worker is left.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import DualBound
 
-STEPS = 60  # of the method at most
-BACK = 0.995  # of the way to the border of what is positive
-START = 0.9  # of every group, which all its sets share at the start
-ROUNDING = 1e-6  # of a task, that a set must have to be tried at a vertex
-LEAST = 1e-9  # of a price at the start, beside the mean gain
-USED = 1e-3  # of a group, which a set must have to take part in the next program in any case
-MET = 1e-5  # of a limit, by which it may be missed
+MAX_STEPS = 60  # steps of the interior point method, to bound the time
+BACK = 0.995  # part of the way to the border of what is positive; a usual value
+START = 0.9  # part of every group that its sets share at the start
+ROUNDING = 1e-6  # tasks: a set that has fewer is not tried at a vertex
+MIN_PRICE = 1e-9  # accuracy: keeps prices at the start above 0 if all gains are
+USED = 1e-3  # part of a group: a set that has more takes part in the next program in any case
+MET = 1e-5  # part of a limit by which it may be missed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -34,22 +34,22 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Maximize gain @ x with matrix @ x <= most (or = where it `must`) and x >= 0.
+    """Maximize gain @ x with matrix @ x <= most (or = in rows that `must`) and x >= 0.
 
     Attributes
     ----------
     gain
-        Of every column.
+        Gain of every column.
     matrix
-        Sparse; its first rows are the groups, in one of which every column has a 1.
+        Sparse matrix. Its first rows are the groups, in one of which every column has a 1.
     most
-        Above 0.
+        Limit of every row, above 0.
     must
-        Of every row; groups only.
+        Whether the limit of a row must be met; only those of groups.
     group
-        Of every column.
+        Group of every column.
     n_groups
-        How many rows are groups.
+        Number of rows that are groups.
     """
 
     gain: Floats
@@ -62,7 +62,7 @@ class Program:
 
 @dataclass(eq=False)
 class _Point:
-    """Shares and slacks, prices of the rows, and reduced costs, all above 0 but prices of musts."""
+    """Shares, slacks, prices of rows and reduced costs; above 0, but prices of `must` rows."""
 
     x: Floats
     slack: Floats
@@ -73,11 +73,11 @@ class _Point:
 def central(program: Program, prices: Floats, within: float) -> tuple[Floats, Floats] | None:
     """Return shares and prices of a point of the program whose gap is at most `within`.
 
-    Starts from prices of the rows that are not groups. None if the method does not get there, as
-    where the program has no solution.
+    Starts from prices of the rows that are not groups. None if the method does not get there, for
+    instance because the program has no solution.
     """
     at = _start(program, prices)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         missing = program.most - program.matrix @ at.x - at.slack
         gap = float(program.most @ at.price - program.gain @ at.x)
         is_met = bool((np.abs(missing) <= MET * program.most).all())
@@ -93,14 +93,14 @@ def central(program: Program, prices: Floats, within: float) -> tuple[Floats, Fl
 
 
 def _start(program: Program, prices: Floats) -> _Point:
-    """A point whose prices leave no column a gain, and whose groups are shared evenly."""
+    """Return a point whose prices leave no column a gain, and whose groups are shared evenly."""
     k, of = program.n_groups, program.group
     rest = program.matrix[k:].T @ prices
     left = program.gain - rest
     value = np.zeros(k)
     np.maximum.at(value, of, left)
     price = np.concatenate([value * 1.001, prices])
-    price += 0.01 * (program.gain.mean() + LEAST)
+    price += 0.01 * (program.gain.mean() + MIN_PRICE)
     cost = program.matrix.T @ price - program.gain
     share = 1.0 / cost
     total = np.bincount(of, share, k)
@@ -110,7 +110,7 @@ def _start(program: Program, prices: Floats) -> _Point:
 
 
 def _move(program: Program, at: _Point, missing: Floats) -> None:
-    """One step of Mehrotra's predictor and corrector (1992), in place."""
+    """Make one step of Mehrotra's predictor and corrector (1992), in place."""
     free, a = ~program.must, program.matrix
     solve = _normal_equations(program, at)
     owed = a.T @ at.price - program.gain - at.cost
@@ -149,13 +149,17 @@ def _dual_length(at: _Point, price: Floats, cost: Floats, free: NDArray[np.bool_
 
 
 def _until(value: Floats, change: Floats) -> float:
-    """How far positive values may change and stay so, at most 1."""
+    """Return the largest step, at most 1, along a change that keeps positive values positive."""
     falls = change < 0.0
     return min(1.0, float((value[falls] / -change[falls]).min(initial=np.inf)))
 
 
 def _normal_equations(program: Program, at: _Point) -> Any:
-    """Return what solves (A D A' + S) y = r: rows of groups are eliminated, workers are left."""
+    """Return the function that solves (A D A' + S) y = r for y.
+
+    D = x / cost and S = slack / price. Every column is in one group, so the block of groups is
+    diagonal: it is eliminated, and a dense Cholesky factor of one row per worker is left.
+    """
     from scipy.linalg import cho_factor, cho_solve
     from scipy.sparse import csr_array
 
@@ -203,7 +207,7 @@ class GroupColumns(Columns):
         return sets
 
     def vertex_master(self, central: MasterSolution, deadline: Deadline) -> MasterSolution | None:
-        """Solve the program over the sets that a central solution takes at a vertex."""
+        """Return a vertex of the program over the sets that a central solution takes."""
         return self.solve_master(None, deadline, central.part[central.share > ROUNDING])
 
     def central_master(self, dual: DualBound, within: float) -> MasterSolution | None:
@@ -232,5 +236,5 @@ class GroupColumns(Columns):
         share, prices = found[0] * weight[group], np.zeros(most.size - k)
         prices[rows[k:] - k] = found[1][k:] * unit / most[rows[k:]]
         self._used = part[found[0] > USED]
-        nobody = float(weight @ relaxation.candidates.base)
+        nobody = relaxation.total(relaxation.candidates.base)
         return MasterSolution(part, share, prices, nobody + float(gain @ share))

@@ -1,8 +1,8 @@
-"""A bound that needs no search: one price for all labels, and nobody's cap.
+"""A bound that needs no search: one price for all labels, without caps of single workers.
 
-At one price for all, the strongest workers of a group are its best set of any size: whoever is
-stronger tells all that a weaker one does, and one more never tells less. So sizes alone are to be
-compared, and a bound is there whatever time there was.
+At one price for all, the strongest workers of a group are its best set of any size: the answers of
+a stronger worker, garbled, are those of a weaker one (Blackwell 1951), and one more answer never
+lowers the accuracy. So sizes alone are compared, and the bound takes no time worth a limit.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.search.relaxation import DualBound, Relaxation
 
-MOST_SIZE = 12  # whose accuracy is computed outcome by outcome; with two classes
-MOST_OUTCOMES = 2**20  # the same with more
-STEPS = 80  # of a golden section: .618**80 of the interval is below 1e-16
+MAX_SIZE = 12  # workers of sets whose accuracy is computed outcome by outcome, with two classes
+MAX_OUTCOMES = 2**20  # outcomes of such sets with more classes, to bound the time
+STEPS = 80  # steps of golden section: .618**80 of the interval is below 1e-16
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 
 Floats = NDArray[np.float64]
@@ -28,8 +28,8 @@ def bound_at_one_price(groups: Groups, relaxation: Relaxation) -> DualBound | No
     """Return the best bound that one price for all labels proves, in units of the sum of tasks.
 
     The price is the budget's, or where caps of workers allow fewer labels, that of every worker.
-    None with more than two classes where somebody is right less often than by chance: they may
-    tell what no stronger one does.
+    None with more than two classes if a worker is right less often than by chance: the answers of
+    no stronger worker replace theirs.
     """
     plan, members = groups.plan, groups.members
     values = members.table.values
@@ -62,7 +62,7 @@ def _accuracy_by_size(members: Plan) -> tuple[Floats, Floats]:
     is, with accuracy 1; sizes that cannot be have -inf.
     """
     k, cap = members.n_classes, members.max_workers_per_task
-    most = MOST_SIZE if k == 2 else int(np.log(MOST_OUTCOMES) / np.log(k))
+    most = MAX_SIZE if k == 2 else int(np.log(MAX_OUTCOMES) / np.log(k))
     allowed = members.table.allowed
     may = np.ones(members.quality.shape, bool) if allowed is None else allowed
     strength = np.where(may, members.told, -1.0)
@@ -81,7 +81,7 @@ def _accuracy_by_size(members: Plan) -> tuple[Floats, Floats]:
 
 
 def _least(function: Callable[[float], float], high: float) -> float:
-    """Return where a convex function of [0, high] is least, by golden sections."""
+    """Return the minimizer of a convex function on [0, high], by golden sections."""
     low = 0.0
     for _ in range(STEPS):
         width = GOLDEN * (high - low)

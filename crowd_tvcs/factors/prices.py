@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.factors.grid import MOST_GROUPS, Groups
+from crowd_tvcs.factors.grid import MAX_GROUPS, Groups
 from crowd_tvcs.factors.master import GroupColumns
 from crowd_tvcs.factors.one_price import bound_at_one_price
 from crowd_tvcs.search.column_generation import MasterSolution
@@ -23,24 +23,25 @@ from crowd_tvcs.search.search import EPOCHS, FIRST_STEP, LAST_STEP
 from crowd_tvcs.search.voters import folded_scratch
 from tvcs_core.engines import in_threads
 
-EPOCHS_OF_PAIRS = 8  # each of which asks more of a visit
-VISITS_PER_WORKER = 5  # in an epoch
-LEAST_VISITS, MOST_VISITS = 2_000, 20_000  # in an epoch
-ROUNDS = 50  # of column generation
-FIRST = 0.4  # of the time, for prices that move task by task
-ROUGH = 0.5  # of the time, for prices before any is proved
-AT_VERTEX = 0.5  # of the time left, for a solution to make a plan of
-MOST_OF_PAIRS = 6  # workers of a set where pairs of them are exchanged
-MANY_WORKERS = 150  # from whom on central prices take fewer rounds than those of a vertex
-ROUGH_NODES = 2_000  # of branch and bound per group, as long as that finds better prices
-PROOF_NODES = 200_000
-SLACK = 2e-5  # of the error, by which a proof may be off
-MOST_COLUMNS = 400_000
-CLOSE = 2e-5  # of bound and linear program, as a part of the error, at which to stop
-CLOSE_OF_MANY = 3e-4  # the same where there are `MANY_PAIRS` of workers and groups
-ROUGHLY, CLOSER = 5e-3, 0.1  # the same before the first proof, and by how much before the next
-PROOFS = 4
-MANY_PAIRS = 200_000
+# Own choices on simulated crowds of up to 1,000 workers (docs/decisions, 71 and 80).
+EPOCHS_OF_PAIRS = 8  # epochs of first prices by exchanges of pairs, each visit of which finds more
+VISITS_PER_WORKER = 5  # visits of groups in an epoch
+MIN_VISITS, MAX_VISITS = 2_000, 20_000  # visits of groups in an epoch
+MAX_ROUNDS = 50  # rounds of column generation
+FIRST = 0.4  # part of the time for prices that move task by task
+ROUGH = 0.5  # part of the time left for prices before any is proved
+AT_VERTEX = 0.5  # part of the time left for a vertex of the linear program, to make a plan of
+MAX_OF_PAIRS = 6  # workers of a set, at most, if pairs of them are exchanged
+MANY_WORKERS = 150  # workers from which on central prices take fewer rounds than those of a vertex
+ROUGH_NODES = 2_000  # nodes of branch and bound per group, as long as that finds better prices
+PROOF_NODES = 200_000  # the same for a proof
+SLACK = 2e-5  # part of the error by which a proof may be off
+MAX_COLUMNS = 400_000  # sets of workers in the linear program
+CLOSE = 2e-5  # gap of bound and linear program, as a part of the error, at which to stop
+CLOSE_OF_MANY = 3e-4  # the same with `MANY_PAIRS` or more
+ROUGHLY, CLOSER = 5e-3, 0.1  # the same before the first proof, and its factor before the next
+MAX_PROOFS = 4  # times that all groups are priced with the nodes of a proof
+MANY_PAIRS = 200_000  # pairs of workers and groups
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -53,7 +54,7 @@ class GroupRelaxation:
     Attributes
     ----------
     groups
-        What tasks are priced together.
+        The groups of tasks that are priced together.
     relaxation
         That of one task of every group, under the caps of the whole plan.
     """
@@ -67,7 +68,9 @@ class GroupRelaxation:
         plan = groups.plan
         caps = np.append(plan.max_tasks_per_worker, plan.budget).astype(np.int64)
         each = np.arange(groups.size)
-        relaxation = replace(Relaxation.of(groups.members), caps=caps, kind=each, first=each)
+        relaxation = replace(
+            Relaxation.of(groups.members), caps=caps, kind=each, first=each, weight=groups.weight
+        )
         return cls(groups, relaxation)
 
     @property
@@ -89,7 +92,7 @@ class GroupRelaxation:
     def by_pairs(self) -> bool:
         """Whether sets are searched by exchanges of two workers: small ones of two classes."""
         most = int(self.relaxation.candidates.cap.max(initial=0))
-        return self.groups.plan.n_classes == 2 and most <= MOST_OF_PAIRS
+        return self.groups.plan.n_classes == 2 and most <= MAX_OF_PAIRS
 
     def ask(
         self,
@@ -116,20 +119,18 @@ class GroupRelaxation:
 
         See `crowd_tvcs.search.relaxation.price_everything`. None if the deadline struck.
         """
-        relaxation, plan, weight = self.relaxation, self.groups.plan, self.groups.weight
+        relaxation, plan = self.relaxation, self.groups.plan
         prices = relaxation.rations.priced_out(prices, relaxation.caps, 1.0 - 1.0 / plan.n_classes)
         sets = start.copy()
         if self.by_pairs:
             value = self._value_by_pairs(prices, sets, deadline)
             if nodes == 0:
-                bound = float(prices @ relaxation.caps + weight @ value)
+                bound = float(prices @ relaxation.caps) + relaxation.total(value)
                 return None if deadline.has_passed else DualBound(prices, bound, False, sets, value)
-        return price_everything(
-            relaxation, prices, sets, deadline, nodes, slack=slack, weight=weight
-        )
+        return price_everything(relaxation, prices, sets, deadline, nodes, slack=slack)
 
     def _value_by_pairs(self, prices: Floats, sets: TaskSets, deadline: Deadline) -> Floats:
-        """Exchange pairs in the sets of all groups, in place; return what these are worth."""
+        """Exchange pairs in the sets of all groups, in place; return accuracies less prices."""
         found = TaskValues(np.zeros(self.groups.size), np.zeros(self.groups.size, dtype=bool))
 
         def part(groups: Integers) -> None:
@@ -153,7 +154,7 @@ class PriceSearch:
         needs_sets: bool = True,
     ) -> None:
         self.relaxed = relaxed
-        self.columns = GroupColumns(relaxed.relaxation, relaxed.groups.weight)
+        self.columns = GroupColumns(relaxed.relaxation)
         self.moved = np.zeros(relaxed.relaxation.caps.size)
         self.guide: DualBound | None = None
         self.proved: DualBound | None = None
@@ -167,11 +168,11 @@ class PriceSearch:
         self._nodes, self._slack = 0 if relaxed.by_pairs else ROUGH_NODES, 0.0
 
     def run(self) -> None:
-        """Move prices task by task, then by linear programs, then prove what they are worth."""
+        """Move prices task by task, then by linear programs; then prove the bound they give."""
         with self._part_of_the_time(FIRST):
             self.moved = self._first_prices()
         self._price(self.moved)
-        for turn in range(PROOFS):
+        for turn in range(MAX_PROOFS):
             self._nodes = 0 if self.relaxed.by_pairs else ROUGH_NODES
             self._close = max(CLOSE, ROUGHLY * CLOSER**turn) if self.relaxed.by_pairs else CLOSE
             self._improve_until(ROUGH)
@@ -192,7 +193,7 @@ class PriceSearch:
     def _improve_until(self, part: float) -> None:
         """Generate columns until prices are close, for at most a part of the time that is left."""
         with self._part_of_the_time(part) as deadline:
-            for _ in range(ROUNDS):
+            for _ in range(MAX_ROUNDS):
                 if deadline.has_passed or not self._improve():
                     break
 
@@ -236,7 +237,7 @@ class PriceSearch:
         start = 0.3 * 2.0 ** -(relaxation.caps[n] / m)
         prices = np.zeros(n + 1)
         prices[n] = start
-        visits = int(np.clip(VISITS_PER_WORKER * n, LEAST_VISITS, MOST_VISITS))
+        visits = int(np.clip(VISITS_PER_WORKER * n, MIN_VISITS, MAX_VISITS))
         epochs = EPOCHS_OF_PAIRS if self.relaxed.by_pairs else EPOCHS
         factor = (LAST_STEP / FIRST_STEP) ** (1.0 / (epochs - 1))
         kept = []
@@ -280,8 +281,8 @@ class PriceSearch:
 
     def _improve(self) -> bool:
         """One round of column generation; whether the next may find more."""
-        is_large = self.relaxed.groups.size > MOST_GROUPS
-        if is_large or self.guide is None or not 0 < len(self.columns) < MOST_COLUMNS:
+        is_large = self.relaxed.groups.size > MAX_GROUPS
+        if is_large or self.guide is None or not 0 < len(self.columns) < MAX_COLUMNS:
             return False
         master = None
         if self.relaxed.relaxation.n_workers >= MANY_WORKERS:
@@ -299,14 +300,14 @@ class PriceSearch:
         return bool(new or self._price(master.prices)) and not self.is_near(master, self._close)
 
     def prove_at_one_price(self) -> None:
-        """Prove a bound that needs no search, where none is proved yet."""
+        """Prove a bound that needs no search, if none is proved yet."""
         if self.proved is None:
             self.proved = bound_at_one_price(self.relaxed.groups, self.relaxed.relaxation)
 
     def whole(self, deadline: Deadline) -> MasterSolution | None:
         """Return a solution for a plan: one at a vertex, whose shares are whole but for few."""
         master = self.master
-        if master is None and len(self.columns) and self.relaxed.groups.size <= MOST_GROUPS:
+        if master is None and len(self.columns) and self.relaxed.groups.size <= MAX_GROUPS:
             return self.columns.solve_master(self.guide, Deadline.after(None))
         if master is not None and self._is_central:
             limit = None if deadline.left == math.inf else max(0.0, AT_VERTEX * deadline.left)
@@ -314,7 +315,7 @@ class PriceSearch:
         return master
 
     def _within(self) -> float:
-        """Gap of a central solution: a tenth of that of the last, but not below what is close."""
+        """Gap of a central solution: a tenth of the last, but not far below `CLOSE`."""
         assert self.guide is not None
         error = max(self.relaxed.n_tasks - self.guide.bound, 1e-9 * self.relaxed.n_tasks)
         gap = error if self.master is None else self.guide.bound - self.master.optimum

@@ -17,10 +17,10 @@ from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import Candidates, Limit, Prices, Room, TaskSets, TaskValues
 from crowd_tvcs.search.relaxation import Relaxation
 
-AT_ONCE = 2_000_000  # workers x tasks of a block
-CLIMBED = 200_000  # workers x tasks that get what is left; a climb over them takes .1 s
-CLIMBS = 5
-ROUNDING = 1e-6  # of the shares of a linear program
+AT_ONCE = 2_000_000  # workers x tasks of a block, to bound memory: 16 MB an array
+CLIMBED = 200_000  # workers x tasks of a climb that gives labels left over; it takes .1 s
+MAX_CLIMBS = 5  # climbs, to bound the time
+ROUNDING = 1e-6  # tasks: rounding of the shares of a linear program
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,9 +31,9 @@ def take_whole_parts(
 ) -> None:
     """Assign tasks the sets of a linear program as often as it does, rounded down.
 
-    The tasks of a line are taken by prior, and the sets of its groups likewise, so that a task
-    gets a set of a knot near its own prior. Tasks that exclude one of a set leave it to the next of
-    their group, or change sets with one that has theirs.
+    Tasks of a line and sets of its groups are taken in the order of priors, so that a task gets a
+    set of a knot near its own prior. A task that excludes a worker of its set leaves the set to the
+    next task of the group, or changes sets with a task before it.
     """
     groups = relaxed.groups
     order = np.lexsort((groups.prior, groups.line))
@@ -78,7 +78,7 @@ def _bring_forward(plan: Plan, tasks: Integers, workers: Integers) -> int:
 def _change_sets(
     plan: Plan, teams: Teams, done: Integers, left: Integers, workers: Integers
 ) -> None:
-    """Give tasks that exclude one of these workers the set of another, which takes these."""
+    """Give tasks that exclude one of these workers the set of another task, which takes these."""
     able = done[
         ~plan.factors.excludes(done[:, None], workers).any(axis=1) & (teams.sizes[done] > 0)
     ]
@@ -118,7 +118,7 @@ def relaxation_of(relaxed: GroupRelaxation, tasks: Integers) -> Relaxation:
     _exclude(plan, tasks, candidates)
     each = np.arange(tasks.size)
     voters = whole.voters.part(at)
-    return replace(whole, candidates=candidates, kind=each, first=each, voters=voters)
+    return replace(whole, candidates=candidates, kind=each, first=each, voters=voters, weight=None)
 
 
 def _exclude(plan: Plan, tasks: Integers, candidates: Candidates) -> None:
@@ -146,8 +146,8 @@ def assign_by(
 ) -> None:
     """Assign tasks, in this order, their best sets at some prices among workers with room.
 
-    What they have is given back first, block by block; a block that would then miss a minimum, or
-    have less of accuracy in sum, keeps it. With a `step` the prices move after every task.
+    Tasks give back their workers first, block by block. A block that would then miss a minimum, or
+    have less accuracy in sum, keeps its workers. With a `step` prices move after every task.
     """
     caps = relaxed.relaxation.caps
     for some in blocks(relaxed, tasks):
@@ -173,14 +173,14 @@ def _keep_better(teams: Teams, tasks: Integers, sets: TaskSets, need: Integers) 
 
 
 def add_what_is_left(relaxed: GroupRelaxation, teams: Teams) -> None:
-    """Give the labels that nobody has to the tasks that are least sure, pair after pair."""
+    """Give labels left over to the tasks of least accuracy, pair after pair."""
     plan, most = relaxed.groups.plan, teams.workers.shape[1]
     size = max(1, CLIMBED // len(plan.quality.workers))
     able = np.flatnonzero(teams.sizes < np.minimum(plan.max_workers_per_task, most))
-    # Two more labels may gain where one does not.
+    # Two more labels may gain though one does not: half as many tasks get them.
     labels = min(int(teams.room[-1]), int(teams.room[:-1].sum()))
     able = able[np.argsort(teams.accuracy[able], kind="stable")][: -(-labels // 2)]
-    for at in range(0, min(able.size, CLIMBS * size), size):
+    for at in range(0, min(able.size, MAX_CLIMBS * size), size):
         if min(int(teams.room[-1]), int(teams.room[:-1].sum())) <= 0:
             return
         tasks = np.sort(able[at : at + size])

@@ -1,10 +1,10 @@
-"""Teams to begin with: those of a table of a part of the tasks, repeated, or as many for each.
+"""Teams to begin with: of a table of a part of the tasks, repeated, or of nearly equal sizes.
 
 Tasks of one line are alike, but for their priors. A plan of one of every B of them, within caps
 and a budget divided by B, keeps all caps when it is repeated B times, and has the same mean
 accuracy. So a table small enough for the method `fast` gives teams for all tasks, whatever prices
-come to later. Where there are too many lines for that, tasks get nearly equal numbers of labels,
-the best workers of every line first.
+come to later. With too many lines for that, tasks get nearly equal numbers of labels, of the best
+workers of every line first.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from crowd_tvcs.search.relaxation import Relaxation
 # Workers x columns of a table: `fast` takes .2 s for the first number, 1 s for the second
 # (two cores of 2023), which are tried in this order.
 PAIRS = (200_000, 1_000_000)
-# Of the labels of the best workers, by division: so little does not matter, and above so many the
-# second number is tried.
+# Part of the labels of the best workers that is lost by division: less than the first number does
+# not matter, and above the second the next of `PAIRS` is tried.
 LITTLE, LOST = 0.02, 0.1
-MOST_SCALES = 400  # that are looked at
-MOST_CELLS = 20_000_000  # workers x classes of tasks that are sorted; 2 s
+MAX_SCALES = 400  # numbers B that are tried
+MAX_CELLS = 20_000_000  # workers x classes of tasks that are sorted, to bound the time: 2 s
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 def starts(groups: Groups, least: Teams) -> Iterator[Teams]:
-    """Yield teams that keep the caps, though perhaps not the minimums, by each of the ways."""
+    """Yield teams by both ways; they keep the caps, though perhaps not the minimums."""
     for made in (scaled_teams(groups, least), even_teams(groups.plan, least)):
         if made is not None:
             yield made
@@ -84,7 +84,7 @@ def _scale(plan: Plan, count: Integers) -> int | None:
         if least is None:
             continue
         largest = max(least, int(np.median(caps[caps > 0])))
-        for scale in np.unique(np.linspace(least, largest, MOST_SCALES).astype(np.int64)).tolist():
+        for scale in np.unique(np.linspace(least, largest, MAX_SCALES).astype(np.int64)).tolist():
             lost = float((caps % scale).sum() / caps.sum() + (budget % scale) / budget)
             if lost <= LITTLE:  # a larger table is a finer one
                 return scale
@@ -118,7 +118,7 @@ def _columns(groups: Groups, scale: int) -> tuple[Integers, Integers]:
 
 
 def _barred(plan: Plan, order: Integers, column: Integers) -> NDArray[np.bool_]:
-    """Return who is excluded from at least half of the tasks of a column: (workers, columns)."""
+    """Mark workers excluded from at least half of the tasks of a column: (workers, columns)."""
     n, size = len(plan.quality.workers), int(column[-1]) + 1
     of_task, worker = np.divmod(plan.factors.excluded, n)
     place = np.empty(order.size, dtype=np.int64)
@@ -158,7 +158,7 @@ def even_teams(plan: Plan, least: Teams) -> Teams | None:
     known, member, of_task, count = np.unique(
         keys, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    if known.shape[0] * len(plan.quality.workers) > MOST_CELLS:
+    if known.shape[0] * len(plan.quality.workers) > MAX_CELLS:
         return None
     kind = plan.factors.kind[member]
     strength = np.abs(plan.factors.table.values[:, kind] - 1.0 / plan.n_classes)
@@ -178,7 +178,7 @@ def even_teams(plan: Plan, least: Teams) -> Teams | None:
 def _even_sizes(plan: Plan, most: int) -> Integers:
     """Return how many labels each task gets: odd numbers where caps and minimums allow them.
 
-    The tasks of which the least is known get two more, as far as labels go.
+    The tasks with the least certain priors get two more, as far as labels go.
     """
     caps, least = np.minimum(plan.max_workers_per_task, most), plan.min_workers_per_task
     m = caps.size
@@ -219,7 +219,7 @@ def _strongest(
 
 
 def _in_turn(times: Integers, strength: Floats, n_tasks: int) -> Integers:
-    """Return workers, each so often in a row, strong ones of one round above weak ones."""
+    """Return workers, each as often as their tasks, strong workers of one round above weak ones."""
     who = np.flatnonzero(times)
     who = who[np.argsort(-strength[who], kind="stable")]
     turn = (np.cumsum(times[who]) - times[who]) // n_tasks

@@ -1,4 +1,4 @@
-"""Who labels each of very many tasks: sets of workers task by task, and the room they leave."""
+"""Teams of very many tasks: the set of workers of each, and the room they leave."""
 
 from __future__ import annotations
 

@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.belief.dependent import answer_likelihoods, dependent_posterior, family_weights
+from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.models.calibration import CalibratedModels, calibrate
 from crowd_tvcs.models.held_out_gold import HeldOutGold
-from crowd_tvcs.skills.dependence import (
-    Dependence,
-    answer_likelihoods,
-    dependent_posterior,
-    family_weights,
-)
+from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import fit_families
-from crowd_tvcs.skills.vote import priors
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def answers_of(plan: Terms) -> AnswerModel | None:
-    """Make the model of the answers to what a task seems to be, see `Plan.model`."""
+    """Make the model of the answers given the seeming class of a task, see `Plan.model`."""
     if plan.n_classes == 2 and plan.confusion is None and _has_equal_shares(plan):
         return None
     prior, error = _priors(plan), plan.common_error
@@ -50,12 +50,12 @@ def accuracy_and_error(
 
 
 def constant_and_weights(plan: Terms, model: AnswerModel) -> tuple[Floats, Floats]:
-    """Return what bounds the accuracies of a plan with a common error, see `ceiling`."""
+    """Return constants and weights of the ceiling under a common error, see `ceiling`."""
     return ceiling(model.prior, shares_of(plan, _priors(plan)), plan.common_error)
 
 
 def shares_of(plan: Terms, prior: Floats) -> Floats:
-    """What tasks seem to be in error, one row per task: `prior` itself unless shares are given."""
+    """Return class shares of misled tasks, a row per task: `prior` unless shares are given."""
     if plan.error_shares is None:
         return prior
     return np.array(np.broadcast_to(plan.error_shares, prior.shape))

@@ -10,7 +10,7 @@ from crowd_tvcs.plan.accuracy import accuracy_and_error
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 
-AT_ONCE = 1_000_000  # workers x teams of a block
+AT_ONCE = 1_000_000  # workers x teams of a block, to bound memory: 8 MB
 
 Floats = NDArray[np.float64]
 
@@ -31,9 +31,9 @@ def accuracies_and_errors(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats]:
 
 
 def _of_factors(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats]:
-    """Return the same of a crowd in factors.
+    """Return accuracies and errors of a crowd in factors.
 
-    With more than two classes teams that are the same in everything are computed once.
+    With more than two classes, equal teams on tasks of one kind and prior are computed once.
     """
     tasks, workers, sizes = pairs.tasks, pairs.workers, pairs.answers
     m = sizes.size

@@ -75,6 +75,6 @@ class Assigned:
         return Assigned(self.tasks[is_kept], self.workers[is_kept], self.shape)
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Assigned:
-        """Return the same for workers that are `rows` of these and tasks that are `columns`."""
+        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
         tasks, workers = np.argsort(columns)[self.tasks], np.argsort(rows)[self.workers]
         return Assigned.of(tasks, workers, (rows.size, columns.size))

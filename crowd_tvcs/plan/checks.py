@@ -1,4 +1,4 @@
-"""What the parameters of a plan must hold, each checked by itself."""
+"""Checks of the parameters of a plan, each by itself."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def checked_chance(prior: ArrayLike, tasks: Sequence[str]) -> NDArray[np.float64
 def common_error_settings(
     given: float, shares: ArrayLike | None, n_classes: int
 ) -> tuple[tuple[str, object], ...]:
-    """How often tasks mislead all workers, and what they seem to be then."""
+    """Check the chance that a task misleads all workers, and the class shares of misled tasks."""
     if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating):
         raise TypeError(f"common_error must be a number >= 0 and below 1, found {given!r}")
     if not 0.0 <= given < 1.0:
@@ -137,7 +137,7 @@ def class_settings(
     confusion: ArrayLike | None,
     quality: CrowdQuality,
 ) -> tuple[tuple[str, object], ...]:
-    """The number of classes, what is known before the answers, and how workers confuse them."""
+    """Check the number of classes, the priors of tasks, and the confusion matrices of workers."""
     k = checked_classes(n_classes)
     of_one = checked_chance(prior, quality.tasks)
     of_all = None

@@ -1,4 +1,4 @@
-"""Money and groups of a plan: what a worker costs, and of which workers one may see a task."""
+"""Money and groups of a plan: costs of labels, and workers of whom one at most may have a task."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.plan.terms import Terms
-from tvcs_core.arguments import array_of, items_of, require_number
-from tvcs_core.files.shown import shown
+from tvcs_core.arguments import array_of, check_number, items_of
+from tvcs_core.files.display import quoted
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
 
@@ -24,12 +24,12 @@ def money_settings(
     group: Sequence[str | None] | None,
     workers: Sequence[str],
 ) -> tuple[tuple[str, object], ...]:
-    """Check what a label of every worker costs, the money for all, and the groups."""
+    """Check the cost of a label of every worker, the money for all labels, and the groups."""
     costs = None if cost is None else _checked_cost(cost, workers)
     if money is not None:
         if costs is None:
             raise ValueError("money needs the cost of a label of every worker, found no cost")
-        require_number("money", money)
+        check_number("money", money)
         money = float(money)
         if not 0.0 <= money < math.inf:
             raise ValueError(f"money must be a finite number >= 0, found {money}")
@@ -56,11 +56,11 @@ def _checked_cost(cost: ArrayLike, workers: Sequence[str]) -> Floats:
 def _checked_group(
     group: Sequence[str | None] | None, workers: Sequence[str]
 ) -> tuple[str | None, ...] | None:
-    """One name or None per worker; None if no two workers share a name."""
+    """Return one name or None per worker; None if no two workers share a name."""
     if group is None:
         return None
     if isinstance(group, str) or len(items_of("group", group)) != len(workers):
-        raise ValueError(f"group must hold {len(workers)} names or None, found {shown(group)}")
+        raise ValueError(f"group must hold {len(workers)} names or None, found {quoted(group)}")
     for worker, name in zip(workers, group, strict=True):
         if not (name is None or (isinstance(name, str) and name)):
             raise TypeError(f"group of worker {worker!r} must be a name or None, found {name!r}")
@@ -69,7 +69,7 @@ def _checked_group(
 
 
 def group_codes(plan: Terms) -> NDArray[np.int64]:
-    """Number of the group of every worker, from 0; a worker of none has one of their own."""
+    """Number the groups of workers from 0; a worker without a group has a number of their own."""
     workers = plan.quality.workers
     names = [None] * len(workers) if plan.group is None else plan.group
     code: dict[tuple[str, object], int] = {}
@@ -83,7 +83,7 @@ def is_rationed(plan: Terms) -> bool:
 
 
 def spent(cost: Floats, support: Bools) -> float:
-    """Sum of the costs of the pairs, of shape (workers, tasks)."""
+    """Return the sum of the costs of the pairs, of shape (workers, tasks)."""
     return math.fsum((cost * support.sum(axis=1)).tolist())
 
 
@@ -95,7 +95,7 @@ def is_paid(plan: Terms, support: Bools) -> bool:
 
 
 def per_group(plan: Terms, support: Bools) -> NDArray[np.int64]:
-    """How many workers of each group have each task, of shape (groups, tasks)."""
+    """Count the workers of each group on each task: an array of shape (groups, tasks)."""
     codes = group_codes(plan)
     out = np.zeros((int(codes.max(initial=-1)) + 1, support.shape[1]), dtype=np.int64)
     np.add.at(out, codes, support)
@@ -111,7 +111,7 @@ def refuse_what_cannot_be(plan: Terms) -> None:
     Raises
     ------
     ValueError
-        Naming what, and by how much.
+        With the broken limit, and by how much it is broken.
     """
     forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
     if plan.group is not None:
@@ -159,7 +159,7 @@ def _refuse_mates(plan: Terms, forced: Bools) -> None:
 
 
 def open_pairs(plan: Terms, fixed: Bools) -> Bools:
-    """Pairs that may be added to those that are fixed: allowed, and no mate has the task."""
+    """Return pairs that may join the fixed ones: allowed, and of a group without the task."""
     codes = group_codes(plan)
     out = ~(per_group(plan, fixed) > 0)[codes]
     if plan.table.allowed is not None:
@@ -168,7 +168,7 @@ def open_pairs(plan: Terms, fixed: Bools) -> Bools:
 
 
 def cheapest_minimums(plan: Terms, forced: Bools, cost: Floats) -> Floats:
-    """Least cost of what the minimum of every task still asks for, of shape (tasks,)."""
+    """Return the least cost of the labels that the minimum of every task still lacks: (tasks,)."""
     missing = np.maximum(0, plan.min_workers_per_task - forced.sum(axis=0))
     out = np.zeros(missing.size)
     if not missing.any():
@@ -183,7 +183,7 @@ def cheapest_minimums(plan: Terms, forced: Bools, cost: Floats) -> Floats:
 
 
 def money_there_is(plan: Terms) -> float:
-    """The money, or what the forced pairs cost where that is more by rounding; else infinity."""
+    """Return the money, or the cost of forced pairs if rounding makes it more; or infinity."""
     if plan.money is None or plan.cost is None:
         return math.inf
     return plan.money if plan.forced is None else max(plan.money, spent(plan.cost, plan.forced))
@@ -192,7 +192,7 @@ def money_there_is(plan: Terms) -> float:
 def kept_within(plan: Terms, support: Bools, told: Floats) -> Bools:
     """Meet the minimums and forced pairs, then keep pairs of `support` while all limits allow it.
 
-    Of the pairs of `support`, those go first that have the most `told`, of shape (workers, tasks).
+    Pairs of `support` go in the order of `told`, of shape (workers, tasks), the largest first.
 
     Raises
     ------

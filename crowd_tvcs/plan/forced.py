@@ -1,4 +1,4 @@
-"""The forced pairs of a plan, and what they leave."""
+"""The forced pairs of a plan, and the room, needs and pairs that they leave."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from crowd_tvcs.plan.plan import Plan
 
 
 def beyond_forced(plan: Plan) -> tuple[NDArray[Any], ...]:
-    """The forced pairs, and what they leave: room, need, and pairs that may be chosen.
+    """Return the forced pairs, the room and the needs that they leave, and the open pairs.
 
-    Room is that of every worker and then of the budget; the last are of shape (tasks, workers), and
-    mates of a forced worker are not among them.
+    Room is that of every worker and then of the budget. Open pairs may be chosen: of shape (tasks,
+    workers), without workers of the group of a forced worker of the task.
     """
     forced = np.zeros(plan.quality.shape, dtype=bool) if plan.forced is None else plan.forced
     caps = np.append(

@@ -41,7 +41,7 @@ from tvcs_core import TVCS
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Terms):
-    """Who may label what: the quality of every pair, the three caps, and what must be.
+    """An assignment problem: the quality of every pair, the three caps, and the demands.
 
     Pairs that may not be assigned are those that ``quality.allowed`` leaves out.
 
@@ -51,8 +51,8 @@ class Plan(Terms):
         How good every worker is at every task: a table, or `crowd_tvcs.answers.factors.Factors` of
         a crowd too large for one. By kinds of tasks it has caps, minimums, priors and classes;
         forced pairs, money, groups, confusion matrices and a common error are for a table. Tasks
-        with pairs that are excluded one by one have no minimum then, and what is proved is proved
-        without excluding them too.
+        with pairs that are excluded one by one have no minimum then, and a bound holds for plans
+        that use these pairs, too.
     max_workers_per_task
         Most answers for a task: an integer >= 0 or one per task in the order of
         `quality.tasks`; None for no cap. (The paper's s^worker.)
@@ -76,10 +76,9 @@ class Plan(Terms):
         classes; None for equal ones.
     confusion
         One matrix per worker, of shape (workers, classes, classes): chance of each answer (column)
-        where the truth is the row. It goes before `quality`; None for none.
+        given the true class (row). It replaces `quality`; None for none.
     cost
-        What a label of a worker costs: a number >= 0, or one per worker; None if it does not
-        matter.
+        Cost of a label of a worker: a number >= 0, or one per worker; None if it does not matter.
     money
         Most money for all labels, >= 0, in the unit of `cost`; None for no limit.
     group
@@ -87,11 +86,11 @@ class Plan(Terms):
     common_error
         With this chance, >= 0 and below 1, a task misleads all workers alike: it seems to be of a
         class that is drawn, whatever it is (`crowd_tvcs.accuracy.common_error`). `quality` and
-        `confusion` stay what one answer tells.
+        `confusion` still describe a single answer.
     error_shares
         Chance of every class to be drawn then, of shape (classes,); None for the task's prior. Give
-        the class shares where priors are what is known after answers, by which a task may have
-        misled already.
+        the class shares if priors are posteriors after answers: a task may have misled those
+        workers already.
 
     Attributes
     ----------
@@ -110,8 +109,8 @@ class Plan(Terms):
     Raises
     ------
     ValueError, TypeError
-        If a cap or a prior does not hold what it must, or if no assignment can keep the caps and
-        meet the minimums and the forced pairs; the message names which, and by how much.
+        If an argument is out of its range, or if no assignment can keep the caps and meet the
+        minimums and the forced pairs; the message names the limit, and by how much it is broken.
 
     Examples
     --------
@@ -120,7 +119,8 @@ class Plan(Terms):
     >>> Plan(quality, min_workers_per_task=2, max_tasks_per_worker=[2, 1])
     Traceback (most recent call last):
     ValueError: min_workers_per_task asks for 4 answers on tasks 't1', 't2', but within
-    max_tasks_per_worker they can get 3: 1 too few
+    max_tasks_per_worker they can get 3: 1 too few; lower these minimums, or raise the caps of
+    workers or add workers who may label them
     """
 
     def __init__(
@@ -179,16 +179,16 @@ class Plan(Terms):
         refuse_minimums_beyond_budget(self)
         if not self.is_table:
             refuse_minimums_of_excluded(self)
-            return
         refuse_minimums_beyond_workers(self)
-        refuse_what_cannot_be(self)
+        if self.is_table:
+            refuse_what_cannot_be(self)
 
     def __repr__(self) -> str:
         return f"Plan({self.quality!r}, budget={self.budget})"
 
     @cached_property
     def model(self) -> AnswerModel | None:
-        """How workers answer what a task seems to be.
+        """Model of the answers of workers, given the seeming class of a task.
 
         None for two classes without confusion matrices and, if errors are common, of equal shares;
         and of a crowd in factors, of which only parts are a table.
@@ -201,17 +201,17 @@ class Plan(Terms):
 
     @property
     def told(self) -> NDArray[np.float64]:
-        """What one answer adds to a guess among equal classes, of shape (workers, tasks)."""
+        """Gain of one answer over a guess among equal classes, of shape (workers, tasks)."""
         if self.model is None:
             return np.abs(self.table.values - 0.5)
         return self.model.informativeness[self.model.kind]
 
     def unmet(self, support: NDArray[np.bool_]) -> tuple[str, ...]:
-        """Which of `demands` an assignment of shape (workers, tasks) does not meet."""
+        """Return the `demands` that an assignment of shape (workers, tasks) does not meet."""
         return self.unmet_by(Assigned.of_support(support))
 
     def unmet_by(self, pairs: Assigned) -> tuple[str, ...]:
-        """Which of `demands` some pairs do not meet."""
+        """Return the `demands` that some pairs do not meet."""
         out = ("min_workers_per_task",) if (pairs.answers < self.min_workers_per_task).any() else ()
         if self.forced is not None and (self.forced & ~pairs.support).any():
             out = (*out, "forced")
@@ -229,9 +229,10 @@ class Plan(Terms):
     def settle(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Fix the forced pairs, and for the minimums the pairs of largest `scores` >= 0.
 
-        One projection onto what the forced pairs leave, with the minimums as caps of the tasks. The
-        number of pairs goes before their scores, so every minimum is met; the sum of the squared
-        scores is the largest with which they can be. Returns pairs of shape (workers, tasks).
+        One projection onto the room that the forced pairs leave, with the minimums as caps of
+        tasks. The number of pairs goes before their scores, so every minimum is met; the sum of the
+        squared scores is the largest with which they can be. Returns pairs of shape (workers,
+        tasks).
         """
         fixed = np.zeros(self.quality.shape, dtype=bool) if self.forced is None else self.forced
         missing = self.min_workers_per_task - fixed.sum(axis=0)
@@ -251,8 +252,8 @@ class Plan(Terms):
     ) -> Plan:
         """Return the plan of some tasks of a crowd in factors as a table of workers x these.
 
-        Caps of workers and the budget are left out, but that nobody labels who has no room. The
-        tasks may have other priors, or chances of their classes, than their own.
+        Caps of workers and the budget are left out, but workers whose cap is 0 may label nothing.
+        `prior`, or `chances` of the classes, replaces those of the tasks.
         """
         quality = self.quality.columns(tasks)
         allowed = np.repeat((self.max_tasks_per_worker > 0)[:, None], tasks.size, axis=1)
@@ -287,7 +288,7 @@ class Plan(Terms):
         )
 
     def with_budget(self, budget: int) -> Plan:
-        """Copy the plan with another budget; only what depends on the budget is checked."""
+        """Copy the plan with another budget; only checks that depend on the budget are made."""
         out = self._copy(budget=checked_budget(budget, int(self.room[1].sum())))
         refuse_forced_beyond_budget(out)
         refuse_minimums_beyond_budget(out)

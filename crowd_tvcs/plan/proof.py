@@ -1,27 +1,27 @@
-"""What counts as proved: the one definition of "certified", and the words in which it is said.
+"""The one definition of "certified", and the words for it in commands and reports.
 
 A bound is a number that no assignment within the caps and demands can exceed. It is finite, at most
-1, and proved: recomputed from the prices (and branches) that come with it by code that shares
-nothing with the method. The gap is the bound minus the expected accuracy, at least 0.
+1, and proved: recomputed from the prices that come with it by code that shares nothing with
+the method. The gap is the bound minus the expected accuracy, at least 0.
 
 An assignment is *certified* if its gap is known and at most `CERTIFIED_WITHIN`, and its accuracy is
 computed, not sampled. It is *proved to be the largest* if moreover the gap is at most `CLOSED`,
 which is rounding. With a larger gap, or a sampled accuracy, the bound is known and the assignment
 is not certified.
 
-This module imports nothing of the package, so that what checks a proof may share it.
+This module imports nothing of the package, so that checks of proofs may share it.
 """
 
 from __future__ import annotations
 
-CERTIFIED_WITHIN = 1e-3  # of the mean expected accuracy: one task in a thousand
-CLOSED = 1e-9  # of the same; a gap that is none but for rounding
+CERTIFIED_WITHIN = 1e-3  # gap of the mean expected accuracy: one task in a thousand
+CLOSED = 1e-9  # gap of the mean expected accuracy that is rounding
 
 LARGEST = "proved to be the largest"
 
 
 def usable(bound: float | None) -> float | None:
-    """Return a bound as it is told: at most 1; None if it is not a finite number >= 0."""
+    """Return a bound as reports show it: at most 1; None if it is not a finite number >= 0."""
     if bound is None or not 0.0 <= bound < float("inf"):
         return None
     return min(1.0, bound)
@@ -53,7 +53,7 @@ def _is_within(most: float, accuracy: float, bound: float | None, standard_error
 
 
 def statement(accuracy: float, bound: float | None, standard_error: float = 0.0) -> str:
-    """State in one sentence what is proved; for the command line, reports and `verify` alike."""
+    """State the proved gap in one sentence; for the command line, reports and `verify` alike."""
     if bound is None:
         return "not certified: no bound was proved"
     most = f"no plan can have more than {bound:.6f}"

@@ -1,4 +1,4 @@
-"""What no assignment can meet: forced pairs and minimums beyond caps, the budget or the workers."""
+"""Refusals of demands that no assignment can meet, beyond caps, the budget or the workers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.factors import CrowdQuality
+from crowd_tvcs.plan.minimum_flow import minimum_flow
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core import TVCS, Projection, project
 
-LISTED = 3
+LISTED = 3  # names of tasks in a message
 
 
 def refuse_what_is_for_tables(quality: CrowdQuality, **given: object) -> None:
-    """Refuse what only a table of workers x tasks can have, of a crowd in factors."""
+    """Refuse arguments of a crowd in factors that only a table of workers x tasks can have."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} is for a table of workers x tasks, found {quality!r}")
@@ -94,33 +95,28 @@ def refuse_minimums_of_excluded(terms: Terms) -> None:
 
 
 def refuse_minimums_beyond_workers(terms: Terms) -> None:
-    """Find tasks whose workers cannot together give what the minimums ask for (Hall)."""
+    """Refuse minimums of tasks whose workers cannot together give what they ask for (Hall)."""
     if not terms.min_workers_per_task.any():
         return
-    fixed = np.zeros(terms.quality.shape, dtype=bool) if terms.forced is None else terms.forced
-    rest = terms.rest(fixed)
-    missing = np.maximum(0, terms.min_workers_per_task - fixed.sum(axis=0))
-    flow = on_the_missing(terms, np.ones(terms.quality.shape), fixed)
-    if flow.support.sum() == missing.sum():
+    flow = minimum_flow(terms)
+    short = np.append(flow.short, False)[flow.class_of]  # class -1 needs nothing
+    if not short.any():
         return
-    # The duals are a smallest cut: tasks of price 0 are short of workers.
-    short = (flow.col_duals <= 0.5) & (missing > 0)
-    allowed = np.ones_like(fixed) if rest.allowed is None else rest.allowed
-    able = np.minimum(rest.row_caps, allowed[:, short].sum(axis=1)).sum()
-    names = [terms.quality.tasks[j] for j in np.flatnonzero(short)]
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    asked = int(missing[short].sum())
+    names = [terms.quality.tasks[j] for j in np.flatnonzero(short)[:LISTED]]
+    more = f" and {short.sum() - LISTED} more" if short.sum() > LISTED else ""
+    asked = int(flow.need[flow.class_of[short]].sum())
     raise ValueError(
-        f"min_workers_per_task asks for {asked} {'more ' if fixed.any() else ''}answers on "
-        f"tasks {', '.join(map(repr, names[:LISTED]))}{more}, but within "
-        f"max_tasks_per_worker they can get {able}: {asked - able} too few"
+        f"min_workers_per_task asks for {asked} {'' if terms.forced is None else 'more '}answers "
+        f"on tasks {', '.join(map(repr, names))}{more}, but within max_tasks_per_worker they can "
+        f"get {flow.able}: {asked - flow.able} too few; lower these minimums, or raise the caps of "
+        "workers or add workers who may label them"
     )
 
 
 def on_the_missing(
     terms: Terms, scores: NDArray[np.float64], fixed: NDArray[np.bool_]
 ) -> Projection:
-    """Project onto what the minimums still ask for beyond `fixed`; the budget left out."""
+    """Project onto the labels that the minimums lack beyond `fixed`, without the budget."""
     rest = terms.rest(fixed)
     missing = np.maximum(0, terms.min_workers_per_task - fixed.sum(axis=0))
     allowed = rest.allowed

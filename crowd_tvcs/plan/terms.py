@@ -1,4 +1,4 @@
-"""The terms of a plan: its quality, caps, demands and priors, and what follows from each alone."""
+"""The terms of a plan: its quality, caps, demands and priors, and values derived from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tvcs_core import TVCS
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Terms:
-    """The fields of a plan, see `crowd_tvcs.Plan`: what checks and prices them needs no more."""
+    """The fields of a plan, see `crowd_tvcs.Plan`; checks and prices of plans need no more."""
 
     quality: CrowdQuality
     max_workers_per_task: NDArray[np.int64]
@@ -54,7 +54,7 @@ class Terms:
 
     @property
     def room(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many tasks every worker may do, and workers every task may get, without caps."""
+        """Tasks that every worker may do, and workers every task may get, without caps."""
         return self.quality.room()
 
     @cached_property
@@ -66,7 +66,7 @@ class Terms:
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """What must be, beyond the caps: a method has to honour these or refuse."""
+        """Names of the demands beyond the caps: a method has to honour these or refuse."""
         out: tuple[str, ...] = () if self.is_table else ("kinds",)
         out = (*out, "min_workers_per_task") if self.min_workers_per_task.any() else out
         for name in ("forced", "money", "group"):
@@ -80,7 +80,7 @@ class Terms:
         return int(np.maximum(self.min_workers_per_task, forced).sum())
 
     def rest(self, fixed: NDArray[np.bool_], bounds: tuple[float, float] | None = None) -> TVCS:
-        """Constrain what may be added to pairs that are fixed, of shape (workers, tasks)."""
+        """Return the constraint on pairs that join the fixed ones, of shape (workers, tasks)."""
         allowed = self.table.allowed
         if fixed.any():
             allowed = ~fixed if allowed is None else allowed & ~fixed

@@ -40,15 +40,10 @@ class MasterSolution:
 
 
 class Columns:
-    """Sets of workers seen so far, each once per kind of task, with their expected accuracy.
+    """Sets of workers seen so far, each once per kind of task, with their expected accuracy."""
 
-    With a `weight` per task of the relaxation, none of which is like another, it stands for so many
-    tasks; not always whole.
-    """
-
-    def __init__(self, relaxation: Relaxation, weight: NDArray[np.float64] | None = None) -> None:
+    def __init__(self, relaxation: Relaxation) -> None:
         self.relaxation = relaxation
-        self._weight = weight
         self._seen: dict[tuple[int, bytes], int] = {}
         self._kind: list[int] = []
         self._workers: list[NDArray[np.int64]] = []
@@ -97,8 +92,7 @@ class Columns:
         from scipy.optimize import linprog
 
         relaxation = self.relaxation
-        base = relaxation.candidates.base
-        nobody = base.sum() if self._weight is None else self._weight @ base
+        nobody = relaxation.total(relaxation.candidates.base)
         part = self._worth_trying(dual) if only is None else only
         gain, matrix, most, must = self._program(part)
         solved = linprog(
@@ -167,8 +161,7 @@ class Columns:
         matrix = csr_array((entries, (rows, columns)), shape=(n_kinds + limits.size, at.size))
         gain = np.array(self._accuracy)[part] - base[relaxation.first[kind]]
         must = np.append(relaxation.need[relaxation.first] > 0, np.zeros(limits.size, dtype=bool))
-        of_kind = np.bincount(relaxation.kind) if self._weight is None else self._weight
-        most = np.concatenate([of_kind, limits])
+        most = np.concatenate([relaxation.tasks_of_kind, limits])
         return gain, matrix, most, must
 
     def _costs(self, part: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -64,6 +64,9 @@ class Relaxation:
     kind, first
         Tasks with the same candidates are of one kind: the kind of every task, and the first task
         of every kind.
+    weight
+        How many tasks of a larger plan every task stands for, none of which is like another; not
+        always whole. None if each is one task.
     rations
         What they leave of the money, and who may not work together.
     voters
@@ -77,6 +80,7 @@ class Relaxation:
     first: Integers
     rations: Rations
     voters: Voters
+    weight: Floats | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> Relaxation:
@@ -121,6 +125,15 @@ class Relaxation:
     def need(self) -> Integers:
         """How many workers every task must have beyond the forced ones."""
         return self.candidates.need
+
+    @property
+    def tasks_of_kind(self) -> NDArray[Any]:
+        """How many tasks are of every kind; not always whole if tasks have weights."""
+        return np.bincount(self.kind) if self.weight is None else self.weight
+
+    def total(self, values: Floats) -> float:
+        """Add up values of the tasks, each as often as it counts."""
+        return float(values.sum() if self.weight is None else self.weight @ values)
 
     @cached_property
     def is_exact(self) -> bool:
@@ -299,15 +312,13 @@ def price_everything(
     node_limit: int = PROOF_NODES,
     *,
     slack: float = 0.0,
-    weight: Floats | None = None,
 ) -> DualBound | None:
     """Price every task exactly; the bound is sum(prices * limits) + sum of the best values.
 
-    Each task counts as often as its `weight` says, or once. With a `slack`, in accuracy of a task,
-    what is worth at most so much more than the set in `start` is not looked for, and the value of
-    the task is that much larger: a bound all the same, which takes a fraction of the nodes where
-    many sets are worth nearly the same. Where the nodes do not do, the slack grows. None if the
-    deadline struck.
+    With a `slack`, in accuracy of a task, what is worth at most so much more than the set in
+    `start` is not looked for, and the value of the task is that much larger: a bound all the same,
+    which takes a fraction of the nodes where many sets are worth nearly the same. Where the nodes
+    do not do, the slack grows. None if the deadline struck.
     """
     sets, first = start.copy(), relaxation.first
     value, proved = np.empty(relaxation.n_tasks), np.zeros(relaxation.n_tasks, dtype=bool)
@@ -331,7 +342,7 @@ def price_everything(
         if not left.size:
             break
     like = first[relaxation.kind]
-    total = value[like].sum() if weight is None else weight @ value
-    bound = float(prices @ relaxation.rations.limits(relaxation.caps) + total)
+    limits = relaxation.rations.limits(relaxation.caps)
+    bound = float(prices @ limits) + relaxation.total(value[like])
     are_proved = bool(proved[first].all() and relaxation.is_exact)
     return DualBound(prices, bound, are_proved, sets.of_tasks(like), value[like])

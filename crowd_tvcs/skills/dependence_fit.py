@@ -19,20 +19,17 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold, with_shared_classes
 from crowd_tvcs.answers.intervals import wilson
-from crowd_tvcs.skills.accuracy_forecast import ForecastModel
-from crowd_tvcs.skills.common_error import DEFAULT_ERROR, common_error, fit_forecast
-from crowd_tvcs.skills.dependence import (
-    BEST_FIRST,
-    KNOTS,
-    SIZE,
+from crowd_tvcs.belief.constants import KNOTS
+from crowd_tvcs.belief.dependent import (
     AnswerLikelihoods,
-    CalibrationBin,
-    Dependence,
     contrasts,
     dependent_posterior,
     family_weights,
-    knot_weights,
 )
+from crowd_tvcs.belief.parameters import knot_weights
+from crowd_tvcs.skills.accuracy_forecast import ForecastModel
+from crowd_tvcs.skills.common_error import DEFAULT_ERROR, common_error, fit_forecast
+from crowd_tvcs.skills.dependence import BEST_FIRST, CalibrationBin, Dependence
 from crowd_tvcs.skills.held_out import (
     MIN_GOLD_TASKS,
     HeldOutAnswers,
@@ -46,6 +43,7 @@ from crowd_tvcs.skills.skill import Skill
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+SIZE = 6 + len(KNOTS)  # parameters that are fitted
 PREFIXES = (1, 2, 3, 5, None)  # numbers of answers that a task is judged by; None for all
 # Mean of six public crowds, on the scales of `Dependence.at` (benchmarks/crowd/usual.py).
 PRIOR_MEAN = np.array([-0.05, -1.9, -0.4, 0.3, -3.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -98,7 +96,7 @@ def fit_dependence(
     choice = BEST_FIRST if like is None else estimate_choice(like, answers, gold, skill)
     given = _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
     model, alone = _most_likely(given), Dependence()
-    plan_error, foresight = _of_plans(seen, model, len(answers.classes))
+    plan_error, forecast_model = _of_plans(seen, model, len(answers.classes))
     return replace(
         skill,
         dependence=replace(
@@ -107,7 +105,7 @@ def fit_dependence(
             choice=choice,
             labels=0 if like is None else like.size,
             plan_error=plan_error,
-            foresight=foresight,
+            forecast_model=forecast_model,
             gold=int(seen.truth.size),
             score=given.score(model),
             independent_score=given.score(alone),

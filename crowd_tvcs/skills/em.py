@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.skills.crowd_kit import dawid_skene
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import SUREST, posterior
+from crowd_tvcs.skills.vote import posterior
 from tvcs_core.streams import stream
 
 METHODS = ("auto", "em", "DawidSkene")
@@ -147,7 +148,7 @@ def compare_on_held_out_gold(
         for place, which in enumerate((skill, refreshed)):
             chances = posterior(answers, which)[at]
             right[place] += int((chances.argmax(axis=1) == truth[at]).sum())
-            logs.append(np.log(np.maximum(chances[np.arange(at.size), truth[at]], SUREST)))
+            logs.append(np.log(np.maximum(chances[np.arange(at.size), truth[at]], MIN_PROBABILITY)))
         gains.append(logs[1] - logs[0])
     gain = np.concatenate(gains)
     error = float(gain.std() / np.sqrt(gain.size))

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.answers.class_prevalence import class_prevalence
+from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices, fit_strength, shrink
-from crowd_tvcs.skills.dependence import BEST_FIRST, AnswerLikelihoods, answer_likelihoods
+from crowd_tvcs.skills.dependence import BEST_FIRST
 from crowd_tvcs.skills.skill import CAUTION, Skill
 from tvcs_core.streams import stream
 

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
-from crowd_tvcs.skills.dependence import (
+from crowd_tvcs.belief.dependent import (
     AnswerLikelihoods,
-    Dependence,
     answer_likelihoods,
     dependent_posterior,
 )
+from crowd_tvcs.belief.independent import (
+    even_log_likelihood,
+    independent_posterior,
+    log_likelihood,
+    priors,
+)
+from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, check_usable
+from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.arguments import array_of
 from tvcs_core.files.spreadsheet import shield
@@ -26,7 +31,6 @@ from tvcs_core.files.spreadsheet import shield
 if TYPE_CHECKING:
     import pandas as pd
 
-SUREST = 1e-9  # probabilities are clipped to it, so that contradictions stay finite
 METHODS = ("weighted", "majority", *USABLE)
 COLUMNS = ("task", "label", "confidence", "answers")
 SHARE_COLUMN = "share"  # added if the method has no confidence
@@ -162,7 +166,7 @@ def vote(
     >>> vote(answers, "majority").labels, vote(answers, skill=[.95, .6, .6]).labels
     ({'t1': '0'}, {'t1': '1'})
     """
-    require_usable(method)
+    check_usable(method)
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if method == "weighted":
@@ -225,18 +229,7 @@ def posterior(
         return dependent_posterior(
             dependence, rows, answers.task_of, len(answers.tasks), before, weight
         )
-    return bayes_posterior(before, log_likelihood(answers, skill), answers.task_of)
-
-
-def bayes_posterior(before: Floats, of_answers: Floats, task_of: NDArray[np.int64]) -> Floats:
-    """Return the posterior of every class of every task from its prior and log-likelihoods."""
-    logs = np.log(before)
-    for k in range(logs.shape[1]):
-        logs[:, k] += np.bincount(task_of, of_answers[:, k], minlength=logs.shape[0])
-    logs -= logs.max(axis=1, keepdims=True)
-    out: Floats = np.exp(logs)
-    out /= out.sum(axis=1, keepdims=True)
-    return out
+    return independent_posterior(before, _log_likelihood(answers, skill), answers.task_of)
 
 
 def default_prior(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats | None:
@@ -247,50 +240,23 @@ def default_prior(answers: Answers, skill: Skill | Quality | ArrayLike) -> Float
     return shares / shares.sum()
 
 
-def priors(prior: ArrayLike | None, n_tasks: int, n_classes: int) -> Floats:
-    """Check a prior and return it for every task, of shape (tasks, classes); see `posterior`."""
-    if prior is None:
-        return np.full((n_tasks, n_classes), 1.0 / n_classes)
-    given = array_of("prior", prior, np.float64)
-    if given.shape not in ((n_classes,), (n_tasks, n_classes)):
-        raise ValueError(
-            f"prior must have shape ({n_classes},) or ({n_tasks}, {n_classes}), found {given.shape}"
-        )
-    if not (given >= 0.0).all() or not np.allclose(given.sum(axis=-1), 1.0, rtol=0.0, atol=1e-6):
-        raise ValueError("prior must hold probabilities that add up to 1 over the classes")
-    inside = np.maximum(given, SUREST)
-    out: Floats = np.array(np.broadcast_to(inside, (n_tasks, n_classes)))
-    out /= out.sum(axis=1, keepdims=True)
-    return out
-
-
-def log_likelihood(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
+def _log_likelihood(answers: Answers, skill: Skill | Quality | ArrayLike) -> Floats:
     """Return the log probability of each answer under each label, of shape (answers, classes)."""
     n, m, k = len(answers.workers), len(answers.tasks), len(answers.classes)
     numbers = _values(answers, skill)
     rows, columns = answers.worker_of, answers.task_of
     if numbers.shape == (n, k, k):
-        _require_probabilities(numbers)
+        _check_probabilities(numbers)
         if not np.allclose(numbers.sum(axis=2), 1.0, rtol=0.0, atol=1e-6):
             raise ValueError("the rows of every confusion matrix must add up to 1")
-        return _logs(numbers[rows, :, answers.label_of])
+        return log_likelihood(numbers[rows, :, answers.label_of])
     if numbers.shape in ((n,), (n, m)):
-        _require_probabilities(numbers)
+        _check_probabilities(numbers)
         accuracy = numbers[rows] if numbers.ndim == 1 else numbers[rows, columns]
-        return log_likelihood_of(accuracy, answers.label_of, k)
+        return even_log_likelihood(accuracy, answers.label_of, k)
     raise ValueError(
         f"skill must have shape ({n},), ({n}, {m}) or ({n}, {k}, {k}), found {numbers.shape}"
     )
-
-
-def log_likelihood_of(accuracy: Floats, label_of: NDArray[np.int64], n_classes: int) -> Floats:
-    """Return the same for answers with one accuracy each, mistakes spread evenly."""
-    return _logs(even_matrices(accuracy, n_classes)[np.arange(label_of.size), :, label_of])
-
-
-def _logs(chances: Floats) -> Floats:
-    out: Floats = np.log(np.clip(chances, SUREST, 1.0 - SUREST))
-    return out
 
 
 def _likelihoods(answers: Answers, skill: Skill | Quality | ArrayLike) -> AnswerLikelihoods:
@@ -336,7 +302,7 @@ def _positions(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray
     return np.array([position_of[name] for name in names], dtype=np.intp)
 
 
-def _require_probabilities(values: Floats) -> None:
+def _check_probabilities(values: Floats) -> None:
     if not ((values >= 0.0) & (values <= 1.0)).all():
         raise ValueError("skill must hold probabilities in [0, 1]")
 

@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import beside
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.expression.subset import FEWEST, most_variable, of_genes
+from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
+from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
-from tvcs_core.command.shell import say
-from tvcs_core.files.shown import listed
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined
 from tvcs_core.files.tables import read_names, read_table
 from tvcs_core.files.workbook import is_workbook
 
@@ -41,23 +43,23 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
     strangers = sorted(names - set(data.genes))
     n_known = len(names) - len(strangers)
     if n_known < least:
-        found = listed(strangers) if strangers else listed(given) or "an empty list"
+        found = joined(strangers) if strangers else joined(given) or "an empty list"
         what = f"at least {least} genes" if least > 1 else "genes"
         n_found = "none" if not n_known else str(n_known)
         raise DataError(
             f"must name {what} of the expression file, found {n_found}; here stands {found}; "
-            f"there {listed(data.genes)}",
+            f"there {joined(data.genes)}",
             path=path,
         )
     if twice := [name for name, n in Counter(given).items() if n > 1]:
-        say(f"warning: {path}: named more than once, which changes nothing: {listed(twice)}")
+        print_message(f"warning: {path}: named more than once, counted once: {joined(twice)}")
     return names
 
 
 def names_in(path: Path, genes: Sequence[str]) -> list[str]:
-    """Read a list of names; where no line is a gene, the column that is, in any case or version.
+    """Read a list of names; if no line is a gene, find the column of genes in any case or version.
 
-    So a table whose first row is a header, as lists of regulators often are, is a list too.
+    A table whose first row is a header, as lists of regulators often are, is a list too.
     """
     is_book = is_workbook(path)
     lines = [] if is_book else read_names(path)
@@ -77,7 +79,7 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
             where = "in one line" if len(columns[k]) > 1 else ""
         how = "".join(f", {part}" for part in (where, said) if part)
         n = f"{len(names)} of {len(columns[k])}"
-        say(f"warning: {path}: {n} names are genes{how}: {listed(names)}")
+        print_message(f"warning: {path}: {n} names are genes{how}: {joined(names)}")
         return names
     return lines or [name for column in columns for name in column]
 
@@ -111,51 +113,82 @@ def _columns_of(path: Path) -> list[list[str]]:
     return [[row[j] for row in rows if j < len(row)] for j in range(width)]
 
 
-def with_genes_left(
-    given: InferOptions,
-    data: Expression,
-    steady: SteadyStates | None,
-    named: Collection[str],
-) -> tuple[Expression, SteadyStates | None]:
+def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | None:
+    """Read the list of regulators; some of them must be genes."""
+    if path is None:
+        return None
+    names = frozenset(names_in(path, data.genes))
+    missing = sorted(names - set(data.genes))
+    if len(missing) == len(names):
+        found = joined(missing) or "an empty list"
+        raise DataError(
+            f"must name genes of the expression file, found none: here stands {found}; "
+            f"there {joined(data.genes)}",
+            path=path,
+        )
+    if same := same_but_for_case(missing, data.genes):
+        print_message(f"warning: {path}{same.replace('; ', ': ', 1)}")
+    return names
+
+
+class GenesUsed(NamedTuple):
+    """The data of the genes that are used, and their roles.
+
+    Attributes
+    ----------
+    data, steady
+        Of these genes alone.
+    regulators, targets
+        Genes that files name; None for all.
+    """
+
+    data: Expression
+    steady: SteadyStates | None
+    regulators: frozenset[str] | None
+    targets: frozenset[str] | None
+
+
+def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | None) -> GenesUsed:
     """Leave out genes by ``--genes`` and ``--top-variable``, and print their number.
 
-    Parameters
-    ----------
-    named
-        Regulators and targets that files name: ``--top-variable`` keeps them.
+    ``--top-variable`` keeps those that ``--regulators`` and ``--targets`` name.
 
     Raises
     ------
     ValueError, DataError
-        If the options leave fewer than two genes.
+        If a list names no gene, or the options leave fewer than two genes.
     """
+    regulators = read_regulators(given.regulators, data)
+    targets = None if given.targets is None else read_gene_names(given.targets, data)
+    named = (regulators or frozenset()) | (targets or frozenset())
     before, why = data, []
     if given.genes is not None:
         listed_there = read_gene_names(given.genes, data, FEWEST)
         names = listed_there & set(data.genes)
         if strangers := sorted(listed_there - names):
-            say(
+            print_message(
                 f"warning: {given.genes}: {len(strangers)} of {len(listed_there)} names are no "
-                f"genes of the expression file: {listed(strangers)}"
+                f"genes of the expression file: {joined(strangers)}"
             )
         data, steady = _left(data, steady, names)
         why.append(f"{len(names)} that {given.genes.name} names")
     if given.top_variable is not None:
         n, there_are = given.top_variable, len(data.genes)
         if n > there_are:
-            say(f"--top-variable {n}: there are {there_are} genes, and all are kept")
+            print_message(f"--top-variable {n}: there are {there_are} genes, and all are kept")
         kept = set(most_variable(data, n))
-        more = (set(named) & set(data.genes)) - kept
+        more = (named & set(data.genes)) - kept
         data, steady = _left(data, steady, kept | more)
         beside_them = f" and {len(more)} regulators or targets that are named" if more else ""
         of_these = "of these " if why else ""
         why.append(f"{of_these}the {len(kept)} most variable{beside_them}")
     gone = sorted(set(before.genes) - set(data.genes))
     if not gone:
-        return data, steady
+        return GenesUsed(data, steady, regulators, targets)
     said = f"{len(data.genes)} of {len(before.genes)} genes are used: {', '.join(why)}"
-    say(f"{said}; left out: {listed(gone)}{_experiments_said(given, gone)}")
-    return replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}.")), steady
+    print_message(f"{said}; left out: {joined(gone)}{_experiments_said(given, gone)}")
+    data = replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}."))
+    return GenesUsed(data, steady, regulators, targets)
 
 
 def _left(
@@ -165,8 +198,8 @@ def _left(
     if len(names) == len(data.genes):
         return data, steady
     if steady is not None:
-        steady = replace(steady, levels=beside(data, steady.levels)).among(frozenset(names))
-    return of_genes(data, names), steady
+        steady = replace(steady, levels=beside(data, steady.levels)).restrict_to(frozenset(names))
+    return subset_genes(data, names), steady
 
 
 def _experiments_said(given: InferOptions, gone: list[str]) -> str:

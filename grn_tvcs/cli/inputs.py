@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grn_tvcs.cli.genes import names_in, read_gene_names, with_genes_left
+from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.expression.subset import FEWEST
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
-from grn_tvcs.methods.at_rest import refuse_unsuited
-from grn_tvcs.network.edge_files import Reference, reference_in, same_but_for_case
+from grn_tvcs.methods.steady_samples import refuse_unsuited
+from grn_tvcs.network.edge_files import Reference, reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined
 from tvcs_core.files.record import run_record
-from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_table, read_text
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
@@ -33,51 +33,46 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
 
     The work gets the bins of cells if the user names none.
     """
-    _refuse_wrong_words(given)
+    # What is wrong whatever the files hold comes before the files, which may be large.
+    engine, calibration, cap = given.engine(), given.wanted_calibration(), given.edge_cap
     layout = given.layout
-    cap = given.edge_cap
+    layout.wanted_bins()
+    _refuse_wrong_words(given)
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
-    Rules(given.max_in_degree, out_caps, cap)
-    options = options_told(given.method, given)  # before the files, which may be large
+    rules = Rules(given.max_in_degree, out_caps, cap)
+    options = options_told(given.method, given.option or [], calibration)
     if given.prior is not None:
         refuse_without_prior(given.method)
     samples = layout.read_samples(given.expression)
-    data = layout.in_bins(samples)
+    data = layout.average_in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
-    layout = replace(layout, bins=bins)
-    given = replace(given, layout=layout)
+    given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
     steady = read_steady(given.knockouts, given.knockdowns, given.wildtype)
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
-            "rest; given as EXPRESSION they are samples at rest too"
+            "rest; given as EXPRESSION they are steady-state samples too"
         )
-    regulators = read_regulators(given.regulators, data)
-    targets = None if given.targets is None else read_gene_names(given.targets, data)
-    named = (regulators or frozenset()) | (targets or frozenset())
-    data, steady = with_genes_left(given, data, steady, named)
-    rules = Rules(given.max_in_degree, out_caps, cap, regulators, targets)
-    rules.roles(data.genes)
-    prior = None if given.prior is None else read_prior(given.prior, data.genes)
+    used = genes_used(given, data, steady)
+    rules = replace(rules, regulators=used.regulators, targets=used.targets)
+    rules.roles(used.data.genes)
     work = Inference(
         given=given,
-        data=data,
+        data=used.data,
         rules=rules,
         options=options,
-        steady=steady,
-        prior=prior,
+        steady=used.steady,
+        prior=None if given.prior is None else read_prior(given.prior, used.data.genes),
+        engine=engine,
     )
-    return work, read_true_edges(given.reference, data)
+    return work, read_true_edges(given.reference, used.data)
 
 
 def _refuse_wrong_words(given: InferOptions) -> None:
     """Refuse options that are wrong whatever the files hold."""
-    given.engine()
     if given.pairs not in PAIRS:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
-    given.layout.wanted_bins()
-    given.wanted_calibration()
     if given.top is not None and given.top < 0:
         raise ValueError(f"--top must be >= 0, found {given.top}")
     if given.top_variable is not None and given.top_variable < FEWEST:
@@ -85,25 +80,25 @@ def _refuse_wrong_words(given: InferOptions) -> None:
 
 
 def goes_on(given: InferOptions) -> bool:
-    """Whether there is finished work of an interrupted run to go on with.
+    """Whether there are checkpoints of an interrupted run to resume.
 
     Raises
     ------
     ValueError, DataError
-        If there is, and the command says neither ``--resume`` nor ``--force``; or if it is of
-        another method, whose work the end of this run would remove. Whether it is of these data,
-        options and seed is known to who goes on with it, and refused there.
+        If there are, without ``--resume`` or ``--force``; or if they are of another method, since
+        the end of this run would remove them. The code that resumes checks the data, options and
+        seed of the checkpoints.
     """
-    is_there = given.finished.is_dir()
+    is_there = given.checkpoints.is_dir()
     methods = set()
     if is_there:
-        methods = {path.name for path in given.finished.iterdir() if path.is_dir()}
+        methods = {path.name for path in given.checkpoints.iterdir() if path.is_dir()}
     anew = given.force and not given.resume
     if (others := sorted(methods - {given.method})) and not anew:
         raise DataError(
-            f"is of a run with method {listed(others)} (now {given.method}); give --force "
+            f"is of a run with method {joined(others)} (now {given.method}); give --force "
             f"{'in place of --resume ' if given.resume else ''}to begin anew",
-            path=given.finished,
+            path=given.checkpoints,
         )
     if is_there and not (given.resume or given.force):
         raise ValueError(
@@ -113,20 +108,20 @@ def goes_on(given: InferOptions) -> bool:
     return is_there and given.resume
 
 
-def is_done(given: InferOptions) -> bool:
+def is_done(given: InferOptions, parameters: dict[str, Any], inputs: list[Path]) -> bool:
     """Whether the folder holds the results of just this run, so that nothing is left to do."""
     path = given.out / "run.json"
-    if not path.is_file() or given.finished.is_dir():
+    if not path.is_file() or given.checkpoints.is_dir():
         return False
     try:
         before = json.loads(read_text(path))
     except (ValueError, RecursionError):
         return False
-    same = run_record("grn-tvcs infer", given.recorded(), seed=given.seed, inputs=given.inputs())
+    same = run_record("grn-tvcs infer", parameters, seed=given.seed, inputs=inputs)
     return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
 
 
-def options_told(method: str, given: InferOptions) -> dict[str, Any]:
+def options_told(method: str, given: list[str], calibration: int | None) -> dict[str, Any]:
     """Return the options of the method: those of ``--option``, and ``--calibrate`` if given.
 
     Raises
@@ -134,7 +129,7 @@ def options_told(method: str, given: InferOptions) -> dict[str, Any]:
     ValueError
         If the method does not take one of them, or it is given twice.
     """
-    options, calibration = method_options(method, given.option or []), given.wanted_calibration()
+    options = method_options(method, given)
     if calibration is None:
         return options
     if CALIBRATE not in options_of(method):
@@ -212,29 +207,11 @@ def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int]
     return caps
 
 
-def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | None:
-    """Read the list of regulators; some of them must be genes."""
-    if path is None:
-        return None
-    names = frozenset(names_in(path, data.genes))
-    missing = sorted(names - set(data.genes))
-    if len(missing) == len(names):
-        found = listed(missing) or "an empty list"
-        raise DataError(
-            f"must name genes of the expression file, found none: here stands {found}; "
-            f"there {listed(data.genes)}",
-            path=path,
-        )
-    if same := same_but_for_case(missing, data.genes):
-        say(f"warning: {path}{same.replace('; ', ': ', 1)}")
-    return names
-
-
 def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
     """Read the reference, print the edges that do not count, and refuse one of other genes."""
     if path is None:
         return None
     found = reference_in(path, sorted(data.genes))
     for message in found.said():
-        say(f"warning: {path}: {message}")
+        print_message(f"warning: {path}: {message}")
     return found

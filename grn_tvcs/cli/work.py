@@ -28,7 +28,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
 from tvcs_core.command.progress import Progress, span
-from tvcs_core.engines import Engine, PiggybackEngine, Threads
+from tvcs_core.engines import Engine, PiggybackEngine
 
 PERCENT = 100  # parts of an inference that does not halve the series
 
@@ -53,7 +53,7 @@ class Inference:
     options: dict[str, Any]
     steady: SteadyStates | None
     prior: Prior | None
-    engine: Engine | None = None
+    engine: Engine
 
     @property
     def holds_series_out(self) -> bool:
@@ -81,9 +81,9 @@ class Inference:
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
     def refuse_what_cannot_fit(self) -> None:
-        """The same for a method that does not halve the series: refuse it, without a word on time.
+        """Refuse a method that does not halve the series if it cannot fit in memory.
 
-        The least that any of them takes: ``"tvcs-plain"`` and forests hold more at work.
+        The estimate is the minimum of these methods: ``"tvcs-plain"`` and forests need more.
 
         Raises
         ------
@@ -140,9 +140,9 @@ class Inference:
     def run(self) -> tuple[Network, Rules, EdgeCount | None]:
         """Infer the network; print the caps of its selected edges, and the reason for their number.
 
-        Series that are held out to choose the number of edges share the queue of the network: what
-        they tell is not needed before edges are selected. Where none are, the number is that of
-        `Rules.with_number`.
+        Series that are held out to choose the number of edges share the queue of the network,
+        because their result is needed only when edges are selected. Without them, the number is
+        that of `Rules.with_number`.
         """
         count = None
         with Progress("parts of the work") as progress:
@@ -151,12 +151,11 @@ class Inference:
             else:
                 of_folds, of_network = progress.stages(*self._sizes())
                 choice = prepare_search(self.data, self.given.method, **self._asked())
-                engine = self.engine or Threads(self.given.threads)
                 both = PiggybackEngine(
-                    engine,
+                    self.engine,
                     choice.job,
                     choice.take,
-                    checkpoint_dir=self.given.kept,
+                    checkpoint_dir=self.given.checkpoint_dir,
                     progress=of_folds,
                 )
                 network = self._infer(both, of_network)
@@ -164,15 +163,15 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return network.within(rules), rules, count
-        assert network.origin is not None  # `infer` made it
-        return network, network.origin.rules, None
+            return network.select_under_caps(rules), rules, count
+        assert network.provenance is not None  # `infer` made it
+        return network, network.provenance.rules, None
 
-    def _infer(self, engine: Engine | None, progress: Callable[[int, int], None]) -> Network:
+    def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given = self.given
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,
-            keep=given.kept, **self._asked(),
+            checkpoint_dir=given.checkpoint_dir, **self._asked(),
         )  # fmt: skip
 
     def _sizes(self) -> tuple[int, int]:
@@ -182,7 +181,7 @@ class Inference:
         return fold_count(self.data) * each, halves
 
     def _asked(self) -> dict[str, Any]:
-        """What is asked, whoever works."""
+        """Return the options of the inference that do not depend on the engine."""
         rules = self.rules
         return {
             "max_in_degree": rules.max_in_degree,

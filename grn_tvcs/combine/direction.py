@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.scales import guess_scale, log_levels
+from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS
@@ -45,8 +45,7 @@ def shared_direction(expression: Expression) -> float:
     pieces = [rows for rows in expression.pieces().values() if rows.stop - rows.start >= MIN_POINTS]
     if len(pieces) < MIN_SERIES:
         return np.nan
-    scale = expression.scale or guess_scale(expression.values).scale
-    levels = log_levels(expression.values, LOG_OFFSET, scale)
+    levels = log_levels(expression.values, LOG_OFFSET, scale_of(expression))
     moved = [levels[rows] - levels[rows].mean(axis=0) for rows in pieces]
     sd = np.sqrt(np.mean([part.var(axis=0) for part in moved], axis=0))
     moved = [part / np.where(sd > 0, sd, 1.0) for part in moved if np.any(part)]
@@ -69,7 +68,7 @@ def simulated_shared_direction(design: Design, k: int) -> float:
     """
     kinds = tuple(KINDS)
     design = replace(
-        design, is_perturbation_known=False, knocked_out=0.0, knocked_down=0.0, n_at_rest=0
+        design, is_perturbation_known=False, knocked_out=0.0, knocked_down=0.0, n_steady=0
     )
     rng = stream(SEED, "directions of a design", design.key, str(k))
     return shared_direction(draw_example(design, kinds[k % len(kinds)], rng).expression)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.text import open_sheet
-from grn_tvcs.expression.from_sheet import expression_in
+from grn_tvcs.expression.judge.roles import PART, Roles
 from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.scales import on_scale
-from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.subset import FEWEST, of_genes
+from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.together import (
     refuse_different_scales,
     refuse_different_units,
@@ -22,13 +20,8 @@ from grn_tvcs.expression.together import (
 )
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
-from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import joined, quoted
 
-TAKES = (
-    "time_column", "sample_column", "series_column", "ignore", "keep", "replicates", "missing",
-    "sheet",
-)  # fmt: skip
 MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
 
@@ -53,8 +46,8 @@ def with_common_genes(
     if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
-            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
-            f"there {listed(b.genes)}{cased}); use the same kind of gene names in both"
+            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({joined(a.genes)}; "
+            f"there {joined(b.genes)}{cased}); use the same kind of gene names in both"
         )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
@@ -65,7 +58,7 @@ def with_common_genes(
         f"{cased}"
     )
     warn_user(note)
-    first, second = (of_genes(on_scale(part, scale), common) for part in (a, b))
+    first, second = (subset_genes(on_scale(part, scale), common) for part in (a, b))
     _refuse_two_scales(names, first, second)
     return first, second, (f"{note}.",)
 
@@ -81,8 +74,10 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 
 def _refuse_few_series(name: str, part: Expression) -> None:
     n = len(part.pieces())
-    if part.n_at_rest:
-        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, only time series are")
+    if part.n_steady:
+        warn_user(
+            f"{name}: {part.n_steady} steady-state samples are not used, only time series are"
+        )
     if n < MIN_SERIES:
         needed = series_needed(MIN_SERIES, MIN_SERIES)
         raise ValueError(
@@ -92,26 +87,17 @@ def _refuse_few_series(name: str, part: Expression) -> None:
         )
 
 
-def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict[str, Sheet]:
-    """Split a sheet by a column; conditions are in the order of `wanted` or of the rows.
+def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
+    """Split samples by their column of conditions, in the order of `wanted` or of the rows.
 
     Raises
     ------
     DataError
-        If the column is missing, does not name two conditions and `wanted` does not choose, or a
-        condition of `wanted` is missing.
+        If the column does not name two conditions and `wanted` does not choose, or a condition of
+        `wanted` is missing.
     """
-    heads = sheet.heads
-    places = [j for j, name in enumerate(heads) if name.lower() == column.lower()]
-    if len(places) != 1:
-        near = "" if places else did_you_mean(column, heads)
-        raise sheet.error(
-            f"must have one column {shown(column)}, found {len(places)}{near}; the columns are "
-            f"{listed(heads)}",
-            HEAD,
-        )
-    [place] = places
-    sheet.grid.require_rectangle()
+    sheet, place = roles.sheet, roles.kinds.index(PART)
+    sheet.grid.check_rectangle()
     cells = sheet.cells(place)
     found = list(dict.fromkeys(cells))
     if "" in found:
@@ -120,7 +106,7 @@ def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict
     chosen = list(wanted) or found
     if missing := [name for name in chosen if name not in found]:
         raise sheet.error(
-            f"must name the condition {shown(missing[0])}, found {listed(found)}", column=place
+            f"must name the condition {quoted(missing[0])}, found {joined(found)}", column=place
         )
     if len(chosen) != 2:
         remedy = (
@@ -129,40 +115,40 @@ def conditions_of(sheet: Sheet, column: str, wanted: Sequence[str] = ()) -> dict
             else "name two of them by --conditions"
         )
         raise sheet.error(
-            f"must name two conditions, found {len(chosen)}: {listed(chosen)}; {remedy}",
+            f"must name two conditions, found {len(chosen)}: {joined(chosen)}; {remedy}",
             column=place,
         )
     return {
-        name: sheet.take([i for i, cell in enumerate(cells) if cell == name]) for name in chosen
+        name: roles.take([i for i, cell in enumerate(cells) if cell == name]) for name in chosen
     }
 
 
 def read_conditions(
-    path: str | Path, column: str, wanted: Sequence[str] = (), **options: Any
+    data: Any, column: str, wanted: Sequence[str] = (), **options: Any
 ) -> dict[str, Expression]:
-    """Read one table of samples x genes with a column of conditions.
+    """Read two conditions of one table, of a column that names the condition of each sample.
 
-    Everything else is as for `Expression.of`. The two conditions are in the order of `wanted`, or
-    of the rows.
+    It is a column of the table, of its sheet of samples or of ``obs``, or a row where genes stand
+    in rows. Everything else is as for `Expression.of`. The two conditions are in the order of
+    `wanted`, or of the samples.
 
     Raises
     ------
     DataError
-        As for `conditions_of` and `Expression.of`, or if the file is an AnnData file.
+        As for `conditions_of` and `Expression.of`.
+    ValueError
+        If the samples are cells with a file of pseudotimes, which has no such column.
     """
-    return conditions_in(path, column, wanted, Options.of(**options))
+    return conditions_in(data, column, wanted, Options.of(**options))
 
 
 def conditions_in(
-    path: str | Path, column: str, wanted: Sequence[str], options: Options
+    data: Any, column: str, wanted: Sequence[str], options: Options
 ) -> dict[str, Expression]:
     """Read the conditions of one table with `options`; see `read_conditions`."""
-    if Path(path).suffix.lower() == ".h5ad":
-        raise DataError(
-            "a column of conditions is read from text tables; write a file for each condition",
-            path=path,
+    if options.pseudotime is not None:
+        raise ValueError(
+            "a file of pseudotimes has no column of conditions; give a table and pseudotimes for "
+            "each condition"
         )
-    options.refuse_all_but(TAKES, "a table with a column of conditions")
-    parts = conditions_of(open_sheet(path, options.sheet), column, wanted)
-    options = replace(options, ignore=(*options.ignore, column))
-    return {name: expression_in(part, options) for name, part in parts.items()}
+    return read_parts(data, options, column, partial(conditions_of, wanted=wanted))

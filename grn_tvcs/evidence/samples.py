@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.scales import guess_scale, log_levels
+from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.steady_states import SteadyStates
 
 # Fraction of a gene's largest level that is added before the logarithm; 0.1 to 0.4 perform alike
@@ -28,5 +28,4 @@ def all_log_levels(
     expression: Expression, steady: SteadyStates | None = None, log_offset: float = LOG_OFFSET
 ) -> NDArray[np.float64]:
     """Return the same on a log scale, ``log(x / max + log_offset)``; log values stay."""
-    scale = expression.scale or guess_scale(expression.levels).scale
-    return log_levels(all_levels(expression, steady), log_offset, scale)
+    return log_levels(all_levels(expression, steady), log_offset, scale_of(expression))

@@ -1,17 +1,17 @@
 """Expression from a table of samples x genes: columns or falling times separate its series.
 
-A sample without a time is at rest; in a table without a time all are.
+A sample without a time is in steady state; in a table without a time all are.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
     genes_by_numbers,
@@ -19,85 +19,38 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
 )
-from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES
-from grn_tvcs.expression.judge.roles import (
-    IGNORED,
-    LABELS,
-    kinds_of,
-    more_series,
-    place_of,
-    series_names,
-    series_places,
-)
+from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
+from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import (
-    TELL,
-    Apart,
     Samples,
     Series,
+    Times,
     averaged,
     check_series,
     series_of,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import (
-    fill_gaps,
-    said_of_gaps,
-    without_gaps,
-)
-from grn_tvcs.expression.options import Options, may_read
+from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
+from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
-PLAIN = Options()
 
 Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 
-def expression_in(
-    sheet: Sheet,
-    options: Options = PLAIN,
-    apart: Apart | None = None,
-    *,
-    kinds: list[str] | None = None,
-    cells: Values | None = None,
-    notes: tuple[str, ...] = (),
-) -> Expression:
-    """Return the expression in a table; see `Expression.of`.
-
-    Parameters
-    ----------
-    sheet
-        Of samples x genes.
-    options
-        The options for its columns.
-    kinds
-        The role of each column, if known (see `kinds_of`).
-    apart
-        Columns that may separate series, if there is a sheet of samples.
-    cells
-        How many cells each row is the mean of; None where each is one sample.
-    notes
-        Earlier changes to the samples.
-    """
-    header, path, missing = sheet.heads, sheet.path, options.missing
-    lower = kinds_of(sheet, options) if kinds is None else kinds
-    has_time = "time" in lower
-    genes, values, times, unit = _contents(sheet, lower, options)
-    samples = Samples(
-        sheet,
-        times,
-        lower.index("time") if has_time else 0,
-        series_places(sheet, lower, options),
-        options.replicates,
-    )
-    series = series_of(samples)
-    names, rows = series
-    notes += said_of_unit(unit) if names else ()
-    if names and ("replicate" in lower or options.replicates == "unpaired"):
+def expression_in(roles: Roles) -> Expression:
+    """Return the expression in a table, the roles of whose columns are known."""
+    sheet, missing = roles.sheet, roles.options.missing
+    genes, values, times, unit = _contents(roles)
+    samples = Samples(roles, times)
+    names, rows = series_of(samples)
+    notes = said_of_unit(unit) if names else ()
+    if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(np.isnan(times)).tolist()
     named: list[str | None] = [*names, *(None for _ in rest)]
@@ -107,88 +60,94 @@ def expression_in(
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
         notes = said_of_gaps(values, rows, named, n_all, missing) + notes
     names = [name for name in named if name is not None]
-    n = len(names)  # the samples of series; those at rest stand behind them
+    n = len(names)  # the samples of series; those in steady state stand behind them
     series = Series(names, rows[:n])
     if n:
-        ways = _may_be_series(sheet, lower, options)
-        check_series(samples, series, apart or Apart(ways, f"{TELL}, or give --series-column NAME"))
+        check_series(samples, series)
     elif not rows:
         raise sheet.error("must have a sample with all levels, found none")
     values = values[rows]
     if missing == "interpolate":
         fill_gaps(values, times[rows], named)
     own = np.unique(np.array(sheet.rows)[rows], return_index=True)[1]  # one may be in two series
-    warn_of_samples(path, values if own.size == len(values) else values[np.sort(own)])
-    on = perturbed_in(sheet, lower, np.isnan(times))
+    warn_of_samples(sheet.path, values if own.size == len(values) else values[np.sort(own)])
+    on = perturbed_in(samples)
+    if on is not None:
+        on = _perturbed_of(on, samples, series)
     series, levels_of_series, note = averaged(samples, series, values[:n])
     return Expression(
         levels_of_series,
         times[series.rows],
         tuple(series.names),
-        tuple(header[j] for j in genes),
-        None if on is None else _perturbed_of(sheet, lower, on, samples, Series(names, rows[:n])),
+        tuple(sheet.heads[j] for j in genes),
+        on,
         notes=(*notes, *([note] if note else ())),
-        at_rest=values[n:],
-        cells=None if cells is None else cells[series.rows],
+        steady_values=values[n:],
     )
 
 
-class _Contents(NamedTuple):
-    """Genes, their levels (samples, genes), times and the unit of times."""
-
-    genes: list[int]
-    values: NDArray[np.float64]
-    times: NDArray[np.float64]
-    unit: str
-
-
-def _contents(sheet: Sheet, lower: list[str], options: Options) -> _Contents:
-    """Judge the columns and read their numbers; the arguments are those of `expression_in`."""
-    header, path, has_time = sheet.heads, sheet.path, "time" in lower
-    free = [j for j, kind in enumerate(lower) if kind not in LABELS]
-    refuse_results(path, [header[j] for j in free], options.keep)
-    several = {IGNORED} | ({"series"} if options.series_column else set())
-    refuse_wrong_shape(sheet, lower, several, options.keep)
-    is_gene = genes_by_name(path, [header[j] for j in free], options.keep, has_time=has_time)
+def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
+    """Return the columns of genes, their levels (samples, genes), times and the unit of times."""
+    sheet, kinds, options = roles.sheet, roles.kinds, roles.options
+    path, time = sheet.path, roles.place("time")
+    free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
+    columns = Names(path, [sheet.heads[j] for j in free], options.keep)
+    refuse_results(columns)
+    refuse_wrong_shape(roles)
+    has_time = time is not None
+    is_gene = genes_by_name(columns, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
-    sheet.grid.require_rectangle()
-    times, unit = np.full(len(sheet), np.nan), ""
-    if has_time:
-        times, unit = times_in(sheet, lower.index("time"))
+    sheet.grid.check_rectangle()
+    times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
-    series = series_names(sheet, lower, options) if has_time else None
-    values = sheet.numbers(genes, refuse=is_strict, known_series=series)
+    if has_time:
+        _refuse_words(roles, genes)
+    values = sheet.numbers(genes, refuse=is_strict)
     if not is_strict:
         genes, values = _with_some_value(sheet, genes, values)
-    genes, values = _judged(sheet, genes, values, lower, options)
-    warn_of_names(path, [header[j] for j in genes])
-    return _Contents(genes, values, times, unit)
+    genes, values = _judged(roles, genes, values)
+    warn_of_names(path, [sheet.heads[j] for j in genes])
+    return genes, values, times, unit
 
 
-def _judged(
-    sheet: Sheet,
-    genes: list[int],
-    values: NDArray[np.float64],
-    kinds: list[str],
-    options: Options,
-) -> tuple[list[int], NDArray[np.float64]]:
+def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], Values]:
     """Places and levels of the columns of numbers that are genes."""
-    names, has_time = [sheet.heads[j] for j in genes], "time" in kinds
+    sheet, sample, has_time = roles.sheet, roles.place("sample"), "time" in roles.kinds
+    columns = Names(sheet.path, [sheet.heads[j] for j in genes], roles.options.keep)
     if not has_time:
-        refuse_times(sheet.path, names[0], values[:, 0], options.keep)
-        if "sample" in kinds:
-            place = kinds.index("sample")
-            warn_of_times(sheet.path, sheet.cells(place))
-    is_gene = genes_by_numbers(sheet.path, names, values, options.keep, has_time=has_time)
+        refuse_times(columns, values)
+        if sample is not None:
+            warn_of_times(sheet.path, sheet.cells(sample))
+    is_gene = genes_by_numbers(columns, values, has_time=has_time)
     return [j for j, is_one in zip(genes, is_gene, strict=True) if is_one], values[:, is_gene]
+
+
+def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
+    """Refuse a column of words that may tell series apart."""
+    sheet = roles.sheet
+    for j in genes:
+        head = sheet.heads[j]
+        if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
+            continue
+        ways = roles.more_series(j), {"ignore": (head,)}
+        series, none = map(option_words, ways)
+        raise may_read(
+            sheet.error(
+                f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
+                f"series apart, give {series}, and if the column is no gene, {none}",
+                0,
+                j,
+            ),
+            *ways,
+        )
 
 
 def _check_header(sheet: Sheet, genes: list[int]) -> None:
     header = sheet.heads
     if not genes:
         raise sheet.error(
-            f"must have a column for each gene, found only {listed(sheet.heads)}", row=HEAD
+            f"must have a column for each gene, found only {joined(sheet.heads)}", row=HEAD
         )
     for j in genes:
         if not header[j]:
@@ -201,63 +160,48 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
                 ),
                 {"ignore": (str(j + 1),)},
             )
-    if twice := repeated([header[j] for j in genes]):
+    names = [header[j] for j in genes]
+    if twice := describe_repeated("gene names", names):
         remedy = (
             "rename or remove them, or average what has one name (R: limma::avereps, pandas: "
             "groupby and mean)"
         )
-        if any(map(DATE.fullmatch, twice)):
+        if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
                 "a spreadsheet made dates of names such as MARCH1 and MARC1, so these may be "
                 "different genes: do not average them, take the names from the source of the table"
             )
-        raise sheet.error(
-            f"gene names must be different, found twice: {listed(twice)}; {remedy}", row=HEAD
-        )
+        raise sheet.error(f"{twice}; {remedy}", row=HEAD)
 
 
-def perturbed_in(sheet: Sheet, lower: list[str], is_rest: Flags) -> Flags | None:
-    """Whether a perturbation was on in each sample; False for those at rest, whose cell is free."""
-    if "perturbed" not in lower or is_rest.all():
+def perturbed_in(samples: Samples) -> Flags | None:
+    """Whether each sample was perturbed; False in steady state, where the cell is free."""
+    sheet, is_rest = samples.sheet, np.isnan(samples.times)
+    column = samples.roles.place("perturbed")
+    if column is None or is_rest.all():
         return None
-    column = lower.index("perturbed")
-    cells = sheet.cells(column)
-    for i, cell in enumerate(cells):
-        if cell.lower() not in (*ON, *OFF) and not is_rest[i]:
+    cells = [cell.lower() for cell in sheet.cells(column)]
+    for i, cell in enumerate(sheet.cells(column)):
+        if cells[i] not in (*ON, *OFF) and not is_rest[i]:
             raise sheet.error(
-                f"must be 0 or 1 (or no and yes, false and true), found {shown(cell)}",
-                i,
-                column,
+                f"must be 0 or 1 (or no and yes, false and true), found {quoted(cell)}", i, column
             )
-    on = np.array([cell.lower() in ON for cell in cells]) & ~is_rest
+    on = np.array([cell in ON for cell in cells]) & ~is_rest
     if on[~is_rest].all() or not on.any():
         warn_user(f"{sheet.path}: the column perturbed never changes and is not used")
         return None
     return on
 
 
-def _perturbed_of(
-    sheet: Sheet, lower: list[str], on: Flags, samples: Samples, series: Series
-) -> Flags:
+def _perturbed_of(on: Flags, samples: Samples, series: Series) -> Flags:
     """The same for the samples of series, of which some may be means."""
     flags = averaged(samples, series, on[series.rows].astype(np.float64)[:, None])[1][:, 0]
     if not np.isin(flags, (0.0, 1.0)).all():
-        raise sheet.error(
+        raise samples.sheet.error(
             "samples of one time and series must agree in it, to be averaged",
-            column=lower.index("perturbed"),
+            column=samples.roles.place("perturbed"),
         )
     return np.asarray(flags == 1.0)
-
-
-def _may_be_series(sheet: Sheet, lower: list[str], options: Options) -> list[dict[str, Any]]:
-    """Return options that name series by one more column."""
-    used = {*series_places(sheet, lower, options)}
-    used |= {place_of(sheet, name, "--ignore") for name in options.ignore}
-    return [
-        more_series(sheet, lower, j, options)
-        for j, name in enumerate(sheet.heads)
-        if j not in used and MAY_BE_SERIES.fullmatch(name.lower())
-    ]
 
 
 def _with_some_value(
@@ -276,5 +220,5 @@ def _with_some_value(
     gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
         raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {joined(gone)}")
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

@@ -8,24 +8,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
 from grn_tvcs.expression.judge.genes import refuse_results
-from grn_tvcs.expression.judge.names import CLOCK, OF_GENES, is_of_samples
-from grn_tvcs.expression.judge.roles import LABELS, expanded
+from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names, is_of_samples
+from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded
 from grn_tvcs.expression.judge.samples import (
     MOST_LOOKED_AT,
     refuse_two_units,
     refuse_unlike,
     samples_by_name,
 )
-from grn_tvcs.expression.missing_values import MARKS, MARKS_OF_LEVELS
+from grn_tvcs.expression.missing_values import MARKS, are_words
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
 
 MOST_TOLD = 10  # rows that tell of the samples, above the genes
@@ -50,15 +49,15 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
     for name in rest:
         if name.lower() not in lower:
             raise DataError(
-                f"has neither a column nor a row {shown(name)} for --ignore"
+                f"has neither a column nor a row {quoted(name)} for --ignore"
                 f"{did_you_mean(name, [*kept.heads, *names])}; its columns are "
-                f"{listed(kept.heads)}",
+                f"{joined(kept.heads)}",
                 path=sheet.path,
             )
     gone = {name.lower() for name in rest}
     if gone:
         kept = kept.take([i for i, name in enumerate(names) if name.lower() not in gone])
-    kept.require_names()
+    kept.check_names()
     return kept
 
 
@@ -74,7 +73,7 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     lower = {name.lower() for name in known}
     if strangers := [name for name in options.keep if name.lower() not in lower]:
         raise DataError(
-            f"has neither a column nor a row {shown(strangers[0])} for --keep"
+            f"has neither a column nor a row {quoted(strangers[0])} for --keep"
             f"{did_you_mean(strangers[0], known)}",
             path=sheet.path,
         )
@@ -82,52 +81,39 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     return replace(options, keep=tuple(name for name in options.keep if name.lower() in genes))
 
 
-def turned(sheet: Sheet, options: Options, *, may_be_times: bool = False) -> Sheet:
-    """Turn a sheet of genes x samples.
+def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
+    """Turn a sheet of genes x samples, and find what its rows are; the heads may be times.
 
-    Parameters
-    ----------
-    sheet
-        Its first column names the genes; rows called as one of `LABELS`, or as `options` say, are
-        no genes.
-    options
-        The options for the rows of this sheet.
-    may_be_times
-        Whether the headings may be times if no row is called Time: there is no sheet of samples.
+    Rows called as one of `LABELS`, or as `options` say, are no genes.
     """
-    sheet = of_samples(sheet, options.keep, is_told=not may_be_times)
+    sheet.check_names()
+    whole = without(sheet, options.ignore)
+    sheet = of_samples(whole, options.keep)
     corner, *samples = sheet.heads
-    names = [corner, *sheet.cells(0)]
-    labels = _labels(names, options)
-    is_times = False
-    if may_be_times:
-        is_gene = [
-            name.lower() not in labels and (not is_of_samples(name) or name in options.keep)
-            for name in names[1:]
-        ]
-        is_times = not _has_time(names, options) and _is_times(sheet)
-        _refuse_words(sheet, is_gene)
-        if not is_times:
-            _refuse_unlike(sheet, np.flatnonzero(is_gene), options.keep)
-    head = FIRST if is_times else corner if corner.lower() in labels else "sample"
-    made = sheet.turned(head)
-    repeats = repeats_in_header(samples) if is_times else None
-    if repeats is None:
-        return made
-    times, numbers = repeats
-    warn_user(said_of_repeats(sheet.path, times, numbers))
-    first = replace(made.columns[0], texts=times)
-    made = replace(made, columns=[first, *made.columns[1:]])
-    return made.behind([Column("replicate", 0, numbers)])
-
-
-def _refuse_unlike(sheet: Sheet, genes: NDArray[np.intp], keep: Sequence[str]) -> None:
-    """Refuse columns whose numbers do not go with those of samples, by some of the genes."""
-    if not genes.size:
-        return
-    some = sheet.take(genes[:: -(-genes.size // MOST_LOOKED_AT)].tolist())
-    values = some.numbers(range(1, len(sheet.columns)))
-    refuse_unlike(sheet.path, sheet.heads[1:], values, keep)
+    wanted = (options.time_column, options.sample_column, *options.series_column, part)
+    labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
+    clocks = {"time", (options.time_column or "time").lower()}
+    has_time = any(name.lower() in clocks for name in (corner, *sheet.cells(0)))
+    is_times = not has_time and _is_times(sheet)
+    made = sheet.turned(FIRST if is_times else corner if corner.lower() in labels else "sample")
+    if is_times and (repeats := repeats_in_header(samples)) is not None:
+        times, numbers = repeats
+        warn_user(said_of_repeats(sheet.path, times, numbers))
+        first = replace(made.columns[0], texts=times)
+        made = replace(made, columns=[Column("replicate", 0, numbers), first, *made.columns[1:]])
+    roles = Roles.of(made, replace(kept_among(options, whole, made), ignore=()), part)
+    rows = enumerate(zip(sheet.cells(0), roles.kinds[-len(sheet) :], strict=True))
+    genes = [
+        i
+        for i, (name, kind) in rows
+        if kind not in LABELS and (not is_of_samples(name) or name in options.keep)
+    ]
+    _refuse_words(sheet, genes[: MOST_TOLD - 1])
+    if not is_times:
+        some = sheet.take(genes[:: -(-len(genes) // MOST_LOOKED_AT) or 1])
+        values = some.numbers(range(1, len(sheet.columns)))
+        refuse_unlike(Names(sheet.path, samples, options.keep), values)
+    return roles
 
 
 def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False) -> Sheet:
@@ -140,15 +126,12 @@ def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False)
     LayoutError
         If columns are results of tests, or hold levels in two units.
     """
-    names = sheet.heads[1:]
-    is_sample = samples_by_name(sheet.path, names, keep)
+    columns = Names(sheet.path, sheet.heads[1:], keep)
+    is_sample = samples_by_name(columns)
     if not is_told:
-        refuse_results(sheet.path, names, keep)
-        refuse_two_units(
-            sheet.path, [name for name, is_one in zip(names, is_sample, strict=True) if is_one]
-        )
-    gone = {j for j, is_one in enumerate(is_sample, start=1) if not is_one}
-    return _named(sheet.without(gone), keep)
+        refuse_results(columns)
+        refuse_two_units(Names(sheet.path, columns.at(is_sample)))
+    return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
 
 
 def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
@@ -165,7 +148,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
         return sheet
     best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
     if best is None:
-        warn_user(f"{sheet.path}: left out {listed(heads[j] for j in more)}, names and no samples")
+        warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
         return sheet.without(more)
     first, better = sheet.cells(0), sheet.cells(best)
     count = Counter(better)
@@ -180,19 +163,16 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
     return replace(sheet, columns=[column, *sheet.columns[1:]]).without(more)
 
 
-def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
-    """Refuse a row of words among the first rows: it describes samples and is no gene."""
-    rows = [i for i, is_one in enumerate(is_gene) if is_one][: MOST_TOLD - 1]
-    if len(sheet.columns) < 3:
-        return
-    for i in rows:
+def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:
+    """Refuse a row of words: it describes samples and is no gene."""
+    for i in rows if len(sheet.columns) > 2 else ():
         name, *levels = sheet.row(i)
-        if any(map(is_number, levels)) or all(c.lower() in MARKS_OF_LEVELS for c in levels):
+        if not are_words(levels):
             continue
         series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
         raise may_read(
             sheet.error(
-                f"must be a number, found {shown(levels[0])}; as no cell of {shown(name)} is: if "
+                f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
                 f"it tells series apart, give {option_words(series)}, and if it is no gene, "
                 f"{option_words(ignore)}",
                 i,
@@ -201,21 +181,6 @@ def _refuse_words(sheet: Sheet, is_gene: Sequence[bool]) -> None:
             series,
             ignore,
         )
-
-
-def _labels(names: Sequence[str], options: Options) -> set[str]:
-    """Names of rows that are no genes, in small letters."""
-    wanted = [options.time_column, options.sample_column, *options.series_column]
-    lower = [name.lower() for name in names]
-    found = {name.lower() for name in wanted if name is not None and name.lower() in lower}
-    numbered = [int(n) - 1 for n in wanted if n and n.isdecimal() and n.lower() not in lower]
-    found |= {lower[place] for place in numbered if 0 <= place < len(lower)}
-    return {*LABELS, *found} - {name.lower() for name in options.keep}
-
-
-def _has_time(names: Sequence[str], options: Options) -> bool:
-    known = {"time", (options.time_column or "time").lower()}
-    return any(name.lower() in known for name in names)
 
 
 def _is_times(sheet: Sheet) -> bool:
@@ -229,6 +194,6 @@ def _is_times(sheet: Sheet) -> bool:
     if found is None:
         warn_user(
             f"{sheet.path}: heads of samples count from {names[0]} to {names[-1]}, taken for "
-            "numbers of samples at rest; where these are times, call the first head Time"
+            "numbers of steady-state samples; where these are times, call the first head Time"
         )
     return bool(found)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.judge.names import MAY_BE_SERIES, OF_GENES
+from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = frozenset(
@@ -27,6 +26,7 @@ MARKS_OF_LEVELS = MARKS | {
     "n.a.", "nd", "n.d.", "n.d", "-", "--", ".", "?",
     "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
 }  # fmt: skip
+FILL = {"missing": "interpolate"}
 _MORE_THAN_A_NUMBER = re.compile(r"[<>~≤≥]\s*[0-9].*|[+-]?[0-9]*\.?[0-9]+\s*[^\s0-9.,].*")
 _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}((,[0-9]{3})+\.[0-9]+|(\.[0-9]{3})+,[0-9]+|([.,][0-9]{3}){2,})"
@@ -40,83 +40,48 @@ def numbers_with_gaps(
     *,
     refuse: bool,
     marks: Collection[str] = MARKS_OF_LEVELS,
-    known_series: Sequence[str] | None = None,
 ) -> NDArray[np.float64]:
-    """Read numbers of some rows and columns, NaN for one of `marks`, unless that is refused.
-
-    Of a column of words that may tell series apart an error says so where `known_series` names the
-    columns that do; None where there are no series.
-    """
+    """Read numbers of some rows and columns, NaN for one of `marks`, unless that is refused."""
     values = np.empty((len(rows), len(columns)))
     wanted = None if len(rows) == len(table.rows) - 1 else frozenset(rows)
     n_gaps, done, first = 0, 0, None
     for at, block in table.blocks(1):
-        lines: Sequence[int] = range(at, at + len(block))
-        if wanted is not None:
-            lines = [i for i in lines if i in wanted]
-            block = [block[i - at] for i in lines]
-        if not block:
-            continue
-        cells = [[row[j] for j in columns] for row in block]
-        if (found := _all_finite(cells, len(columns))) is not None:
-            values[done : done + len(block)] = found
-            done += len(block)
+        lines = [i for i in range(at, at + len(block)) if wanted is None or i in wanted]
+        cells = [[block[i - at][j] for j in columns] for i in lines]
+        part = values[done : done + len(lines)]
+        done += len(lines)
+        if _all_finite(cells, part):
             continue
         gaps = np.array([[cell.lower() in marks for cell in row] for row in cells], dtype=bool)
-        gaps = gaps.reshape(len(block), len(columns))
-        if gaps.any():
-            n_gaps += int(gaps.sum())
-            i, k = (int(found[0]) for found in np.nonzero(gaps))
-            first = first or (lines[i], columns[k], cells[i][k])
-            for i, k in zip(*np.nonzero(gaps), strict=True):
-                cells[i][k] = "nan"
-        if not refuse or first is None:
-            part = slice(done, done + len(block))
-            values[part] = _finite(table, cells, lines, columns, gaps, known_series)
-        done += len(block)
+        places = np.argwhere(gaps.reshape(part.shape)).tolist()
+        if places:
+            i, k = places[0]
+            first = first or (cells[i][k], lines[i], columns[k])
+            n_gaps += len(places)
+        for i, k in places:
+            cells[i][k] = "nan"
+        if not (refuse and first) and not _all_finite(cells, part, len(places)):
+            raise _no_number(table, cells, lines, columns, {(i, k) for i, k in places})
     if refuse and first is not None:
-        raise _gap(table.error, first, n_gaps)
+        cell, *place = first
+        raise may_read(table.error(describe_missing(cell, n_gaps), *place), FILL)
     return values
 
 
-def require_finite(
-    levels: NDArray[np.float64], error: Callable[[str, int, int], DataError], *, refuse: bool
-) -> None:
-    """Refuse numbers that are known already and infinite; with `refuse` also NaN, a missing one.
-
-    `error` makes one of a message, a row and a column.
-    """
-    if np.isinf(levels).any():
-        i, j = (int(found[0]) for found in np.nonzero(np.isinf(levels)))
-        found = str(levels[i, j])
-        raise error(f"must be a finite number, found {found}{remedy_of(found)}", i, j)
-    gaps = np.isnan(levels)
-    if refuse and gaps.any():
-        i, j = (int(found[0]) for found in np.nonzero(gaps))
-        raise _gap(error, (i, j, "NaN"), int(gaps.sum()))
-
-
-def _all_finite(cells: list[list[str]], n: int) -> NDArray[np.float64] | None:
-    """Return the numbers of cells none of which is missing; None where one is, or is no number."""
+def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int = 0) -> bool:
+    """Read the numbers of cells into `values`, and whether they are finite but for the gaps."""
     try:
-        values = np.array(cells, dtype=np.float64).reshape(len(cells), n)
+        values[...] = np.array(cells, dtype=np.float64).reshape(values.shape)
     except ValueError:
-        return None
-    return values if np.isfinite(values).all() else None
+        return False
+    return int((~np.isfinite(values)).sum()) == n_gaps
 
 
-def _gap(
-    error: Callable[[str, int, int], DataError], first: tuple[int, int, str], n: int
-) -> DataError:
-    row, column, cell = first
-    return may_read(
-        error(
-            f"must be a number, found {shown(cell)}; of all cells {n} are missing: give --missing "
-            "drop or --missing interpolate",
-            row,
-            column,
-        ),
-        {"missing": "interpolate"},
+def describe_missing(cell: str, n: int) -> str:
+    """Say that the first of `n` missing values is refused, and what to do."""
+    return (
+        f"must be a number, found {quoted(cell)}; of all cells {n} are missing: give --missing "
+        "drop or --missing interpolate"
     )
 
 
@@ -129,7 +94,7 @@ def said_of_gaps(
 ) -> tuple[str, ...]:
     """Describe the treatment of missing values, if there are any and `kept` rows stay.
 
-    `names` are the series of these rows, None at rest.
+    `names` are the series of these rows, None in steady state.
     """
     said = []
     if n_gone := n_all - len(kept):
@@ -143,59 +108,52 @@ def said_of_gaps(
 
 
 def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:
-    """How gaps are filled, of samples of series and of those at rest; (samples, genes)."""
+    """How gaps are filled, of samples of series and of those in steady state; (samples, genes)."""
     n_rest = int(gaps[is_rest].sum())
     mean = "with the mean of the gene over the other samples"
     if n_rest == gaps.sum():
         return mean
     along = "by interpolation in time"
-    return f"{along}, {n_rest} of them, at rest, {mean}" if n_rest else along
+    return f"{along}, {n_rest} of them, in steady state, {mean}" if n_rest else along
 
 
-def _finite(
+def _no_number(
     table: Table,
     cells: list[list[str]],
     lines: Sequence[int],
     columns: Sequence[int],
-    is_gap: NDArray[np.bool_],
-    known_series: Sequence[str] | None,
-) -> NDArray[np.float64]:
-    """Numbers of some rows, NaN in the gaps only; refuse the first cell that is not finite."""
-    try:
-        values = np.array(cells, dtype=np.float64).reshape(len(cells), len(columns))
-        if (np.isfinite(values) | is_gap).all():
-            return values
-    except ValueError:
-        pass
-    bad = next(
+    gaps: Collection[tuple[int, int]],
+) -> DataError:
+    """The error of the first cell that is neither a finite number nor a gap."""
+    i, j = next(
         (i, j)
         for i, row in enumerate(cells)
         for j, cell in enumerate(row)
-        if not (is_gap[i, j] or (is_number(cell) and math.isfinite(float(cell))))
+        if not ((i, j) in gaps or (is_number(cell) and math.isfinite(float(cell))))
     )
-    i, j = bad
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    what = f"must be {kind}, found {shown(cells[i][j])}{remedy_of(cells[i][j])}"
+    what = f"must be {kind}, found {quoted(cells[i][j])}{remedy_of(cells[i][j])}"
     if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
         column = [row[j] for row in cells]
         heading = table.rows[0][columns[j]]
         is_of_genes = len(columns) == 2 and OF_GENES.fullmatch(heading.lower())  # and of levels
         if is_of_genes and len(set(column)) < len(column):
-            raise table.error(
+            return table.error(
                 f"{what}: this is a long table, with a row for each gene and sample; make it wide, "
                 "a row for each sample and a column for each gene (R: pivot_wider, pandas: pivot)",
                 lines[i],
                 columns[j],
             )
-        ways: list[dict[str, Any]] = [{"ignore": (heading or str(columns[j] + 1),)}]
-        if known_series is not None and MAY_BE_SERIES.fullmatch(heading.lower()):
-            ways.insert(0, {"series_column": (*known_series, heading)})
-            what += f"; as no cell is: if it tells series apart, give {option_words(ways[0])}, and "
-            what += f"if the column is no gene, {option_words(ways[1])}"
-        else:
-            what += f"; as no cell is: if the column is no gene, give {option_words(ways[0])}"
-        raise may_read(table.error(what, lines[i], columns[j]), *ways)
-    raise table.error(what, lines[i], columns[j])
+        way = {"ignore": (heading or str(columns[j] + 1),)}
+        what += f"; as no cell is: if the column is no gene, give {option_words(way)}"
+        return may_read(table.error(what, lines[i], columns[j]), way)
+    return table.error(what, lines[i], columns[j])
+
+
+def are_words(cells: Sequence[str]) -> bool:
+    """Whether no cell is a number, and not all are missing."""
+    is_missing = all(cell.lower() in MARKS_OF_LEVELS for cell in cells)
+    return not is_missing and not any(map(is_number, cells))
 
 
 def remedy_of(cell: str) -> str:
@@ -242,7 +200,7 @@ def fill_gaps(
 ) -> None:
     """Fill NaN in place: along time in its series, or with the gene's mean over the others.
 
-    A sample at rest has no series, its name is None.
+    A steady-state sample has no series, its name is None.
     """
     gaps = np.isnan(values)
     if not gaps.any():

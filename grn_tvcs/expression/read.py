@@ -1,17 +1,27 @@
 """Expression, whatever it comes in: one door for files, DataFrames and AnnData.
 
-Every source becomes a sheet, with one of its samples beside it where there is one; the sheet is
-turned where genes stand in rows, joined with that of its samples, and judged. Nothing is turned
-silently: genes in rows must be said to be so.
+Every source becomes a sheet, with one of its samples beside it where there is one. The sheet is
+turned where genes stand in rows, or joined with that of its samples: that gives the roles of its
+columns, which may be parted by one of them, and each part is an expression. Nothing is turned
+silently: genes in rows must be said to be so. Cells are averaged first, so they have a way of
+their own (`formats.cells`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.formats.annotated import (
+    Annotated,
+    expression_of,
+    in_memory,
+    is_anndata,
+    roles_of_obs,
+)
 from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, is_frame, sheet_of_frame
 from grn_tvcs.expression.formats.geo import (
@@ -20,68 +30,93 @@ from grn_tvcs.expression.formats.geo import (
     sheet_for,
     with_time,
 )
-from grn_tvcs.expression.formats.h5ad import read_h5ad
-from grn_tvcs.expression.formats.memory import is_anndata, read_anndata
+from grn_tvcs.expression.formats.h5ad import open_h5ad
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
-from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
-from grn_tvcs.expression.judge.series import TELL
+from grn_tvcs.expression.genes_in_rows import roles_in_rows
+from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sample_sheet import joined
+from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.together import together
 from tvcs_core.arguments import describe_value
 
 TAKEN = "a DataFrame, an AnnData, a path or a list of paths"
 OF_TABLES = (*TAKES, "sheet", "samples_sheet")
+Split = Callable[[Roles], dict[str, Roles]]
 
 
 def read(data: Any, options: Options) -> Expression:
     """Read expression from any source; see `Expression.of`."""
-    if isinstance(data, str | Path):
-        return _read_file(data, options)
-    if is_anndata(data):
-        return read_anndata(data, options)
-    if is_frame(data):
-        return judged(sheet_of_frame(data, options), options)
     if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
-        return together(data, [_read_file(path, options) for path in data])
-    raise TypeError(f"data must be {TAKEN}, found {describe_value(data)}")
+        return together(data, [read(path, options) for path in data])
+    if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
+        return read_beeline(data, options)
+    [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
+    return found
 
 
-def _read_file(path: str | Path, options: Options) -> Expression:
-    """Read one file, in the format that its name, its beginning and the options tell."""
-    if Path(path).suffix.lower() == ".h5ad":
-        return read_h5ad(path, options)
-    if options.pseudotime is not None:
-        return read_beeline(path, options)
+def read_parts(
+    data: Any, options: Options, column: str | None, split: Split
+) -> dict[str, Expression]:
+    """Read the parts of a table by a column of its samples, from any source but pseudotimes.
+
+    Parameters
+    ----------
+    data, options
+        As for `read`.
+    column
+        The column of the table, of its sheet of samples or of ``obs``; a row, where genes stand in
+        rows.
+    split
+        It names the parts of the samples, whose column is of the kind `PART`.
+    """
+    if isinstance(data, str | Path) and _is_h5ad(data):
+        with open_h5ad(data, options) as file:
+            return _of_annotated(file, column, split)
+    if is_anndata(data):
+        return _of_annotated(in_memory(data, options), column, split)
+    if isinstance(data, str | Path):
+        roles = _roles_of_file(data, options, column)
+    elif is_frame(data):
+        roles = roles_of(sheet_of_frame(data, options, column), options, column)
+    else:
+        raise TypeError(f"data must be {TAKEN}, found {describe_value(data)}")
+    return {name: expression_in(part) for name, part in split(roles).items()}
+
+
+def _is_h5ad(path: str | Path) -> bool:
+    return Path(path).suffix.lower() == ".h5ad"
+
+
+def _of_annotated(data: Annotated, column: str | None, split: Split) -> dict[str, Expression]:
+    parts = split(roles_of_obs(data, column))
+    return {name: expression_of(data, part) for name, part in parts.items()}
+
+
+def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Roles:
+    """Open a table in the format that its beginning tells, and judge its columns."""
     options.refuse_all_but(OF_TABLES, "a table, but for .h5ad files alone")
-    told = _samples(options)
-    remedy = TELL
+    told = None
+    if isinstance(options.samples, str | Path):
+        told = open_sheet(options.samples, options.samples_sheet)
+    elif options.samples is not None:
+        raise TypeError(
+            f"samples must be a path beside a file, found {describe_value(options.samples)}"
+        )
     if options.sheet is None and is_series_matrix(path):
         sheet = read_series_matrix(path)
         options = replace(options, genes_in_rows=True)
         if told is None and sheet.beside is not None:
-            options = with_time(options, sheet.beside)
-            remedy = f"give {sheet_for(sheet.beside, 'replicate')}"
+            roles = roles_of(sheet, with_time(options, sheet.beside), column)
+            return replace(roles, remedy=f"give {sheet_for(sheet.beside, 'replicate')}")
     else:
         sheet = open_sheet(path, options.sheet)
-    return judged(sheet if told is None else replace(sheet, beside=told), options, remedy)
+    return roles_of(sheet if told is None else replace(sheet, beside=told), options, column)
 
 
-def _samples(options: Options) -> Sheet | None:
-    """Open the sheet of samples, where one is given."""
-    if options.samples is None:
-        return None
-    if not isinstance(options.samples, str | Path):
-        raise TypeError(
-            f"samples must be a path beside a file, found {describe_value(options.samples)}"
-        )
-    return open_sheet(options.samples, options.samples_sheet)
-
-
-def judged(sheet: Sheet, options: Options, remedy: str = TELL) -> Expression:
-    """Return the expression in a sheet, with its sheet of samples if there is one.
+def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
+    """Return samples x genes with the roles of the columns: turned or joined, where that is asked.
 
     Parameters
     ----------
@@ -89,15 +124,11 @@ def judged(sheet: Sheet, options: Options, remedy: str = TELL) -> Expression:
         Of samples x genes, or the other way round where the options say so.
     options
         The options.
-    remedy
-        The remedy if nothing separates series.
+    part
+        The column whose values part the table.
     """
     if sheet.beside is not None:
-        return expression_in(*joined(sheet, sheet.beside, options, remedy))
-    if not options.genes_in_rows:
-        return expression_in(sheet, options)
-    sheet.require_names()
-    sheet = without(sheet, options.ignore)
-    options = replace(options, ignore=())
-    made = turned(sheet, options, may_be_times=True)
-    return expression_in(made, kept_among(options, sheet, made))
+        return join_sheet(sheet, sheet.beside, options, part)
+    if options.genes_in_rows:
+        return roles_in_rows(sheet, options, part)
+    return Roles.of(sheet, options, part)

@@ -6,21 +6,27 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from grn_tvcs.expression.clock import times_in
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated, repeated
 from grn_tvcs.expression.formats.inferelator import with_times
-from grn_tvcs.expression.genes_in_rows import kept_among, turned, without
+from grn_tvcs.expression.genes_in_rows import kept_among, of_samples, without
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, SAMPLE
-from grn_tvcs.expression.judge.roles import IGNORED, LABELS, kinds_of, more_series, series_places
-from grn_tvcs.expression.judge.series import TELL, Apart
+from grn_tvcs.expression.judge.roles import (
+    FACT,
+    LABELS,
+    SEPARATE,
+    Roles,
+    kind_of_gene,
+    kinds_of,
+    series_places,
+)
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed
+from tvcs_core.files.display import did_you_mean, joined
 
 # What aligners, Picard and sequencers write behind the name of a sample.
 ENDING = re.compile(
@@ -29,30 +35,12 @@ ENDING = re.compile(
 )
 
 
-class Joined(NamedTuple):
-    """Levels with the facts of their samples in the first columns.
-
-    Attributes
-    ----------
-    sheet
-        A row for each of the sheet of samples.
-    options
-        The options that still apply.
-    apart
-        Options that may separate series.
-    """
-
-    sheet: Sheet
-    options: Options
-    apart: Apart
-
-
-def joined(levels: Sheet, told: Sheet, options: Options, remedy: str = TELL) -> Joined:
+def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = None) -> Roles:
     """Join levels and a sheet with the time and series of every sample.
 
-    A sample without a time is at rest, and one may stand in several series, each with a row of its
-    own. Where no column is called ``sample``, or ``time``, the only one that is called much the
-    same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
+    A sample without a time is in steady state, and one may stand in several series, each with a row
+    of its own. Where no column is called ``sample``, or ``time``, the only one that is called much
+    the same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
     left out, with a warning.
 
     Parameters
@@ -60,11 +48,11 @@ def joined(levels: Sheet, told: Sheet, options: Options, remedy: str = TELL) -> 
     levels
         The first column names the samples, the others are genes; or the other way round.
     told
-        Columns as of a table of samples x genes; others are not used.
+        Columns as of a table of samples x genes, and others.
     options
         The options for the columns of both.
-    remedy
-        The remedy if no column of the sheet separates series.
+    part
+        The column of the sheet whose values part the table.
 
     Raises
     ------
@@ -72,32 +60,34 @@ def joined(levels: Sheet, told: Sheet, options: Options, remedy: str = TELL) -> 
         If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
         or a gene has the name of a column of the sheet.
     """
-    levels.require_names()
-    told.require_names()
+    levels.check_names()
+    told.check_names()
     levels = whole = without(levels, _of_levels(levels, told, options.ignore))
     told = with_times(told)
     _refuse_other_way(levels, told, genes_in_rows=options.genes_in_rows)
     if options.genes_in_rows:
-        levels = turned(levels, Options(keep=options.keep))
+        levels = of_samples(levels, options.keep, is_told=True).turned("sample")
     rows = rows_by_name(levels, "sample")
-    kinds = _kinds(told, rows, options)
+    kinds = _kinds(told, rows, options, part)
     told = _as_levels_say(told, kinds.index("sample"), rows, levels.path)
     kept = {name.lower() for name in options.keep}
     genes = levels.heads[1:]
     if taken := [gene for gene in genes if gene.lower() in LABELS and gene.lower() not in kept]:
         raise levels.error(
-            f"a gene must not be called {listed(taken)}: rename it, or leave it out by "
+            f"a gene must not be called {joined(taken)}: rename it, or leave it out by "
             f"{option_words({'ignore': taken[0]})}",
             HEAD,
         )
-    names, facts = _facts(told, kinds, rows, levels.path, options)
+    labels = series_places(told, kinds, options)
+    _check_samples(told, kinds, labels, rows, levels.path)
+    names = told.cells(kinds.index("sample"))
     if spare := [sample for sample in rows if sample not in set(names)]:
-        warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
+        warn_user(f"{levels.path}: left out {len(spare)} samples: {joined(spare)}")
     made = levels.pick(range(1, len(levels.columns))).take([rows[name] for name in names])
-    made = made.behind(facts)
-    left = Options(keep=options.keep, replicates=options.replicates, missing=options.missing)
-    apart = Apart(_may_tell_series(told, kinds, options), remedy)
-    return Joined(made, kept_among(left, whole, made), apart)
+    made = made.behind([Column(name, j, beside=told) for j, name in enumerate(told.heads)])
+    options = replace(kept_among(options, whole, made), ignore=())
+    of_genes = [kind_of_gene(g) if g.lower() in kept else g.lower() for g in genes]
+    return Roles(made, [*kinds, *of_genes], labels, options, SEPARATE)
 
 
 def rows_by_name(sheet: Sheet, kind: str) -> dict[str, int]:
@@ -105,8 +95,8 @@ def rows_by_name(sheet: Sheet, kind: str) -> dict[str, int]:
     names = sheet.cells(0)
     if "" in names:
         raise sheet.error(f"a {kind} must have a name, found an empty cell", names.index(""), 0)
-    if twice := repeated(names):
-        raise DataError(f"{kind}s must be different, found twice: {listed(twice)}", path=sheet.path)
+    if twice := describe_repeated(f"{kind}s", names):
+        raise DataError(twice, path=sheet.path)
     return {name: i for i, name in enumerate(names)}
 
 
@@ -175,65 +165,27 @@ def _of_levels(levels: Sheet, told: Sheet, ignore: Sequence[str]) -> tuple[str, 
     return tuple(name for name in ignore if name.lower() in there or name.lower() not in here)
 
 
-def _facts(
-    told: Sheet, kinds: list[str], rows: dict[str, int], path: str, options: Options
-) -> tuple[Sequence[str], list[Column]]:
-    """Names of samples, and columns of what a sheet says of them; one series if it names none."""
-    sample, time = kinds.index("sample"), kinds.index("time")
-    times_in(told, time)  # refuse what is none while its line is known
-    names = told.cells(sample)
-    of_series = series_places(told, kinds, options)
-    if twice := _twice_in_a_series(told, names, of_series, time):
-        raise told.error(f"samples must be different, found twice: {listed(twice)}")
+def _check_samples(
+    told: Sheet, kinds: list[str], labels: list[int], rows: dict[str, int], path: str
+) -> None:
+    """Refuse times that are none, a sample twice in a series, and one without levels."""
+    time = kinds.index("time")
+    times_in(told, time)
+    names = told.cells(kinds.index("sample"))
+    if twice := _twice_in_a_series(told, names, labels, time):
+        raise told.error(f"samples must be different, found twice: {joined(twice)}")
     if unknown := [name for name in names if name not in rows]:
         near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
         raise told.error(
             f"every sample must have levels in {path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(rows))}{near}"
+            f"{joined(unknown)}; there stands {joined(list(rows))}{near}"
         )
-    used = [j for j, kind in enumerate(kinds) if kind in LABELS and kind != IGNORED]
-    first: list[Column] = []
-    if options.series_column:
-        used = [j for j in used if kinds[j] != "series"]
-        first = [Column("series", of_series[0], _series_of(told, of_series, time))]
-    elif not of_series:
-        first = [Column("series", sample, ["1"] * len(names))]
-    return names, [*first, *(Column(kinds[j], j, beside=told) for j in used)]
 
 
-def _may_tell_series(told: Sheet, kinds: list[str], options: Options) -> list[dict[str, Any]]:
-    """Options that name series by a column more of the sheet, those that part all times in front.
-
-    No column of a sheet is a gene, so any may whose cells are neither all the same nor all others.
-    """
-    known = [*series_places(told, kinds, options), kinds.index("time")]
-
-    def meet(j: int) -> bool:
-        columns = [told.cells(i) for i in (*known, j)]
-        return bool(repeated(["\t".join(row) for row in zip(*columns, strict=True)]))
-
-    free = [
-        j
-        for j, kind in enumerate(kinds)
-        if kind not in LABELS and 1 < len(set(told.cells(j))) < len(told)
-    ]
-    return [more_series(told, kinds, j, options) for j in sorted(free, key=meet)]
-
-
-def _series_of(told: Sheet, of_series: Sequence[int], time: int) -> list[str]:
-    """The name of each sample's series, of several columns with a slash; none needed at rest."""
-    cells, times = [told.cells(j) for j in of_series], told.cells(time)
-    for i, names in enumerate(zip(*cells, strict=True)):
-        if "" in names and times[i].lower() not in MARKS:
-            place = of_series[names.index("")]
-            raise told.error("every sample needs the name of a series, found nothing", i, place)
-    return ["/".join(names) for names in zip(*cells, strict=True)]
-
-
-def _kinds(told: Sheet, rows: dict[str, int], options: Options) -> list[str]:
+def _kinds(told: Sheet, rows: dict[str, int], options: Options, part: str | None) -> list[str]:
     """Return the role of each column of a sheet; similar names are known."""
     here = tuple(n for n in options.ignore if told.find(n) is not None)
-    kinds = kinds_of(told, replace(options, ignore=here, keep=()), has_index=False)
+    kinds = kinds_of(told, replace(options, ignore=here, keep=()), part, has_index=False)
     for label, found in (
         ("sample", _of_samples(told, kinds, rows)),
         ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
@@ -245,13 +197,13 @@ def _kinds(told: Sheet, rows: dict[str, int], options: Options) -> list[str]:
             likely = [told.heads[j] for j in found]
             raise may_read(
                 told.error(
-                    f"must have one column {label}, found {listed(told.heads)}; give "
+                    f"must have one column {label}, found {joined(told.heads)}; give "
                     f"{option_words({option: likely[0] if likely else 'NAME'})}",
                     HEAD,
                 ),
                 *({option: name} for name in likely),
             )
-    return kinds
+    return [kind if kind in LABELS else FACT for kind in kinds]
 
 
 def _of_samples(told: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
@@ -267,9 +219,9 @@ def _of_samples(told: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list
 def _twice_in_a_series(
     told: Sheet, names: Sequence[str], of_series: list[int], time: int
 ) -> list[str]:
-    """Samples that a sheet names twice in one series, or at rest and elsewhere."""
+    """Samples that a sheet names twice in one series, or in steady state and elsewhere."""
     pairs = zip(names, told.cells(time), strict=True)
-    at_rest = {name for name, cell in pairs if cell.lower() in MARKS}
+    steady_values = {name for name, cell in pairs if cell.lower() in MARKS}
     places = Counter(zip(names, *(told.cells(j) for j in of_series), strict=True))
     twice = {name for (name, *_), count in places.items() if count > 1}
-    return [name for name in repeated(names) if name in twice or name in at_rest]
+    return [name for name in repeated(names) if name in twice or name in steady_values]

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,43 +24,50 @@ HEAD = -1  # the row of an error that is in the names of the columns
 Levels = NDArray[np.float64]
 
 
-class Grid(Protocol):
-    """Cells as they stand in a file or in memory, with the names of the columns in row 0."""
+class Grid:
+    """Cells as they stand in a file or in memory, with the names of the columns in row 0.
 
-    @property
-    def path(self) -> str:
-        """Their name in errors."""
+    Attributes
+    ----------
+    path
+        Their name in errors.
+    heads
+        The names of the columns.
+    """
+
+    path: str
+    heads: Sequence[str]
 
     def row(self, i: int) -> Sequence[str]:
         """Return the cells of a row."""
+        raise NotImplementedError
 
     def column(self, j: int) -> Sequence[str]:
         """Return the cells of a column, without its name."""
+        raise NotImplementedError
 
     def numbers(
-        self,
-        rows: Sequence[int],
-        columns: Sequence[int],
-        *,
-        refuse: bool,
-        marks: Collection[str],
-        known_series: Sequence[str] | None,
+        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, marks: Collection[str]
     ) -> Levels:
         """Return numbers, NaN where one is missing and `refuse` does not refuse that."""
+        raise NotImplementedError
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
-        """Make an error that names the place."""
+        """Make an error that names the row, from 1, and the column, where they are in the grid."""
+        name = self.heads[column] if column is not None and column >= 0 else None
+        return DataError(what, path=self.path, line=row or None, column=name)
 
-    def require_rectangle(self) -> None:
-        """Refuse rows with more or fewer cells than the names."""
+    def check_rectangle(self) -> None:
+        """Refuse rows with more or fewer cells than the names, as a text may have."""
 
 
-class Text:
+class Text(Grid):
     """The grid of a text or a workbook."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.path = table.path
+        self.heads = table.rows[0]
         self._known: dict[int, Sequence[str]] = {}
 
     def row(self, i: int) -> Sequence[str]:
@@ -81,20 +87,17 @@ class Text:
         *,
         refuse: bool,
         marks: Collection[str],
-        known_series: Sequence[str] | None,
     ) -> Levels:
         """Return numbers, NaN where one is missing and `refuse` does not refuse that."""
-        return numbers_with_gaps(
-            self.table, columns, rows, refuse=refuse, marks=marks, known_series=known_series
-        )
+        return numbers_with_gaps(self.table, columns, rows, refuse=refuse, marks=marks)
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names line and column."""
         return self.table.error(what, row, column)
 
-    def require_rectangle(self) -> None:
+    def check_rectangle(self) -> None:
         """Refuse rows with more or fewer cells than the names."""
-        self.table.require_rectangle()
+        self.table.check_rectangle()
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,11 @@ class Sheet:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
+    @property
+    def is_joined(self) -> bool:
+        """Whether columns of a sheet of samples stand in front."""
+        return any(column.beside is not None for column in self.columns)
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -195,7 +203,6 @@ class Sheet:
         *,
         refuse: bool = False,
         marks: Collection[str] = MARKS_OF_LEVELS,
-        known_series: Sequence[str] | None = None,
     ) -> Levels:
         """Return the numbers of some columns, NaN where one is missing; (rows, columns).
 
@@ -207,8 +214,6 @@ class Sheet:
             Whether a missing one is refused.
         marks
             Marks of missing values, in lower case.
-        known_series
-            The columns that name series, for the remedy of a column of words.
 
         Raises
         ------
@@ -223,12 +228,9 @@ class Sheet:
             if own.tolist() != list(rows):
                 rows, again = own.tolist(), at
         if self.is_turned:
-            told = self.grid.numbers(places, rows, refuse=refuse, marks=marks, known_series=None)
-            values = told.T
+            values = self.grid.numbers(places, rows, refuse=refuse, marks=marks).T
         else:
-            values = self.grid.numbers(
-                rows, places, refuse=refuse, marks=marks, known_series=known_series
-            )
+            values = self.grid.numbers(rows, places, refuse=refuse, marks=marks)
         return values if again is None else values[again]
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
@@ -292,9 +294,9 @@ class Sheet:
         rows = [one.place for one in rest]
         return Sheet(self.grid, [heads, *columns], rows, not self.is_turned)
 
-    def require_names(self) -> None:
+    def check_names(self) -> None:
         """Refuse a table that is no rectangle, or has names alone."""
-        self.grid.require_rectangle()
+        self.grid.check_rectangle()
         if not len(self.rows) or len(self.columns) < 2:
             raise self.error("must have a first row and a first column of names, and cells", HEAD)
 

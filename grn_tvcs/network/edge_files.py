@@ -12,23 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
 from grn_tvcs.network.programs.headers import (
-    columns_of,
     of_three,
+    open_edges,
     scores_and_signs,
     unread,
     without_header,
 )
-from grn_tvcs.network.programs.opening import open_edges
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_text
 
@@ -108,8 +107,7 @@ class _Edges:
     """A table of scored edges, and where its columns are."""
 
     def __init__(self, path: str | Path) -> None:
-        self.table = open_edges(path, "a score")
-        self.header = columns_of(self.table)
+        self.table, self.header = open_edges(path, "a score")
         self.first = 0 if self.header is None else 1
         self.columns = without_header(self.table) if self.header is None else self.header
         # Cytoscape has a column of this name beside its own names of edges.
@@ -173,7 +171,7 @@ class Reference:
         """A sentence for every reason that there was."""
         more = {"unknown_genes": same_but_for_case(self.strangers, self.network.genes)}
         return [
-            f"left out {len(names)} edges {REASONS[kind]}: {listed(names)}{more.get(kind, '')}"
+            f"left out {len(names)} edges {REASONS[kind]}: {joined(names)}{more.get(kind, '')}"
             for kind, names in self.left_out.items()
             if names
         ]
@@ -181,15 +179,15 @@ class Reference:
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read a reference, and count the rows that were left out."""
-    table = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, third = of_three(table, "a reference")
+    table, columns = open_edges(path, "one of + - ? 1 0")
+    is_named, ends, third = of_three(table, columns, "a reference")
     first = 1 if is_named or _is_header(table.rows[0], genes) else 0
     cells = ["1" if third is None else row[third] for row in table.rows[first:]]
     kept = _Kept(genes, ["scores", "signs"])
     for row, (value, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
         if sign is None:
             raise DataError(
-                f"must be one of {SHOWN}, found {shown(value)}",
+                f"must be one of {SHOWN}, found {quoted(value)}",
                 path=path,
                 line=table.lines[row],
                 column=3 if third is None or not first else table.rows[0][third],
@@ -211,8 +209,8 @@ def names_in_reference(path: str | Path) -> list[str]:
     DataError
         As `read_reference`.
     """
-    table = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, _ = of_three(table, "a reference")
+    table, columns = open_edges(path, "one of + - ? 1 0")
+    is_named, ends, _ = of_three(table, columns, "a reference")
     return sorted({row[j] for row in table.rows[int(is_named) :] for j in ends})
 
 
@@ -220,7 +218,7 @@ def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[st
     names = sorted({row[j] for row in table.rows[first:] for j in ends})
     return DataError(
         "must have an edge between two different genes of the network, found none; it names "
-        f"{listed(names) or 'nothing'}; the network has {listed(list(genes))}"
+        f"{joined(names) or 'nothing'}; the network has {joined(list(genes))}"
         f"{same_but_for_case(names, genes)}",
         path=table.path,
     )
@@ -235,7 +233,7 @@ def same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
     """Warn where names would match if capitals did not count."""
     known, lower = set(genes), {gene.lower() for gene in genes}
     same = [name for name in names if name not in known and name.lower() in lower]
-    return f"; {listed(same)} would match if capitals did not count" if same else ""
+    return f"; {joined(same)} would match if capitals did not count" if same else ""
 
 
 def read_genes(path: str | Path) -> list[str]:
@@ -257,11 +255,11 @@ def read_genes(path: str | Path) -> list[str]:
         raise DataError("must name the genes, found none", path=path)
     if OF_GENES.fullmatch(genes[0].lower()):
         raise DataError(
-            f"must name one gene per line, found the heading {shown(genes[0])}; remove it",
+            f"must name one gene per line, found the heading {quoted(genes[0])}; remove it",
             path=path,
         )
-    if twice := repeated(genes):
-        raise DataError(f"gene names must be different, found twice: {listed(twice)}", path=path)
+    if twice := describe_repeated("gene names", genes):
+        raise DataError(twice, path=path)
     return genes
 
 
@@ -334,7 +332,7 @@ class _Kept:
 def _flag(table: Table, row: int, column: int) -> bool:
     cell = table.rows[row][column]
     if cell not in ("0", "1"):
-        raise table.error(f"must be 0 or 1, found {shown(cell)}", row, column)
+        raise table.error(f"must be 0 or 1, found {quoted(cell)}", row, column)
     return cell == "1"
 
 
@@ -344,7 +342,7 @@ def _share(table: Table, row: int, column: int) -> float:
         return math.nan
     if not (is_number(cell) and 0 <= float(cell) <= 1):
         raise table.error(
-            f"must be a number from 0 to 1 or empty, found {shown(cell)}", row, column
+            f"must be a number from 0 to 1 or empty, found {quoted(cell)}", row, column
         )
     return float(cell)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.scales import guess_scale, log_levels
+from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.stability.edges import Edges, Ints
 from grn_tvcs.stability.kernels.covariances import (
@@ -126,9 +126,8 @@ def transitions(expression: Expression, log_offset: float) -> Transitions:
     series = np.repeat(np.arange(len(pieces)), last - first)
     before = np.setdiff1d(np.arange(len(pause)), last)
     on = expression.perturbed
-    scale = expression.scale or guess_scale(expression.values).scale
     return Transitions(
-        log_levels(expression.values, log_offset, scale),
+        log_levels(expression.values, log_offset, scale_of(expression)),
         pause,
         before,
         series,

@@ -81,7 +81,7 @@ def test_gold_shows_how_good_a_worker_is_and_recorded_answers_are_as_good_as_he_
 
 def test_recorded_answers_are_written_when_asked_for(tmp_path):
     crowd = simulate(2, 3, rng=0)
-    write_crowd(crowd, tmp_path, recorded=True)
+    write_crowd(crowd, tmp_path, full_answers=True)
     rows = rows_of(tmp_path / "recorded.csv")
     assert [int(row["label"]) for row in rows] == crowd.answers.T.ravel().tolist()
     assert (tmp_path / "labels.csv").read_text().startswith("task,label\nt1,")

@@ -80,10 +80,12 @@ def test_an_interrupted_baseline_goes_on_with_what_is_there(method, data, tmp_pa
 
     told, few = [], BASELINES[method]
     with pytest.raises(KeyboardInterrupt):
-        infer(data, method, rng=0, keep=tmp_path, progress=stop, **few)
+        infer(data, method, rng=0, checkpoint_dir=tmp_path, progress=stop, **few)
     with pytest.raises(ValueError, match="seed; give --force"):
-        infer(data, method, rng=1, keep=tmp_path, **few)
-    again = infer(data, method, rng=0, keep=tmp_path, progress=lambda *now: told.append(now), **few)
+        infer(data, method, rng=1, checkpoint_dir=tmp_path, **few)
+    again = infer(
+        data, method, rng=0, checkpoint_dir=tmp_path, progress=lambda *now: told.append(now), **few
+    )
     assert told[0][0] == 2
     assert again.edges() == infer(data, method, rng=0, **few).edges()
 

@@ -9,31 +9,34 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.judge.roles import IGNORED, kinds_of, series_places
+from grn_tvcs.expression.judge.roles import IGNORED, Roles, kinds_of, series_places
 from grn_tvcs.expression.judge.series import Samples, by_columns
 from grn_tvcs.expression.options import LayoutError, Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 RAW = "raw"
+OBJECT = "the AnnData"
+PARTS = ("obs", "var", "X")
+OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
 TAKES = ("time_column", "series_column", "layer", "gene_column", "ignore", "keep")
 
 
 class Annotated(ABC):
-    """Annotated levels, wherever they are.
+    """Annotated levels, wherever they are; their frames are ``obs``, ``var`` and that of ``raw``.
 
     Parameters
     ----------
@@ -46,19 +49,18 @@ class Annotated(ABC):
     def __init__(self, path: str, options: Options) -> None:
         self.path = path
         self.options = options
-        self.is_raw = options.layer == RAW and RAW not in self.layers()
 
     @abstractmethod
     def n_samples(self) -> int:
         """Rows of ``obs``."""
 
     @abstractmethod
-    def obs_columns(self) -> list[str]:
-        """Names of the columns of ``obs``."""
+    def columns(self, frame: str) -> list[str]:
+        """Names of the columns of a frame."""
 
     @abstractmethod
-    def obs(self, name: str) -> list[Any]:
-        """Return the values of a column of ``obs``; NaN for missing ones."""
+    def values(self, frame: str, name: str | None) -> list[Any]:
+        """Return the values of a column, NaN for missing ones; or the index."""
 
     @abstractmethod
     def layers(self) -> list[str]:
@@ -69,41 +71,46 @@ class Annotated(ABC):
         """Whether there is a ``raw``."""
 
     @abstractmethod
-    def var_columns(self) -> list[str]:
-        """Names of the columns of ``var``, or of that of ``raw`` where this counts."""
-
-    @abstractmethod
-    def var(self, name: str | None) -> list[Any]:
-        """Values of a column of the same, or its index."""
-
-    @abstractmethod
-    def matrix(self, name: str) -> Any:
+    def matrix(self, name: str, *, is_layer: bool) -> Any:
         """``X``, that of ``raw`` or a layer: an array or a sparse one; (samples, genes)."""
 
     def error(self, what: str, column: str | None = None) -> DataError:
         """Make an error that names the data and perhaps a column."""
         return DataError(what, path=self.path, column=column)
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether the levels are those of ``raw``, which a layer of that name is not."""
+        return self.options.layer == RAW and RAW not in self.layers()
+
     def genes(self) -> tuple[str, ...]:
         """Return the index of ``var``, or the given column of gene names."""
-        column = self.options.gene_column
-        if column is not None and column not in self.var_columns():
+        column, frame = self.options.gene_column, RAW if self.is_raw and self.has_raw() else "var"
+        known = self.columns(frame)
+        if column is not None and column not in known:
             raise self.error(
-                f"var has no column {shown(column)}{did_you_mean(column, self.var_columns())}; it "
-                f"has {listed(self.var_columns()) or 'its index alone'}"
+                f"var has no column {quoted(column)}{did_you_mean(column, known)}; it has "
+                f"{joined(known) or 'its index alone'}"
             )
-        values = self.var(column)
-        if column is not None and (unnamed := [v for v in values if v != v or not str(v)]):
+        values = self.values(frame, column)
+        if unnamed := [v for v in values if v != v or not str(v)]:
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
-        if twice := repeated(names):
-            raise self.error(f"gene names must be different, found twice: {listed(twice)}", column)
+        if twice := describe_repeated("gene names", names):
+            raise self.error(twice, column)
         return tuple(names)
 
     def levels(self, n_samples: int, n_genes: int) -> Any:
         """Return the finite levels in use, dense or sparse; (samples, genes)."""
-        name = self._counted()
-        levels = self.matrix(name)
+        name = self.options.layer or "X"
+        is_layer = self.options.layer is not None and not self.is_raw
+        if self.is_raw and not self.has_raw():
+            raise self.error("has no raw; leave --layer out for X")
+        if is_layer and name not in self.layers():
+            known = [*self.layers(), *([RAW] if self.has_raw() else [])]
+            there_are = f"it has {joined(known)}" if known else "it has X alone: leave --layer out"
+            raise self.error(f"has no layer {quoted(name)}{did_you_mean(name, known)}; {there_are}")
+        levels = self.matrix(name, is_layer=is_layer)
         if levels.ndim != 2 or levels.shape[0] != n_samples:
             raise self.error(
                 f"{name} has the shape {levels.shape}, but obs has {n_samples} samples"
@@ -117,85 +124,130 @@ class Annotated(ABC):
             raise self.error(f"{name} must hold finite numbers, found NaN or infinity")
         return levels
 
-    def _counted(self) -> str:
-        layer = self.options.layer
-        if layer is None:
-            return "X"
-        if self.is_raw:
-            if self.has_raw():
-                return RAW
-            raise self.error("has no raw; leave --layer out for X")
-        if layer not in self.layers():
-            known = [*self.layers(), *([RAW] if self.has_raw() else [])]
-            there_are = f"it has {listed(known)}" if known else "it has X alone: leave --layer out"
-            raise self.error(
-                f"has no layer {shown(layer)}{did_you_mean(layer, known)}; {there_are}"
-            )
-        return layer
+
+def is_anndata(data: Any) -> bool:
+    """Whether an object is an AnnData."""
+    return all(hasattr(data, part) for part in PARTS)
 
 
-class _Obs:
+def in_memory(data: Any, options: Options) -> Annotated:
+    """Return the parts of an AnnData in memory."""
+    options.refuse_all_but(TAKES, f"{OBJECT}, which says it all itself")
+    return _InMemory(data, options)
+
+
+class _InMemory(Annotated):
+    """An AnnData in memory, or one that is backed by its file."""
+
+    def __init__(self, data: Any, options: Options) -> None:
+        self._data = data
+        super().__init__(OBJECT, options)
+
+    def n_samples(self) -> int:
+        return len(self._data.obs)
+
+    def columns(self, frame: str) -> list[str]:
+        return [str(name) for name in self._frame(frame).columns]
+
+    def values(self, frame: str, name: str | None) -> list[Any]:
+        if name is None:
+            return list(self._frame(frame).index)
+        column = self._frame(frame)[name]
+        values: list[Any] = column.astype(object).where(column.notna(), float("nan")).tolist()
+        return values
+
+    def _frame(self, frame: str) -> Any:
+        return self._data.raw.var if frame == RAW else getattr(self._data, frame)
+
+    def layers(self) -> list[str]:
+        return [str(name) for name in self._data.layers]
+
+    def has_raw(self) -> bool:
+        return self._data.raw is not None
+
+    def matrix(self, name: str, *, is_layer: bool) -> Any:
+        data = self._data.raw if name == RAW else self._data
+        levels = self._data.layers[name] if is_layer else data.X
+        if levels is None:
+            raise self.error("has no X; give a layer")
+        if hasattr(levels, "to_memory"):  # of a file
+            levels = levels.to_memory()
+        if levels.dtype.kind in OTHER_THAN_NUMBERS:
+            raise self.error(f"{name} must hold real numbers, found {levels.dtype}")
+        if sparse.issparse(levels):
+            return sparse.csr_array(levels, dtype=np.float64)
+        return np.asarray(levels, dtype=np.float64)
+
+
+class _Obs(Grid):
     """The grid of ``obs``: a column is read when it is asked for."""
 
     def __init__(self, data: Annotated) -> None:
         self.path = data.path
-        self.heads = data.obs_columns()
+        self.heads = data.columns("obs")
         self._data = data
 
     def column(self, j: int) -> Sequence[str]:
         """Return a column as text, empty for missing values."""
-        values = self._data.obs(self.heads[j])
+        values = self._data.values("obs", self.heads[j])
         return ["" if value is None or value != value else str(value) for value in values]
 
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names a column."""
-        return self._data.error(what, None if column is None else self.heads[column])
+        return super().error(what, None, column)
 
 
-def expression_of(data: Annotated) -> Expression:
-    """Return the expression of annotated levels; see `Expression.of`.
+def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
+    """Return ``obs`` with the roles of its columns.
+
+    Raises
+    ------
+    DataError
+        If no column is the time.
+    """
+    heads = data.columns("obs")
+    here = {name.lower() for name in heads}
+    ignored = [name for name in data.options.ignore if name.lower() in here]
+    options = replace(data.options, ignore=ignored, keep=())
+    columns = [Column(name, j) for j, name in enumerate(heads)]
+    obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
+    kinds = kinds_of(obs, options, part, has_index=False) if heads else []
+    if "time" not in kinds:
+        raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])
+    return Roles(obs, kinds, series_places(obs, kinds, options), options)
+
+
+def expression_of(data: Annotated, roles: Roles) -> Expression:
+    """Return the expression of those samples that `roles` has, all or a part.
 
     Raises
     ------
     DataError, ValueError
         As for `Expression.of`.
     """
-    heads = data.obs_columns()
-    here = {name.lower() for name in heads}
-    ignored = [name for name in data.options.ignore if name.lower() in here]
-    options = replace(data.options, ignore=ignored, keep=())
-    obs = Sheet(
-        cast("Grid", _Obs(data)),
-        [Column(n, j) for j, n in enumerate(heads)],
-        range(1, data.n_samples() + 1),
-    )
-    kinds = kinds_of(obs, options, has_index=False) if heads else []
-    if "time" not in kinds:
-        raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])
-    times, unit = _times(obs, kinds.index("time"))
+    times, unit = _times(roles)
     if not (is_in := ~np.isnan(times)).all():
         warn_user(f"{data.path}: left out {int((~is_in).sum())} samples without a time")
-    labels = series_places(obs, kinds, options)
-    samples = Samples(obs, times, kinds.index("time"), labels)
-    names = by_columns(samples) if labels else dict.fromkeys(samples.rows, "1")
+    samples = Samples(roles, times)
+    names = by_columns(samples)
     place = {name: k for k, name in enumerate(dict.fromkeys(names.values()))}
     number = np.array([place[name] for name in names.values()])
-    cells = Cells(samples.rows, number, times[is_in], np.ones(len(number)), list(place))
+    cell = np.array(roles.sheet.rows)[is_in] - 1
+    cells = Cells(cell, number, times[is_in], np.ones(len(number)), list(place))
     points = points_of(cells)
     if len(points.size) < len(number):
         warn_user(
             f"{data.path}: averaged {len(number)} samples to {len(points.size)}, one for each "
             "time of a series"
         )
-    on = perturbed_in(obs, kinds, ~is_in)
+    on = perturbed_in(samples)
     genes = data.genes()
     return expression_of_cells(
         data.path,
         genes,
-        data.levels(times.size, len(genes)),
+        data.levels(data.n_samples(), len(genes)),
         cells,
-        data.options,
-        ignored=_ignored(data, genes),
+        replace(data.options, ignore=_ignored(data, genes)),
         perturbed=None if on is None else _of_points(on[is_in], points.point, data),
         notes=said_of_unit(unit),
     )
@@ -206,14 +258,15 @@ def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
     return may_read(
         data.error(
             f"obs must have a column time, or give --time-column"
-            f"{' ' + likely[0] if likely else ''}; it has {listed(data.obs_columns())}"
+            f"{' ' + likely[0] if likely else ''}; it has {joined(data.columns('obs'))}"
         ),
         *({"time_column": name} for name in likely),
     )
 
 
-def _times(obs: Sheet, place: int) -> tuple[NDArray[np.float64], str]:
+def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
     """Return the time of each sample, NaN if it has none or is not reached, and the unit."""
+    obs, place = roles.sheet, roles.kinds.index("time")
     times, unit = times_in(obs, place, may_be_far=True)
     if (is_far := np.isinf(times)).any():
         warn_user(
@@ -226,21 +279,23 @@ def _times(obs: Sheet, place: int) -> tuple[NDArray[np.float64], str]:
     return times, unit
 
 
-def _ignored(data: Annotated, genes: Sequence[str]) -> set[str]:
+def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     """Names of genes that are to be left out; others are of columns of ``obs``."""
-    columns = {name.lower() for name in data.obs_columns()}
-    wanted = {name for name in data.options.ignore if name.lower() not in columns}
-    if strangers := sorted(wanted - set(genes)):
-        known = [*data.obs_columns(), *genes]
+    columns = {name.lower() for name in data.columns("obs")}
+    wanted = tuple(name for name in data.options.ignore if name.lower() not in columns)
+    if strangers := sorted(set(wanted) - set(genes)):
+        known = [*data.columns("obs"), *genes]
         raise data.error(
-            f"has neither a column of obs nor a gene {shown(strangers[0])} for --ignore"
+            f"has neither a column of obs nor a gene {quoted(strangers[0])} for --ignore"
             f"{did_you_mean(strangers[0], known)}"
         )
     return wanted
 
 
-def _of_points(on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated) -> list[str]:
+def _of_points(
+    on: NDArray[np.bool_], point: NDArray[np.int64], data: Annotated
+) -> NDArray[np.bool_]:
     share = np.bincount(point, weights=on) / np.bincount(point)
     if not np.isin(share, (0.0, 1.0)).all():
         raise data.error("samples of one time and series must agree in it", "perturbed")
-    return [f"{value:.0f}" for value in share]
+    return np.asarray(share == 1.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.expression import Expression, repeated
+from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
@@ -17,7 +17,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
@@ -45,13 +45,13 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     sheet, clocks = _without(_whole(path), _whole(options.pseudotime), options.ignore)
     genes = list(rows_by_name(sheet, "gene"))
     column = {cell: j for j, cell in enumerate(sheet.heads[1:])}
-    if twice := repeated(sheet.heads[1:]):
-        raise sheet.error(f"cells must be different, found twice: {listed(twice)}", HEAD)
+    if twice := describe_repeated("cells", sheet.heads[1:]):
+        raise sheet.error(twice, HEAD)
     names = list(rows_by_name(clocks, "cell"))
     if unknown := [cell for cell in names if cell not in column]:
         raise clocks.error(
             f"every cell must have levels in {sheet.path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(column))}"
+            f"{joined(unknown)}; there stands {joined(list(column))}"
         )
     at = _pseudotimes(clocks)
     place = np.array([column[cell] for cell in names])
@@ -65,12 +65,12 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     lineage, cell = np.nonzero(is_in.T)
     cells = Cells(place[cell], lineage, at[cell, lineage], weights[cell, lineage], clocks.heads[1:])
     levels = sheet.numbers(range(1, len(sheet.columns)), refuse=True).T
-    return expression_of_cells(sheet.path, genes, levels, cells, options)
+    return expression_of_cells(sheet.path, genes, levels, cells, Options(keep=options.keep))
 
 
 def _whole(path: str | Path) -> Sheet:
     sheet = open_sheet(path)
-    sheet.require_names()
+    sheet.check_names()
     return sheet
 
 
@@ -102,10 +102,10 @@ def _weights(sheet: Sheet, clocks: Sheet) -> NDArray[np.float64]:
         if strangers := sorted(set(found) ^ set(wanted)):
             raise sheet.error(
                 f"must have the {what} of {clocks.path}, but these are in one of the two only: "
-                f"{listed(strangers)}"
+                f"{joined(strangers)}"
             )
-        if twice := repeated(found):
-            raise sheet.error(f"{what} must be different, found twice: {listed(twice)}", HEAD)
+        if twice := describe_repeated(what, found):
+            raise sheet.error(twice, HEAD)
     weights = sheet.numbers(range(1, len(sheet.columns)), marks=MARKS)
     weights = np.where(np.isnan(weights), 0.0, weights)
     if (weights < 0).any():

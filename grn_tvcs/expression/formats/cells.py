@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,54 +11,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.from_sheet import expression_in
-from grn_tvcs.expression.judge.names import CLOCK, NAMED
-from grn_tvcs.expression.judge.roles import IGNORED, KEPT
-from grn_tvcs.expression.missing_values import require_finite
+from grn_tvcs.expression.judge.genes import (
+    genes_by_name,
+    genes_by_numbers,
+    refuse_results,
+    warn_of_names,
+)
+from grn_tvcs.expression.judge.names import Names
+from grn_tvcs.expression.judge.samples import warn_of_samples
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sheet import Column, Sheet
 from tvcs_core import DataError
+from tvcs_core.files.display import unquoted
 from tvcs_core.files.input_size import refuse_cells
 
 BYTES_OF_A_LEVEL = 24  # a number of 8 bytes, kept three times while it is read
 
 Values = NDArray[np.float64]
-
-
-class Matrix(NamedTuple):
-    """The grid of numbers that are known; (samples, genes)."""
-
-    path: str
-    genes: Sequence[str]
-    values: Values
-
-    def row(self, i: int) -> Sequence[str]:
-        """Return the names of the genes, or their levels as text."""
-        return list(map(repr, self.values[i - 1].tolist())) if i else self.genes
-
-    def column(self, j: int) -> Sequence[str]:
-        """Return the levels of a gene as text."""
-        return list(map(repr, self.values[:, j].tolist()))
-
-    def numbers(
-        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, **_: Any
-    ) -> Values:
-        """Return levels; NaN is a missing one."""
-        values = self.values
-        if len(columns) < values.shape[1] or len(rows) < len(values):
-            values = values[np.ix_(np.array(rows) - 1, np.array(columns, dtype=int))]
-        require_finite(
-            values, lambda what, i, j: self.error(what, rows[i], columns[j]), refuse=refuse
-        )
-        return values
-
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
-        """Make an error that names a gene, where one is meant."""
-        gene = None if column is None or column < 0 else self.genes[column]
-        return DataError(what, path=self.path, column=gene)
-
-    def require_rectangle(self) -> None:
-        """Refuse nothing: a matrix is one."""
 
 
 class Cells(NamedTuple):
@@ -101,11 +70,6 @@ class Points(NamedTuple):
     size: Values
 
 
-def _kind_of(gene: str) -> str:
-    """The kind of a column that is a gene, whatever it is called."""
-    return KEPT if gene.lower() in NAMED or CLOCK.fullmatch(gene) else gene.lower()
-
-
 def points_of(cells: Cells) -> Points:
     """Find the times of series at which cells stand."""
     keys = np.stack([cells.series.astype(np.float64), cells.times], axis=1)
@@ -122,8 +86,7 @@ def expression_of_cells(
     cells: Cells,
     options: Options,
     *,
-    ignored: Collection[str] = (),
-    perturbed: Sequence[str] | None = None,
+    perturbed: NDArray[np.bool_] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Expression:
     """Average the cells at one time of a series, and make expression of the means.
@@ -132,44 +95,58 @@ def expression_of_cells(
     ----------
     path
         Name of the data in errors.
-    genes
-        Names of the columns.
-    levels
-        Dense or sparse; (cells, genes).
+    genes, levels
+        Names of the columns, all different, and finite levels, dense or sparse; (cells, genes).
     cells
         What stands where.
     options
-        The options; only ``keep`` is used.
-    ignored
-        Genes that are left out.
+        The options; only ``keep`` and ``ignore``, for names of genes, are used.
     perturbed
-        Whether a perturbation was on at each point, 0 or 1; None where that is not known.
+        Whether a perturbation was on at each point; None where that is not known.
     notes
         Further notes.
+
+    Raises
+    ------
+    DataError
+        If no gene is left, or a series has one time.
     """
     points = points_of(cells)
-    n = len(points.size)
+    n, n_cells = len(points.size), len(cells.cell)
     refuse_cells(path, n, len(genes), BYTES_OF_A_LEVEL)
+    series = [cells.names[k] for k in points.series]
+    if alone := [name for name, size in Counter(series).items() if size < 2]:
+        raise DataError(
+            f"a series must have at least 2 time points, but series {unquoted(alone[0])} has 1: "
+            "leave its samples out, by an empty time or before they are written",
+            path=path,
+        )
     shares = cells.weights / points.size[points.point]
     mean = sparse.csr_array((shares, (points.point, cells.cell)), shape=(n, levels.shape[0]))
     means = mean @ levels
     values = means.toarray() if sparse.issparse(means) else np.asarray(means)
-    facts = {
-        "time": list(map(repr, points.times.tolist())),
-        "series": [cells.names[k] for k in points.series],
-        **({} if perturbed is None else {"perturbed": perturbed}),
-    }
-    kinds = [*facts, *(IGNORED if gene in ignored else _kind_of(gene) for gene in genes)]
-    columns = [Column(name, -1, texts) for name, texts in facts.items()]
-    columns += [Column(gene, j) for j, gene in enumerate(genes)]
-    n_cells = len(cells.cell)
+    kept = np.flatnonzero([gene not in options.ignore for gene in genes])
+
+    def columns() -> Names:
+        return Names(path, [genes[j] for j in kept], options.keep)
+
+    refuse_results(columns())
+    kept = kept[genes_by_name(columns(), has_time=True)]
+    if not kept.size:
+        raise DataError("must have a column for each gene, found none", path=path)
+    kept = kept[genes_by_numbers(columns(), values[:, kept], has_time=True)]
+    values = values[:, kept]
+    warn_of_names(path, columns().names)
+    warn_of_samples(path, values)
     if n < n_cells:
         said = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
         notes = (said, *notes)
-    return expression_in(
-        Sheet(Matrix(path, genes, values), columns, range(1, n + 1)),
-        Options(keep=options.keep),
-        kinds=kinds,
+    return Expression(
+        values,
+        points.times,
+        tuple(series),
+        tuple(columns().names),
+        perturbed,
+        notes,
         cells=None if (points.size == 1).all() else points.size,
-        notes=notes,
     )

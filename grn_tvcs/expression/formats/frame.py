@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import rise_like_times
-from grn_tvcs.expression.expression import repeated
+from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
 from grn_tvcs.expression.judge.shape import are_genes
-from grn_tvcs.expression.missing_values import require_finite
+from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
 from grn_tvcs.expression.options import Options, may_read
-from grn_tvcs.expression.sheet import Column, Sheet, find_place
+from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ TAKES = (
 Values = NDArray[np.float64]
 
 
-class Frame:
+class Frame(Grid):
     """The grid of a DataFrame."""
 
     def __init__(self, path: str, frame: pd.DataFrame) -> None:
@@ -51,15 +51,22 @@ class Frame:
         return _texts(self._frame.iloc[:, j])
 
     def numbers(
-        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, **_: Any
+        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, marks: Collection[str]
     ) -> Values:
         """Return numbers; NaN where one is missing, if `refuse` does not refuse that."""
         values = np.empty((len(rows), len(columns)))
         places = np.array(rows, dtype=int)
         for k, j in enumerate(columns):
             values[:, k] = self._numbers(self._frame.iloc[places - 1, j], places, j)
-        error = lambda what, i, k: self.error(what, rows[i], columns[k])  # noqa: E731
-        require_finite(values, error, refuse=refuse)
+        if (bad := np.argwhere(np.isinf(values))).size:
+            i, k = bad[0].tolist()
+            found = str(values[i, k])
+            what = f"must be a finite number, found {found}{remedy_of(found)}"
+            raise self.error(what, rows[i], columns[k])
+        if refuse and (gaps := np.argwhere(np.isnan(values))).size:
+            i, k = gaps[0].tolist()
+            what = describe_missing("NaN", len(gaps))
+            raise may_read(self.error(what, rows[i], columns[k]), FILL)
         return values
 
     def _numbers(self, column: Any, places: NDArray[np.int64], j: int) -> Values:
@@ -73,20 +80,12 @@ class Frame:
         if wrong.size:
             i = int(wrong[0])
             raise self.error(
-                f"must be a number, found {shown(column.iloc[i])}; if the column is no gene, give "
+                f"must be a number, found {quoted(column.iloc[i])}; if the column is no gene, give "
                 f"ignore=[{self.heads[j]!r}]",
                 int(places[i]),
                 j,
             )
         return levels
-
-    def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
-        """Make an error that names the row, from 1, and the column."""
-        name = self.heads[column] if column is not None and column >= 0 else None
-        return DataError(what, path=self.path, line=row or None, column=name)
-
-    def require_rectangle(self) -> None:
-        """Refuse nothing: a DataFrame is one."""
 
 
 def is_frame(data: Any) -> bool:
@@ -94,7 +93,7 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
-def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
+def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:
     """Make a sheet of a DataFrame, and `beside` it one of the DataFrame of its samples.
 
     Named levels of the index that say something are columns, and so is an index that names genes,
@@ -108,12 +107,9 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
     options.refuse_all_but(TAKES, FRAME)
     frame = _frame("data", frame)
     sheet = _sheet(FRAME, frame)
-    if not options.genes_in_rows and (twice := repeated(sheet.heads)):
-        raise DataError(
-            f"columns must be different, found twice: {listed(twice)}; rename or drop them "
-            "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)",
-            path=FRAME,
-        )
+    if not options.genes_in_rows and (twice := describe_repeated("columns", sheet.heads)):
+        remedy = "(frame.loc[:, ~frame.columns.duplicated()] keeps the first of each)"
+        raise DataError(f"{twice}; rename or drop them {remedy}", path=FRAME)
     if not sheet.heads:
         raise DataError("must have a column for each gene, found none", path=FRAME)
     told = None
@@ -124,7 +120,7 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options) -> Sheet:
     else:
         if told is None:
             _refuse_turned(frame, options)
-        made = _with_index(sheet, frame.index, options, is_beside=told is not None)
+        made = _with_index(sheet, frame.index, options, part, is_beside=told is not None)
     return made if told is None else Sheet(made.grid, made.columns, made.rows, beside=told)
 
 
@@ -153,15 +149,17 @@ def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
     if frame.dtypes.iloc[0].kind == "f":
         raise DataError(
             "must name its genes by its index or in its first column, found numbers of rows and "
-            f"the levels {listed(sheet.cells(0)[:3])}; set the index (frame.set_index)",
+            f"the levels {joined(sheet.cells(0)[:3])}; set the index (frame.set_index)",
             path=FRAME,
         )
     return sheet
 
 
-def _with_index(sheet: Sheet, index: pd.Index, options: Options, *, is_beside: bool) -> Sheet:
+def _with_index(
+    sheet: Sheet, index: pd.Index, options: Options, part: str | None, *, is_beside: bool
+) -> Sheet:
     """Turn index levels that describe samples into columns; row numbers are dropped."""
-    wanted = (options.time_column, options.sample_column, *options.series_column)
+    wanted = (options.time_column, options.sample_column, *options.series_column, part)
     asked = {*LABELS, *(name.lower() for name in wanted if name)}
     lower = [name.lower() for name in sheet.heads]
     has_time = options.time_column is not None or "time" in lower

@@ -9,37 +9,34 @@ import math
 import mmap
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated, expression_of
+from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
+from tvcs_core.files.display import quoted
 from tvcs_core.files.extras import to_install
 from tvcs_core.files.input_size import MAX_EXPANSION_OF_NUMBERS, refuse_expansion, refuse_more
-from tvcs_core.files.shown import shown
 
 HEAP = b"GCOL\1\0\0\0"  # begins a heap of texts: its signature, and version 1
 PIECE = 1 << 26  # bytes
 TEXTS_AT_ONCE = 256  # of a column: many may be one and the same text of the file
 
 
-def read_h5ad(path: str | Path, options: Options) -> Expression:
-    """Read an ``.h5ad`` file; needs h5py.
-
-    Samples without a time (NaN), or with an infinite one, as pseudotime is for cells that are not
-    reached, are left out, with a warning. Samples of a series at the same time are averaged, with
-    a warning. A column ``perturbed`` of ``obs`` is used if it is there.
+@contextmanager
+def open_h5ad(path: str | Path, options: Options) -> Iterator[Annotated]:
+    """Open an ``.h5ad`` file as long as the context lasts; needs h5py.
 
     Raises
     ------
     DataError
-        If h5py is not installed, the file is not of this kind, a column or a layer is missing or
-        holds what it must not, a level is not finite, or as for `Expression`.
+        If h5py is not installed, the file is not of this kind, or what is read in the context is
+        damaged.
     """
     options.refuse_all_but(TAKES, "an .h5ad file, which says it all itself")
     try:
@@ -55,7 +52,7 @@ def read_h5ad(path: str | Path, options: Options) -> Expression:
             _refuse_other_files(file, path)
             _refuse_large(file, path)
             _refuse_endless(path)
-            return expression_of(_File(file, str(path), options))
+            yield _File(file, str(path), options)
     except (DataError, MemoryError):
         raise
     except ValueError as error:
@@ -102,11 +99,11 @@ def _refuse_other_files(file: Any, path: str | Path) -> None:
 
     def of_link(place: str, link: Any) -> str | None:
         is_external = type(link).__name__ == "ExternalLink"
-        return f"the link {shown(place)} to another file" if is_external else None
+        return f"the link {quoted(place)} to another file" if is_external else None
 
     def of_data(place: str, part: Any) -> str | None:
         is_elsewhere = hasattr(part, "dtype") and (part.external or part.is_virtual)
-        return f"{shown(place)} stored in another file" if is_elsewhere else None
+        return f"{quoted(place)} stored in another file" if is_elsewhere else None
 
     # h5py ends a visit at the first answer that is not None; an error within it would be lost.
     if found := file.visititems_links(of_link) or file.visititems(of_data):
@@ -147,11 +144,15 @@ class _File(Annotated):
         names = self._file["obs"][_text(self._file["obs"].attrs["_index"])]
         return len(names if hasattr(names, "dtype") else names["codes"])
 
-    def obs_columns(self) -> list[str]:
-        return _columns(self._file["obs"])
+    def columns(self, frame: str) -> list[str]:
+        return [_text(name) for name in self._frame(frame).attrs.get("column-order", [])]
 
-    def obs(self, name: str) -> list[Any]:
-        return _values(self._file["obs"][name], self.path)
+    def values(self, frame: str, name: str | None) -> list[Any]:
+        columns = self._frame(frame)
+        return _values(columns[_text(columns.attrs["_index"]) if name is None else name], self.path)
+
+    def _frame(self, frame: str) -> Any:
+        return self._file[f"{RAW}/var" if frame == RAW else frame]
 
     def layers(self) -> list[str]:
         return list(self._file["layers"]) if "layers" in self._file else []
@@ -159,20 +160,8 @@ class _File(Annotated):
     def has_raw(self) -> bool:
         return RAW in self._file and "X" in self._file[RAW]
 
-    def var_columns(self) -> list[str]:
-        return _columns(self._var)
-
-    def var(self, name: str | None) -> list[Any]:
-        column = _text(self._var.attrs["_index"]) if name is None else name
-        return _values(self._var[column], self.path)
-
-    @property
-    def _var(self) -> Any:
-        return self._file[f"{RAW}/var" if self.is_raw and self.has_raw() else "var"]
-
-    def matrix(self, name: str) -> Any:
-        place = {"X": "X", RAW: f"{RAW}/X"} if self.is_raw or name == "X" else {}
-        part = self._file[place.get(name, f"layers/{name}")]
+    def matrix(self, name: str, *, is_layer: bool) -> Any:
+        part = self._file[f"layers/{name}" if is_layer else f"{RAW}/X" if name == RAW else "X"]
         kind = part.attrs.get("encoding-type", "array")
         if kind in ("csr_matrix", "csc_matrix"):
             make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
@@ -182,10 +171,6 @@ class _File(Annotated):
         if kind == "array" and hasattr(part, "dtype"):
             return np.asarray(part, dtype=np.float64)
         raise self.error(f"{name} must be an array, csr_matrix or csc_matrix, found {kind}")
-
-
-def _columns(frame: Any) -> list[str]:
-    return [_text(name) for name in frame.attrs.get("column-order", [])]
 
 
 def _values(part: Any, path: str) -> list[Any]:

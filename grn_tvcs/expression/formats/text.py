@@ -13,8 +13,8 @@ from pathlib import Path
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 from tvcs_core.files.workbook import SeveralSheetsError
 
@@ -26,11 +26,6 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 
 
 def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
-    """Read a table as a sheet, whatever program wrote it; as `open_table` does."""
-    return Sheet.of(open_table(path, sheet=sheet))
-
-
-def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
     """Read a table of expression or of samples, whatever program wrote it.
 
     Parameters
@@ -50,16 +45,15 @@ def open_table(path: str | Path, *, sheet: str | None = None) -> Table:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except SeveralSheetsError as error:
         told = SeveralSheetsError(
-            f"has the sheets {listed(error.sheets)}; name one with --sheet, such as --sheet "
-            f"{shown(error.sheets[0])}",
+            f"has the sheets {joined(error.sheets)}; name one with --sheet, such as --sheet "
+            f"{quoted(error.sheets[0])}",
             path=path,
         )
         told.sheets = error.sheets
         raise told from None
     _refuse_page(table)
     _refuse_title(table)
-    table = _without_empty_columns(_of_r(_unwrapped(table)))
-    return _with_points(table)
+    return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
 
 def _unwrapped(table: Table) -> Table:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import FEWEST_SAMPLES, rise_like_times
 from grn_tvcs.expression.judge import names as known
-from grn_tvcs.expression.options import LayoutError, may_read, option_words
+from grn_tvcs.expression.judge.names import Names
+from grn_tvcs.expression.options import LayoutError, option_words
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
@@ -51,43 +51,27 @@ Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 
-def genes_by_name(
-    path: str, names: Sequence[str], keep: Sequence[str] = (), *, has_time: bool = False
-) -> Flags:
-    """Return the names that may be genes; controls and facts of samples are left out with a note.
+def genes_by_name(columns: Names, *, has_time: bool = False) -> Flags:
+    """Return the columns that may be genes; controls and facts of samples are left out with a note.
 
-    Parameters
-    ----------
-    path
-        The file, for the warning.
-    names
-        Of columns that no option and no label claims.
-    keep
-        Names that the user declares genes.
-    has_time
-        Whether another column is the time, so that no second one is.
+    With `has_time` another column is the time, and no second one is.
     """
-    kept = {name.lower() for name in keep}
-    is_free = np.array([name.lower() not in kept for name in names], dtype=bool)
-    is_control = np.array([known.CONTROL.fullmatch(name) is not None for name in names], bool)
-    is_control &= is_free
-    is_fact = np.array([known.is_of_samples(name) for name in names], dtype=bool)
-    if has_time:
-        is_fact |= np.array([known.CLOCK.fullmatch(name) is not None for name in names], bool)
-    is_fact &= is_free & ~is_control
+    is_control = columns.match(known.CONTROL)
+    is_fact = np.array([known.is_of_samples(name) for name in columns.names], dtype=bool)
+    is_fact = ((is_fact & columns.is_free) | columns.match(*[known.CLOCK] * has_time)) & ~is_control
     if is_control.any() and not is_control.all():
-        controls = _at(names, is_control)
+        controls = columns.at(is_control)
         warn_user(
-            f"{path}: left out {len(controls)} controls, which are no genes: {listed(controls)}"
+            f"{columns.path}: left out {len(controls)} controls, which are no genes: "
+            f"{joined(controls)}"
         )
     else:
         is_control[:] = False
-    if is_fact.any():
-        _warn_of_facts(path, _at(names, is_fact), "tell of samples")
+    _warn_of_facts(columns, is_fact, "tell of samples")
     return ~(is_control | is_fact)
 
 
-def refuse_results(path: str, names: Sequence[str], keep: Sequence[str] = ()) -> None:
+def refuse_results(columns: Names) -> None:
     """Refuse columns of a test of genes: fold changes and p-values are no levels.
 
     Raises
@@ -95,82 +79,64 @@ def refuse_results(path: str, names: Sequence[str], keep: Sequence[str] = ()) ->
     LayoutError
         Naming them, with the options that leave them out where columns of levels are left.
     """
-    free = [name for name in names if name.lower() not in {one.lower() for one in keep}]
-    found = [name for name in free if known.STATISTIC.fullmatch(name)]
+    found = columns.at(columns.match(known.STATISTIC))
     if not found:
         return
-    of_tests = [n for n in free if n in found or known.OF_TESTS.fullmatch(n)]
+    of_tests = columns.at(columns.match(known.STATISTIC, known.OF_TESTS))
     ways: list[dict[str, Any]] = []
     what = "give the table of counts or levels, of which the test was made"
-    if len(names) - len(of_tests) > 2:
+    if len(columns.names) - len(of_tests) > 2:
         ways = [{"ignore": tuple(of_tests)}]
         what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
-    raise may_read(
-        DataError(
-            f"must hold expression, but {listed(found)} are results of a test of genes: {what}"
-            f" (if they are genes, give {option_words({'keep': found[0]})})",
-            path=path,
-        ),
+    raise columns.error(
+        f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
+        f" (if they are genes, give {option_words({'keep': found[0]})})",
         *ways,
     )
 
 
-def genes_by_numbers(
-    path: str,
-    names: Sequence[str],
-    values: Values,
-    keep: Sequence[str] = (),
-    *,
-    has_time: bool = False,
-    looks: bool = True,
-) -> Flags:
+def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) -> Flags:
     """Return which columns of numbers are genes; totals, counts of rows and replicates are none.
 
     Parameters
     ----------
-    path, names, keep, has_time
-        As for `genes_by_name`.
+    columns
+        Their names.
     values
         Their numbers, NaN where one is missing; (samples, columns).
-    looks
-        Whether to look for columns that are unlike all others.
+    has_time
+        Whether another column is the time.
 
     Raises
     ------
     LayoutError
         If a column may be a gene or not, with the options for both.
     """
-    kept = {name.lower() for name in keep}
-    is_free = np.array([name.lower() not in kept for name in names], dtype=bool)
-    is_gene = np.ones(len(names), dtype=bool)
+    is_gene = np.ones(len(columns.names), dtype=bool)
     for is_none, what in (
-        (_replicates(names, values), "number groups of samples"),
-        (_counts(path, names, values, is_free, has_time=has_time), "count the samples"),
-        (_totals(names, values), "are sums of the others"),
+        (_replicates(columns.names, values), "number groups of samples"),
+        (_counts(columns, values, has_time=has_time), "count the samples"),
+        (_totals(columns.names, values), "are sums of the others"),
     ):
-        is_none &= is_free & is_gene
-        if is_none.any() and (is_gene & ~is_none).any():
-            _warn_of_facts(path, _at(names, is_none), what)
+        is_none &= columns.is_free & is_gene
+        if (is_gene & ~is_none).any():
+            _warn_of_facts(columns, is_none, what)
             is_gene &= ~is_none
-    if looks:
-        places = np.flatnonzero(is_gene)
-        left = _at(names, is_gene)
-        _refuse_odd(path, left, values[:, places], kept)
+    _refuse_odd(columns, columns.at(is_gene), values[:, is_gene])
     return is_gene
 
 
-def _at(names: Sequence[str], is_in: Flags) -> list[str]:
-    return [name for name, is_one in zip(names, is_in, strict=True) if is_one]
-
-
-def _warn_of_facts(path: str, names: list[str], what: str) -> None:
+def _warn_of_facts(columns: Names, is_fact: Flags, what: str) -> None:
+    names = columns.at(is_fact)
+    if not names:
+        return
     one = option_words({"keep": names[0]})
     series = ""
     if what.startswith("number"):
         series = f", and if it tells series apart, {option_words({'series_column': names[0]})}"
     warn_user(
-        f"{path}: left out {listed(names)}, no genes but columns that {what}; if one is a gene, "
-        f"give {one}{series}"
+        f"{columns.path}: left out {joined(names)}, no genes but columns that {what}; if one is a "
+        f"gene, give {one}{series}"
     )
 
 
@@ -185,20 +151,15 @@ def _replicates(names: Sequence[str], values: Values) -> Flags:
     return is_one
 
 
-def _counts(
-    path: str, names: Sequence[str], values: Values, is_free: Flags, *, has_time: bool
-) -> Flags:
+def _counts(columns: Names, values: Values, *, has_time: bool) -> Flags:
     """Return leading columns that count the samples; refuse those that may be times."""
-    is_one = np.zeros(len(names), dtype=bool)
+    is_one = np.zeros(len(columns.names), dtype=bool)
     if len(values) < FEWEST_SAMPLES:
         return is_one
-    for j in range(min(2, len(names))):
-        column = values[:, j]
-        if not (is_free[j] and _is_count(column)):
-            continue
-        if not (has_time or _COUNT.fullmatch(names[j])):
-            raise _may_be_time(path, names[j], column)
-        is_one[j] = True
+    for j, name in enumerate(columns.names[:2]):
+        is_one[j] = columns.is_free[j] and _is_count(values[:, j])
+        if is_one[j] and not (has_time or _COUNT.fullmatch(name)):
+            raise _may_be_time(columns, name, values[:, j])
     return is_one
 
 
@@ -207,17 +168,17 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
     if dates := [gene for gene in genes if known.DATE.fullmatch(gene)]:
         warn_user(
             f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
-            f"{listed(dates)}"
+            f"{joined(dates)}"
         )
     n_of = Counter(gene.lower() for gene in genes)
     if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
         warn_user(
             f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
-            f"different genes: {listed(twice)}"
+            f"different genes: {joined(twice)}"
         )
 
 
-def refuse_times(path: str, name: str, column: Values, keep: Sequence[str] = ()) -> None:
+def refuse_times(columns: Names, values: Values) -> None:
     """Refuse a first column that rises like a time in a table without times.
 
     Raises
@@ -225,30 +186,27 @@ def refuse_times(path: str, name: str, column: Values, keep: Sequence[str] = ())
     LayoutError
         With the options for a time, a gene and neither.
     """
+    name, column = columns.names[0], values[:, 0]
     is_count = _COUNT.fullmatch(name) and _is_count(column)
-    is_kept = name.lower() in {one.lower() for one in keep}
-    if not (is_count or is_kept) and rise_like_times(column.tolist()):
-        raise _may_be_time(path, name, column)
+    if columns.is_free[0] and not is_count and rise_like_times(column.tolist()):
+        raise _may_be_time(columns, name, column)
 
 
 def _is_count(column: Values) -> bool:
     return column[0] in (0, 1) and bool((np.diff(column) == 1).all())
 
 
-def _may_be_time(path: str, name: str, column: Values) -> LayoutError:
+def _may_be_time(columns: Names, name: str, column: Values) -> LayoutError:
     start = ", ".join(f"{value:g}" for value in column[:3])
     ways: list[dict[str, Any]] = [
         {"time_column": name}, {"ignore": (name,)}, {"keep": (name,)}
     ]  # fmt: skip
     time, gone, gene = map(option_words, ways)
-    return may_read(
-        DataError(
-            f"rises like a time ({start}, ...), and no column is called Time: give {time} if it is "
-            f"one; {gone} if it counts the samples; {gene} if it is a gene",
-            path=path,
-            column=name,
-        ),
+    return columns.error(
+        f"rises like a time ({start}, ...), and no column is called Time: give {time} if it is "
+        f"one; {gone} if it counts the samples; {gene} if it is a gene",
         *ways,
+        column=name,
     )
 
 
@@ -266,22 +224,19 @@ def _totals(names: Sequence[str], values: Values) -> Flags:
     return is_one
 
 
-def _refuse_odd(path: str, names: list[str], values: Values, kept: set[str]) -> None:
+def _refuse_odd(columns: Names, names: list[str], values: Values) -> None:
     """Refuse numbers that no list names and that are unlike those of all genes."""
     signs = odd_signs(names, values)
-    odd = {j: why for j, why in signs.items() if names[j].lower() not in kept}
+    odd = {j: why for j, why in signs.items() if names[j].lower() not in columns.keep}
     if not odd or len(odd) > len(names) / 4 + 1:
         return
     which = tuple(names[j] for j in odd)
     ways = {"ignore": which}, {"keep": which}
     none, genes = map(option_words, ways)
-    why = "; ".join(f"{shown(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
-    raise may_read(
-        DataError(
-            f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "
-            f"none ({why}): give {none}, or if they are genes {genes}",
-            path=path,
-        ),
+    why = "; ".join(f"{quoted(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
+    raise columns.error(
+        f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "
+        f"none ({why}): give {none}, or if they are genes {genes}",
         *ways,
     )
 

@@ -7,6 +7,15 @@ nothing. Where a gene may be called so, numbers decide as well: see `genes`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.options import LayoutError, may_read
+from tvcs_core import DataError
 
 INDEX = ("", "unnamed: 0")  # how R and pandas head the names of rows
 INDEX_READ = "x"  # what R's `read.csv` calls the column that `write.csv` left without a name
@@ -103,7 +112,7 @@ ANNOTATION = _any(
     r"|.*site (ids|positions)|ms/ms count|sequence lengths|oxidation.*",
 )
 # What tells of genes where another column does too, and may be a sample by itself.
-PLACES = ("start", "end", "score", "reverse", "reference", "locus", "annotation")
+PLACES = _any(r"start|end|score|reverse|reference|locus|annotation")
 # Units of levels, behind the name of a sample or, as MaxQuant and cuffnorm write them, before it.
 _UNITS = r"(?:raw[_. -]?)?counts?|raw|tpm|fpkm|rpkm|cpm|rlog|vst|norm(?:alized)?(?:[_. -]counts?)?"
 _BEFORE = r"lfq intensity|intensity|ibaq|reporter intensity(?: corrected)?|ms/ms count|peptides"
@@ -115,6 +124,43 @@ UNIT_BEFORE = re.compile(rf"({_BEFORE}|{_UNITS})[_. -].+", re.IGNORECASE)
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
 # What a spreadsheet makes of MARCH1, SEPT2 or DEC1.
 DATE = _any(rf"\d{{1,4}}-{_MONTH}|{_MONTH}-\d{{1,4}}", r"(19|20)\d\d-\d\d-\d\d.*")
+
+
+class Names:
+    """Names of columns of one file that no option and no label claims.
+
+    Parameters
+    ----------
+    path
+        The file, for errors and warnings.
+    names
+        From left to right.
+    keep
+        Names that the user says to keep, whatever they look like.
+    """
+
+    def __init__(self, path: str, names: Sequence[str], keep: Sequence[str] = ()) -> None:
+        self.path = path
+        self.names = names
+        self.keep = {name.lower() for name in keep}
+
+    @cached_property
+    def is_free(self) -> NDArray[np.bool_]:
+        """Which are not kept by the user."""
+        return np.array([name.lower() not in self.keep for name in self.names], dtype=bool)
+
+    def match(self, *patterns: re.Pattern[str]) -> NDArray[np.bool_]:
+        """Which match one of some patterns as a whole and are not kept."""
+        found = [any(pattern.fullmatch(name) for pattern in patterns) for name in self.names]
+        return np.array(found, dtype=bool) & self.is_free
+
+    def at(self, is_in: Sequence[bool] | NDArray[np.bool_]) -> list[str]:
+        """Return some of the names."""
+        return [name for name, is_one in zip(self.names, is_in, strict=True) if is_one]
+
+    def error(self, what: str, *ways: dict[str, Any], column: str | None = None) -> LayoutError:
+        """Make an error with the options that may read the table."""
+        return may_read(DataError(what, path=self.path, column=column), *ways)
 
 
 def is_of_samples(name: str) -> bool:

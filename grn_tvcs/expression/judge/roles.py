@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,15 +12,69 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 IGNORED = "(not used)"
+FACT = "(of a sample)"  # a column of a sheet of samples without a role
+PART = "(a part)"  # its values part the table: each is a table by itself
 KEPT = "(a gene)"  # under a name that means something else
 FEWEST_COUNTED = 3  # rows, for a gene called X may hold 1 and 2
-LABELS = (*NAMED, IGNORED)
+LABELS = (*NAMED, IGNORED, FACT, PART)
+SEPARATE = "tell replicates apart by a column replicate"
 
 
-def kinds_of(sheet: Sheet, options: Options, *, has_index: bool = True) -> list[str]:
+@dataclass(frozen=True)
+class Roles:
+    """A table of samples with the roles of its columns.
+
+    Attributes
+    ----------
+    sheet
+        Of samples x genes, with the facts of samples in front or among the genes.
+    kinds
+        The role of each column: one of `LABELS`, or the name of a gene in lower case.
+    labels
+        The columns that name the series, in the order of joining.
+    options
+        The options that still apply.
+    remedy
+        How to separate series where no column does.
+    """
+
+    sheet: Sheet
+    kinds: list[str]
+    labels: list[int]
+    options: Options
+    remedy: str = f"{SEPARATE}, or give --series-column NAME"
+
+    @classmethod
+    def of(cls, sheet: Sheet, options: Options, part: str | None = None) -> Roles:
+        """Find the roles of the columns of a table of samples x genes; see `kinds_of`."""
+        kinds = kinds_of(sheet, options, part)
+        return cls(sheet, kinds, series_places(sheet, kinds, options), options)
+
+    def place(self, kind: str) -> int | None:
+        """Return the first column of a kind; None if there is none."""
+        return self.kinds.index(kind) if kind in self.kinds else None
+
+    def take(self, rows: Sequence[int]) -> Roles:
+        """Return some of the samples."""
+        return replace(self, sheet=self.sheet.take(rows))
+
+    def more_series(self, place: int) -> dict[str, Any]:
+        """Return the option that names series by one column more."""
+        return {"series_column": (*self.series_names, self.sheet.heads[place])}
+
+    @property
+    def series_names(self) -> tuple[str, ...]:
+        """The columns that name the series, as the user or the first row calls them."""
+        names = tuple(self.options.series_column)
+        return names or tuple(self.sheet.heads[j] for j in self.labels)
+
+
+def kinds_of(
+    sheet: Sheet, options: Options, part: str | None = None, *, has_index: bool = True
+) -> list[str]:
     """Return the role of each column: one of `LABELS`, or a gene's name in lower case.
 
     A first column without a name, as R and pandas write names of rows, is not used where
@@ -46,16 +101,23 @@ def kinds_of(sheet: Sheet, options: Options, *, has_index: bool = True) -> list[
             _take(sheet, kinds, kind, wanted)
     for name in options.series_column:
         kinds[place_of(sheet, name, "--series-column")] = "series"
+    if part is not None:
+        kinds[place_of(sheet, part, "--condition-column")] = PART
     clocks = [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]
     if len(clocks) == 1 and TIME_WITH_UNIT.fullmatch(kinds[clocks[0]]):
         kinds[clocks[0]] = "time"
-    if has_index and kinds[0] in INDEX and _is_index(sheet, kinds):
+    if has_index and kinds[0] in INDEX and ("time" in kinds or counts_rows(sheet, 0)):
         kinds[0] = IGNORED
     if has_index and INDEX_READ in kinds[:2] and "time" in kinds:
         place = kinds.index(INDEX_READ)
         if len(sheet) >= FEWEST_COUNTED and counts_rows(sheet, place):
             kinds[place] = IGNORED
     return kinds
+
+
+def kind_of_gene(name: str) -> str:
+    """Return the kind of a column that is a gene, whatever it is called."""
+    return KEPT if name.lower() in NAMED or CLOCK.fullmatch(name) else name.lower()
 
 
 def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[int]:
@@ -65,37 +127,18 @@ def series_places(sheet: Sheet, kinds: Sequence[str], options: Options) -> list[
     return [kinds.index(name) for name in SERIES if name in kinds]
 
 
-def more_series(sheet: Sheet, kinds: Sequence[str], place: int, options: Options) -> dict[str, Any]:
-    """The option that names series by one column more, so that none that are apart meet."""
-    return {"series_column": (*series_names(sheet, kinds, options), sheet.heads[place])}
-
-
-def series_names(sheet: Sheet, kinds: Sequence[str], options: Options) -> tuple[str, ...]:
-    """The columns that name the series, as the user or the first row calls them."""
-    return tuple(options.series_column) or tuple(
-        sheet.heads[j] for j in series_places(sheet, kinds, options)
-    )
-
-
 def _take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
     """Make a column the one of its kind; another of this name is not used then."""
     place = place_of(sheet, wanted, f"--{kind}-column")
     others = [j for j, found in enumerate(kinds) if found == kind and j != place]
     if others:
         warn_user(
-            f"{sheet.path}: {listed(sheet.heads[j] for j in others)} is not used, for "
+            f"{sheet.path}: {joined(sheet.heads[j] for j in others)} is not used, for "
             f"--{kind}-column is {wanted}"
         )
     for j in others:
         kinds[j] = IGNORED
     kinds[place] = kind
-
-
-def _is_index(sheet: Sheet, kinds: Sequence[str]) -> bool:
-    """Whether the first column names or counts the rows, and is no gene."""
-    if "time" in kinds:
-        return True
-    return counts_rows(sheet, 0)
 
 
 def counts_rows(sheet: Sheet, place: int) -> bool:
@@ -116,8 +159,8 @@ def place_of(sheet: Sheet, name: str, option: str) -> int:
     if place is None:
         header = sheet.heads
         raise DataError(
-            f"has no column {shown(name)} for {option}{did_you_mean(name, header)}; it has "
-            f"{listed(header)}",
+            f"has no column {quoted(name)} for {option}{did_you_mean(name, header)}; it has "
+            f"{joined(header)}",
             path=sheet.path,
         )
     return place

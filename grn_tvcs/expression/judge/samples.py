@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.clock import hold_times
 from grn_tvcs.expression.judge import names as known
-from grn_tvcs.expression.options import may_read, option_words
+from grn_tvcs.expression.judge.names import Names
+from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core import DataError
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 FEWEST_GENES = 20  # below which samples are unlike by chance
 FEWEST_SAMPLES = 4
@@ -27,26 +27,20 @@ MOST_LOOKED_AT = 2000  # genes
 FEWEST_DIFFERENT = 10  # genes, below which samples are the same, or 0, by chance
 
 
-def samples_by_name(path: str, names: Sequence[str], keep: Sequence[str] = ()) -> list[bool]:
+def samples_by_name(columns: Names) -> NDArray[np.bool_]:
     """Return the names that may be samples; annotation of genes is left out with a note."""
-    kept = {name.lower() for name in keep}
-    is_told = [
-        name.lower() not in kept and known.ANNOTATION.fullmatch(name) is not None for name in names
-    ]
-    if any(is_told):
-        is_told = [
-            told or (name.lower() in known.PLACES and name.lower() not in kept)
-            for name, told in zip(names, is_told, strict=True)
-        ]
-        told = [name for name, is_one in zip(names, is_told, strict=True) if is_one]
+    is_of_genes = columns.match(known.ANNOTATION)
+    if is_of_genes.any():
+        is_of_genes |= columns.match(known.PLACES)
+        gone = columns.at(is_of_genes)
         warn_user(
-            f"{path}: left out {listed(told)}, which tell of the genes and are no samples; if one "
-            f"is a sample, give {option_words({'keep': told[0]})}"
+            f"{columns.path}: left out {joined(gone)}, which tell of the genes and are no samples; "
+            f"if one is a sample, give {option_words({'keep': gone[0]})}"
         )
-    return [not is_one for is_one in is_told]
+    return ~is_of_genes
 
 
-def refuse_two_units(path: str, names: Sequence[str]) -> None:
+def refuse_two_units(columns: Names) -> None:
     """Refuse counts and TPM, or intensities raw and normalised, side by side.
 
     Raises
@@ -54,48 +48,42 @@ def refuse_two_units(path: str, names: Sequence[str]) -> None:
     LayoutError
         With the options that leave one of them.
     """
+    names = columns.names
     for pattern, star in ((known.UNIT_BEHIND, "*{0}"), (known.UNIT_BEFORE, "{0}*")):
-        found = [pattern.fullmatch(name) for name in names]
-        units = Counter(one[1] for one in found if one is not None)
-        if len({unit.lower() for unit in units}) < 2 or sum(units.values()) < len(names) / 2:
-            continue
+        found = [(name, pattern.fullmatch(name)) for name in names]
         # The marks between belong to the pattern, so that raw and raw count are told apart.
-        marks = {one[1]: _mark(one) for one in found if one is not None}
-        others = [n for n, one in zip(names, found, strict=True) if one is None]
+        marks = {one[1]: _with_mark(one) for _, one in found if one is not None}
+        others = [name for name, one in found if one is None]
+        if len({unit.lower() for unit in marks}) < 2 or len(others) > len(names) / 2:
+            continue
         ways = [
-            {"ignore": (*(star.format(marks[o]) for o in units if o != unit), *others)}
-            for unit in units
+            {"ignore": (*(star.format(marks[o]) for o in marks if o != unit), *others)}
+            for unit in marks
         ]
         each = " or ".join(
             f"{option_words(way)} (which leaves {unit})"
-            for way, unit in zip(ways, units, strict=True)
+            for way, unit in zip(ways, marks, strict=True)
         )
-        raise may_read(
-            DataError(
-                f"must hold levels in one unit, but {listed(list(units))} stand side by side: give "
-                f"{each}",
-                path=path,
-            ),
+        raise columns.error(
+            f"must hold levels in one unit, but {joined(list(marks))} stand side by side: give "
+            f"{each}",
             *ways,
         )
 
 
-def _mark(found: object) -> str:
+def _with_mark(found: re.Match[str]) -> str:
     """A unit with the mark between it and the name of the sample."""
-    start, end = found.span(1)  # type: ignore[attr-defined]
-    text = str(found.string)  # type: ignore[attr-defined]
-    return text[start - 1 :] if start else text[: end + 1]
+    start, end = found.span(1)
+    return found.string[start - 1 :] if start else found.string[: end + 1]
 
 
-def refuse_unlike(
-    path: str, names: Sequence[str], values: NDArray[np.float64], keep: Sequence[str] = ()
-) -> None:
+def refuse_unlike(columns: Names, values: NDArray[np.float64]) -> None:
     """Refuse columns whose numbers do not go with those of samples, as lengths of genes.
 
     Parameters
     ----------
-    path, names, keep
-        As for `samples_by_name`.
+    columns
+        The names of the columns.
     values
         (genes, samples); NaN where one is missing.
 
@@ -104,30 +92,24 @@ def refuse_unlike(
     LayoutError
         With the options for a sample and for none.
     """
-    if len(names) < FEWEST_SAMPLES or len(values) < FEWEST_GENES:
+    n = len(columns.names)
+    if n < FEWEST_SAMPLES or len(values) < FEWEST_GENES:
         return
-    step = -(-len(values) // MOST_LOOKED_AT)
-    ranks = np.argsort(np.argsort(np.nan_to_num(values[::step]), axis=0), axis=0)
-    varies = np.ptp(np.nan_to_num(values[::step]), axis=0) > 0
-    if not varies.all():
+    values = values[:: -(-len(values) // MOST_LOOKED_AT)]
+    known_or_0 = np.nan_to_num(values)
+    if not (np.ptp(known_or_0, axis=0) > 0).all():
         return
-    of_form = _of_another_form(values[::step])
+    ranks = np.argsort(np.argsort(known_or_0, axis=0), axis=0)
     likeness = np.corrcoef(ranks, rowvar=False)
-    likeness = np.where(np.eye(len(names), dtype=bool), np.nan, likeness)
-    middle = np.nanmedian(likeness, axis=1)
-    kept = {name.lower() for name in keep}
-    is_odd = (middle < UNLIKE) & of_form
-    odd = [n for n, one in zip(names, is_odd, strict=True) if one and n.lower() not in kept]
-    if not odd or len(odd) > len(names) / 4 + 1 or np.median(middle) < ALIKE:
+    middle = np.nanmedian(np.where(np.eye(n, dtype=bool), np.nan, likeness), axis=1)
+    odd = columns.at((middle < UNLIKE) & _of_another_form(values) & columns.is_free)
+    if not odd or len(odd) > n / 4 + 1 or np.median(middle) < ALIKE:
         return
     ways = {"ignore": tuple(odd)}, {"keep": tuple(odd)}
     none, samples = map(option_words, ways)
-    raise may_read(
-        DataError(
-            f"every column must be a sample, but {listed(odd)} may be none, for its numbers rise "
-            f"and fall with no other column's: give {none}, or if it is one {samples}",
-            path=path,
-        ),
+    raise columns.error(
+        f"every column must be a sample, but {joined(odd)} may be none, for its numbers rise "
+        f"and fall with no other column's: give {none}, or if it is one {samples}",
         *ways,
     )
 
@@ -146,12 +128,12 @@ def _of_another_form(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def warn_of_times(path: str, names: Sequence[str]) -> None:
-    """Warn where all samples are at rest, and their names hold times."""
+    """Warn where all samples are in steady state, and their names hold times."""
     if hold_times(names):
         warn_user(
-            f"{path}: names of samples seem to hold times ({listed(names[:3])}), but all "
-            "samples are taken as at rest; to have series, give --samples SHEET with columns "
-            "sample, time and replicate"
+            f"{path}: names of samples seem to hold times ({joined(names[:3])}), but all "
+            "samples are taken as in steady state; to have series, give --samples SHEET with "
+            "columns sample, time and replicate"
         )
 
 
@@ -164,7 +146,7 @@ def warn_of_samples(path: str, values: NDArray[np.float64]) -> None:
         places = [str(i + 1) for i in np.flatnonzero(is_zero)]
         warn_user(
             f"{path}: {len(places)} of {len(values)} samples are 0 in every gene, as failed ones "
-            f"are, and are used all the same (sample {listed(places)}): remove them, or say why not"
+            f"are, and are used all the same (sample {joined(places)}): remove them, or say why not"
         )
     # A digest of each sample: to sort the samples would take three copies of the table.
     digests = [sha256((row + 0.0).tobytes()).digest() for row in values if row.any()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,54 +11,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.judge.names import MAY_BE_SERIES
+from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
 from grn_tvcs.expression.options import REPLICATES, may_read, option_words
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, plain
-
-TELL = "tell replicates apart by a column replicate"
+from tvcs_core.files.display import joined, unquoted
 
 Times = NDArray[np.float64]
 
 
-class Apart(NamedTuple):
-    """Options that may separate series if no column is called so.
-
-    Attributes
-    ----------
-    ways
-        Options that name them by a column more.
-    remedy
-        The remedy if there are none.
-    """
-
-    ways: Sequence[dict[str, Any]]
-    remedy: str
-
-
 @dataclass(frozen=True)
 class Samples:
-    """Samples with a time, and how their series are separated.
+    """Samples, and the time of each; NaN in steady state."""
 
-    Attributes
-    ----------
-    sheet
-        Where they stand.
-    times
-        Of every row, NaN at rest.
-    place
-        The column of times.
-    labels
-        The columns that name series.
-    replicates
-        One of `REPLICATES`, or None if columns separate them.
-    """
-
-    sheet: Sheet
+    roles: Roles
     times: Times
-    place: int
-    labels: Sequence[int]
-    replicates: str | None = None
+
+    @property
+    def sheet(self) -> Sheet:
+        """Where they stand."""
+        return self.roles.sheet
 
     @property
     def rows(self) -> list[int]:
@@ -89,8 +62,9 @@ def series_of(samples: Samples) -> Series:
     DataError
         If a sample names no series, or times fall back in a way that may be read in two.
     """
-    label = by_columns(samples) if samples.labels else _by_time(samples)
-    if samples.replicates == "unpaired":
+    is_by_columns = samples.roles.labels or samples.sheet.is_joined
+    label = by_columns(samples) if is_by_columns else _by_time(samples)
+    if samples.roles.options.replicates == "unpaired":
         label = _unpaired(samples, label)
     place = {name: k for k, name in enumerate(dict.fromkeys(label.values()))}
     rows = sorted(label, key=lambda i: (place[label[i]], samples.times[i]))
@@ -98,24 +72,24 @@ def series_of(samples: Samples) -> Series:
 
 
 def by_columns(samples: Samples) -> dict[int, str]:
-    """Name the series of every sample with a time by the columns that label it."""
+    """Name the series of every sample with a time by its columns; without any they are one."""
     sheet, label = samples.sheet, {}
-    cells = [sheet.cells(j) for j in samples.labels]
+    cells = [sheet.cells(j) for j in samples.roles.labels]
     for i in samples.rows:
-        for j, texts in zip(samples.labels, cells, strict=True):
+        for j, texts in zip(samples.roles.labels, cells, strict=True):
             if not texts[i]:
-                kind = sheet.heads[j].lower()
+                kind = sheet.heads[j].lower() or "series"
                 raise sheet.error(f"every sample needs a {kind}, found an empty cell", i, j)
-        label[i] = "/".join(texts[i] for texts in cells)
+        label[i] = "/".join(texts[i] for texts in cells) or "1"
     return label
 
 
 def _by_time(samples: Samples) -> dict[int, str]:
-    """Number the series; a sample at rest between two samples does not part them."""
+    """Number the series; a steady-state sample between two samples does not part them."""
     label: dict[int, str] = {}
     number = 0
     for block in _blocks(samples):
-        for piece in [block] if samples.replicates else _pieces(samples, block):
+        for piece in [block] if samples.roles.options.replicates else _pieces(samples, block):
             number += 1
             label |= dict.fromkeys(piece, str(number))
     return label
@@ -155,7 +129,7 @@ def _pieces(samples: Samples, block: list[int]) -> list[list[int]]:
         f"({_listed(samples, block)}): if each fall begins a series, put a blank line before it or "
         "name the series in a column series; if rows are out of order, sort them by time",
         falls[1][0],
-        samples.place,
+        samples.roles.place("time"),
     )
 
 
@@ -189,7 +163,7 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     size = Counter(made.values())
     alone = [i for i in made if size[made[i]] < 2 <= seen[label[i], float(samples.times[i])]]
     if alone:
-        lines = listed([samples.sheet.name_of_row(i) for i in alone])
+        lines = joined([samples.sheet.name_of_row(i) for i in alone])
         warn_user(
             f"{samples.sheet.path}: left out {len(alone)} samples that no sample of another time "
             f"can go with ({lines}): their time has more replicates than all others"
@@ -197,7 +171,7 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     return {i: made[i] for i in sorted(made) if i not in set(alone)}
 
 
-def check_series(samples: Samples, series: Series, apart: Apart) -> None:
+def check_series(samples: Samples, series: Series) -> None:
     """Refuse a series of one time, and a time that comes twice in one.
 
     Raises
@@ -205,7 +179,7 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
     DataError
         The message names the remedy.
     """
-    sheet, times = samples.sheet, samples.times
+    sheet, times, replicates = samples.sheet, samples.times, samples.roles.options.replicates
     size = Counter(series.names)
     points = list(zip(series.names, series.rows, strict=True))
     if len(size) > 1 and len({(name, times[i]) for name, i in points}) == len(size):
@@ -213,37 +187,64 @@ def check_series(samples: Samples, series: Series, apart: Apart) -> None:
     for name, i in points:
         if size[name] < 2:
             raise sheet.error(
-                f"a series must have at least 2 time points, but series {plain(name)} has 1: "
-                "remove its sample, or empty its time, so that it is a sample at rest",
+                f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
+                "remove its sample, or empty its time, so that it is a steady-state sample",
                 i,
-                samples.place,
+                samples.roles.place("time"),
             )
     for (before, h), (name, i) in pairwise(points):
-        if before == name and times[h] == times[i] and samples.replicates != "average":
-            ways = [*apart.ways, *({"replicates": one} for one in REPLICATES)]
-            give = f"{TELL}, or give {option_words(ways[0])}" if apart.ways else apart.remedy
+        if before == name and times[h] == times[i] and replicates != "average":
+            more = _more_series(samples.roles)
+            ways = [*more, *({"replicates": one} for one in REPLICATES)]
+            give = f"{SEPARATE}, or give {option_words(ways[0])}" if more else samples.roles.remedy
             raise may_read(
                 sheet.error(
-                    f"time {times[i]:g} comes twice in series {plain(name)}; {give}; where nothing "
-                    "pairs the replicates, give --replicates unpaired (the k-th of each time makes "
-                    "a series), or --replicates average (their mean, as of one measurement)",
+                    f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
+                    "nothing pairs the replicates, give --replicates unpaired (the k-th of each "
+                    "time makes a series), or --replicates average (their mean, as of one "
+                    "measurement)",
                     i,
-                    samples.place,
+                    samples.roles.place("time"),
                 ),
                 *ways,
             )
 
 
+def _more_series(roles: Roles) -> list[dict[str, Any]]:
+    """Return options that name series by a column more, those that part all times in front.
+
+    No column of a sheet of samples is a gene, so any may whose cells are neither all the same nor
+    all others. Of a table with genes only a name may say so.
+    """
+    sheet = roles.sheet
+    if not sheet.is_joined:
+        ignored = {place_of(sheet, n, "") for n in expanded(roles.options.ignore, sheet.heads)}
+        return [
+            roles.more_series(j)
+            for j, name in enumerate(sheet.heads)
+            if MAY_BE_SERIES.fullmatch(name.lower()) and j not in {*roles.labels, *ignored}
+        ]
+    known = [sheet.cells(j) for j in (*roles.labels, roles.kinds.index("time"))]
+
+    def meet(j: int) -> bool:
+        points = list(zip(*known, sheet.cells(j), strict=True))
+        return len(set(points)) < len(points)
+
+    facts = (j for j, kind in enumerate(roles.kinds) if kind == FACT)
+    free = [j for j in facts if 1 < len(set(sheet.cells(j))) < len(sheet)]
+    return [roles.more_series(j) for j in sorted(free, key=meet)]
+
+
 def _refuse_numbers_of_groups(samples: Samples) -> None:
     """Refuse labels that make a series of every time, as maSigPro's column Replicate does."""
-    if not samples.labels:
+    if not samples.roles.labels:
         return
-    names = [samples.sheet.heads[j] for j in samples.labels]
+    names = [samples.sheet.heads[j] for j in samples.roles.labels]
     ways = [{"ignore": tuple(names), "replicates": one} for one in REPLICATES]
     pooled, mean = map(option_words, ways)
     raise may_read(
         samples.sheet.error(
-            f"{listed(names)} makes series of one time each: it numbers groups of replicates "
+            f"{joined(names)} makes series of one time each: it numbers groups of replicates "
             f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
             f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
             "same along a series"
@@ -258,7 +259,7 @@ def averaged(
     """Average the samples of one time of a series, whose `values` these are; and a note of it."""
     points = [(name, samples.times[i]) for name, i in zip(series.names, series.rows, strict=True)]
     starts = [k for k, point in enumerate(points) if not k or point != points[k - 1]]
-    if samples.replicates != "average" or len(starts) == len(points):
+    if samples.roles.options.replicates != "average" or len(starts) == len(points):
         return series, values, None
     size = np.diff([*starts, len(points)])
     means = np.add.reduceat(values, starts, axis=0) / size[:, None]

@@ -1,8 +1,14 @@
-"""Names of the columns of a table of edges, ours and those of other programs."""
+"""Tables of edges, ours and those of other programs: opened, and the places of their columns.
+
+A single cell of a matrix, of SIF or of XML tells nobody what to do; so files that only look like
+a table of edges are refused by name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +17,11 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.judge.names import INDEX
 from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
-from grn_tvcs.network.programs.signs import SHOWN, sign_of
-from tvcs_core.files.shown import listed, shown
-from tvcs_core.files.tables import Table, is_number
+from grn_tvcs.network.programs.facts import RELATION
+from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
+from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.tables import SPACE, Table, is_number, read_table
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
 TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
@@ -21,12 +29,98 @@ SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
 SIGN = ("sign", "mor", "regulation", "effect", "interaction")
 SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
 MAY_BE_SIGNED = ("edgeweight", "weight")  # the same, where any is below 0
+MARKS = {
+    "<?xml": "XML, such as GraphML", "<graph": "XML, such as GraphML",
+    "{": "JSON, such as Cytoscape's", "#": "a comment",
+}  # fmt: skip
+BASE = ("peak_id", "gene_short_name")  # how a base GRN of CellOracle begins
+LIST = "write regulator, target and perhaps {} in each line, with a tab between them"
+OURS = "give edges.tsv, from which it was written, or "
+
+
+def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | None]:
+    """Read a table of edges, and the places of its columns, by `columns_of`.
+
+    Parameters
+    ----------
+    path
+        Text, plain or ``.gz``, or a workbook. Spaces may part cells below a known header, as R
+        writes them, and a header may be one cell short, which is that of R's names of rows.
+    third
+        In the words of a remedy.
+
+    Raises
+    ------
+    DataError
+        If it is no table, or XML, JSON, SIF, a matrix or a base GRN, which hold no list of edges.
+    """
+    table = read_table(path, spaces=True)
+    if _has_names_of_rows(table):
+        rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
+        table = replace(table, rows=rows)
+    first = table.rows[0]
+    as_list = LIST.format(third)
+    for mark, kind in MARKS.items():
+        if first[0].startswith(mark):
+            remedy = "remove these lines, or " if mark == "#" else OURS
+            said = f"must be a header or an edge, found {kind} ({quoted(first[0])}); "
+            raise table.error(f"{said}{remedy}{as_list}", row=0)
+    if tuple(cell.lower() for cell in first[:2]) == BASE:
+        raise table.error(
+            "is a base GRN of CellOracle, which has neither scores nor signs; " + OURS + as_list,
+            row=0,
+        )
+    if _is_sif(table):
+        raise table.error(
+            f"is SIF, which has the relation between the genes ({quoted(' '.join(first))}) and no "
+            f"scores; {OURS}{as_list}",
+            row=0,
+        )
+    columns = columns_of(table)
+    if table.delimiter == SPACE and columns is None:
+        raise table.error(
+            "must have a tab, comma or semicolon between regulator and target, found spaces in "
+            f"{quoted(' '.join(first))}; put tabs in their place",
+            row=0,
+        )
+    table.check_rectangle()
+    if _is_matrix(table):
+        raise table.error(
+            "is a matrix of genes x genes, which does not say which side regulates; "
+            f"{as_list} (in Python: m.stack(), in R: as.data.frame(as.table(m)))",
+            row=0,
+        )
+    return table, columns
+
+
+def _has_names_of_rows(table: Table) -> bool:
+    """Whether every row has one cell more than a header of edges, as R's names of rows make it."""
+    width = len(table.rows[0])
+    if len(table.rows) < 2 or any(len(row) != width + 1 for row in table.rows[1:]):
+        return False
+    return _ends(table) is not None
+
+
+def _is_sif(table: Table) -> bool:
+    first = table.rows[0]
+    if len(first) > 2 and (is_number(first[2]) or is_word(first[2])):
+        return False
+    is_called = Path(table.path).suffix.lower() == ".sif" and len(first) != 2
+    return is_called or (len(first) > 2 and first[1] in RELATION.values())
+
+
+def _is_matrix(table: Table) -> bool:
+    """Whether names stand above and at the left, and numbers everywhere else."""
+    header = table.rows[0]
+    if len(header) < 3 or len(table.rows) < 2 or header[0] or any(map(is_number, header[1:])):
+        return False
+    return all(not is_number(row[0]) and all(map(is_number, row[1:])) for row in table.rows[1:])
 
 
 def columns_of(table: Table) -> dict[str, int] | None:
     """Places of the named columns, or None if the first row is no header."""
     header = [cell.lower() for cell in table.rows[0]]
-    ends = _ends(table, header)
+    ends = _ends(table)
     if ends is None:
         return None
     known = (*HEADER[2:], *EXTRA)
@@ -40,7 +134,7 @@ def columns_of(table: Table) -> dict[str, int] | None:
     columns |= ends
     for place in columns.values():
         if header.count(header[place]) > 1:
-            raise table.error(f"must have one column {shown(table.rows[0][place])}", row=0)
+            raise table.error(f"must have one column {quoted(table.rows[0][place])}", row=0)
     return columns
 
 
@@ -49,8 +143,9 @@ def _holds_signs(table: Table, column: int) -> bool:
     return all(len(row) > column and sign_of(row[column]) is not None for row in table.rows[1:])
 
 
-def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
+def _ends(table: Table) -> dict[str, int] | None:
     """Places of regulator and target: the first columns, or wherever such names stand."""
+    header = [cell.lower() for cell in table.rows[0]]
     if len(header) > 1 and header[0] in REGULATOR and header[1] in TARGET:
         return {"regulator": 0, "target": 1}
     found: dict[str, int] = {}
@@ -59,7 +154,7 @@ def _ends(table: Table, header: Sequence[str]) -> dict[str, int] | None:
         if not places:
             return None
         if len(places) > 1:
-            several = listed(table.rows[0][j] for j in places)
+            several = joined(table.rows[0][j] for j in places)
             raise table.error(f"must have one column of the {end}, found {several}", row=0)
         found[end] = places[0]
     return found
@@ -111,7 +206,7 @@ def _signs_of(
     if is_below.any():
         row = first + int(np.flatnonzero(is_below)[0])
         raise table.error(
-            f"a score must be >= 0, found {shown(table.rows[row][column])}; where one below 0 "
+            f"a score must be >= 0, found {quoted(table.rows[row][column])}; where one below 0 "
             "represses, call the column weight or EdgeWeight",
             row,
             column,
@@ -137,7 +232,7 @@ class Three(NamedTuple):
     third: int | None
 
 
-def of_three(table: Table, what: str) -> Three:
+def of_three(table: Table, columns: dict[str, int] | None, what: str) -> Three:
     """Places of the columns of `what`; numbers of rows, as R and pandas write them, do not count.
 
     Raises
@@ -145,7 +240,6 @@ def of_three(table: Table, what: str) -> Three:
     DataError
         If there are not two or three columns.
     """
-    columns = columns_of(table)
     ends = (0, 1) if columns is None else (columns["regulator"], columns["target"])
     others = [
         j
@@ -173,7 +267,7 @@ def without_header(table: Table) -> dict[str, int]:
         if any(sign_of(row[2]) is None for row in table.rows):
             raise table.error(
                 "the third cell must be a number (regulator, target, score) or a sign, or the "
-                f"first row must name the columns regulator, target and score; found {listed(top)}",
+                f"first row must name the columns regulator, target and score; found {joined(top)}",
                 row=0,
             )
         names = ("regulator", "target", "sign")
@@ -188,9 +282,9 @@ def unread(table: Table, columns: dict[str, int] | None, signs: Sequence[str]) -
         if others := [name for j, name in enumerate(table.rows[0]) if j not in read]:
             said.append(
                 f"no column is called {', '.join(SCORE)}, so every edge has the score 1; not "
-                f"read: {listed(others)}"
+                f"read: {joined(others)}"
             )
     if signs:
-        found = listed(dict.fromkeys(signs))
+        found = joined(dict.fromkeys(signs))
         said.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
     return said

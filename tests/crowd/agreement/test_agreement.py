@@ -322,10 +322,13 @@ def test_of_pairs_that_are_answered_twice_one_answer_counts_if_asked(tmp_path):
     words = ("agreement", tmp_path / "a.csv", "--out", tmp_path / "out", "--force")
     done = crowd_tvcs(*words)
     assert done.exit_code == 2
-    assert "--keep first, last or majority" in done.stderr
+    assert "--duplicates first, last or majority" in done.stderr
     for keep, agreed in (("first", 0.0), ("last", 1.0)):
-        done = crowd_tvcs(*words, "--keep", keep)
+        done = crowd_tvcs(*words, "--duplicates", keep)
         assert done.exit_code == 0, done.stderr
         told = (tmp_path / "out" / "tasks.csv").read_text().splitlines()[1]
         assert float(told.split(",")[3]) == agreed
-        assert json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["keep"] == keep
+        assert (
+            json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["duplicates"]
+            == keep
+        )

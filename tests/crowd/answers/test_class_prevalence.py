@@ -15,7 +15,7 @@ from crowd_tvcs.answers.class_prevalence import (
     warn_single_class,
     warn_unused_classes,
 )
-from crowd_tvcs.campaign import Campaign, Task, stand
+from crowd_tvcs.campaign import Campaign, Task, task_statuses
 from crowd_tvcs.routing.replay import averages, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
@@ -95,7 +95,7 @@ def test_vote_uses_the_shares_unless_a_prior_is_given():
         }
         return rows["t1"], record["class_shares"], SAID in done.stderr
 
-    gold = ("--gold", "gold.csv", "--model", "independent")
+    gold = ("--gold", "gold.csv", "--error-model", "independent")
     (label, sure), recorded, is_said = labels(*gold)
     assert (label, recorded, is_said) == ("yes", pytest.approx(SHARES), True)
     assert sure == pytest.approx(
@@ -170,14 +170,14 @@ def init():
 
 
 def test_a_campaign_believes_the_shares(init):
-    done = init("--model", "independent")
+    done = init("--error-model", "independent")
     assert done.exit_code == 0, done.stderr
     assert SAID in done.stderr
     with Campaign("c.db") as campaign:
         state = campaign.state()
         assert state.prior == pytest.approx(np.array([list(SHARES.values())] * 2))
         assert state.expected_accuracy == pytest.approx(SHARES["yes"])
-        assert [one.label for one in stand(state)] == [None, None]  # nobody has answered
+        assert [one.label for one in task_statuses(state)] == [None, None]  # nobody has answered
         # Routing and the receipt start from the shares too.
         chances = list(SHARES.values())
         offer = campaign.next("w0")

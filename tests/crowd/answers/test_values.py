@@ -125,7 +125,7 @@ def test_a_pair_is_not_answered_twice_by_rows_that_do_not_count(tmp_path):
     path = write(tmp_path / "a.csv", rows)
     with pytest.raises(DataError, match=r"a.csv:13: .* in line 9 already; it is the only"):
         read_answers(path, leave_out_missing=True)
-    found = read_answers(path, leave_out_missing=True, keep="last")
+    found = read_answers(path, leave_out_missing=True, duplicates="last")
     assert found.size == 9
     assert "1 pair answered more than once, 2 answers" in found.layout
 
@@ -253,7 +253,7 @@ def test_numbers_that_were_cut_are_pointed_out_and_no_remedy_throws_answers_away
     refused = crowd_tvcs("vote", write(path, [*rows, rows[0]]), "--out", tmp_path / "o")
     assert refused.exit_code == 2
     assert "different ones share it" in refused.stderr
-    assert "--keep" not in refused.stderr
+    assert "--duplicates" not in refused.stderr
     whole = [
         (f"{task[:-1]}{k}", who, label) for k, (task, who, label) in enumerate([*rows, rows[0]])
     ]
@@ -340,6 +340,7 @@ def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
     assert "2024-03-01" in found.tasks
     done = crowd_tvcs("vote", tmp_path / "x.xlsx", "--out", tmp_path / "o")
     assert "the tasks '2024-03-01' are dates" in done.stderr
+    assert "x.xlsx: a sheet of a workbook, task, worker, label, 4 answers" in done.stderr
     book.active.append(rows[6])
     book.save(tmp_path / "x.xlsx")
     with pytest.raises(DataError, match=r"a number that a spreadsheet rounded"):

@@ -1,22 +1,13 @@
 """Campaigns with a model of dependence: belief, refits, old stores, routing and stopping."""
 
-import json
-
 import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign import Campaign, Task, belief, stand
-from crowd_tvcs.campaign.belief import Given, Joint, together
+from crowd_tvcs.campaign import Campaign, Task, task_statuses
 from crowd_tvcs.campaign.desk.gold import learn_of_labels
-from crowd_tvcs.routing import routing
-from crowd_tvcs.skills import dependence
-from crowd_tvcs.skills.dependence import (
-    BEST_FIRST,
-    Dependence,
-    answer_likelihoods,
-    dependent_posterior,
-)
+from crowd_tvcs.campaign.stored_model import fitted_to
+from crowd_tvcs.skills.dependence import BEST_FIRST
 from crowd_tvcs.skills.dependence_fit import MIN_GOLD_FOR_MATRICES, NO_GOLD
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior
@@ -54,73 +45,6 @@ def hand_out(campaign, rng, labels):
             campaign.submit(worker, task, classes[rng.integers(len(classes))])
 
 
-def test_the_constants_are_those_of_the_model():
-    assert belief.KNOTS == dependence.KNOTS
-    assert belief.LEAST_CHANCE == dependence.LEAST_CHANCE
-    assert belief.LEAST_WEIGHT == dependence.LEAST_WEIGHT
-    assert belief.SUREST_SKILL == dependence.SUREST
-    assert (belief.LOOK_AHEAD, belief.MOST_OUTCOMES, belief.ROUNDING) == (
-        routing.LOOK_AHEAD,
-        routing.MOST_OUTCOMES,
-        routing.ROUNDING,
-    )
-
-
-@pytest.mark.parametrize("blend", [0.0, 0.6])
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_the_belief_of_a_task_is_that_of_the_model(k, blend, rng):
-    for _ in range(30):
-        n = int(rng.integers(0, 14))
-        model = some_model(rng, blend)
-        labels, accuracy = rng.integers(0, k, n), rng.random(n).round(3)
-        habits = rng.dirichlet(np.ones(k), (n, k))
-        prior = rng.dirichlet(np.ones(k))
-        rows = answer_likelihoods(labels, accuracy, habits, k)
-        expected = dependent_posterior(
-            model, rows, np.zeros(n, dtype=int), 1, prior[None], shares=model.shares
-        )[0]
-        given = [
-            Given(int(label), float(q), tuple(map(tuple, matrix.tolist())))
-            for label, q, matrix in zip(labels, accuracy, habits, strict=True)
-        ]
-        joint = belief.joint_of(json.dumps(model.as_json()))
-        found = together(joint, prior.tolist(), given, model.shares)
-        assert found == pytest.approx(expected.tolist(), abs=1e-12)
-
-
-def some_model(rng, blend=0.0):
-    return Dependence(
-        temperature=float(rng.uniform(0.5, 1.2)),
-        overlap=float(rng.uniform(0.0, 0.5)),
-        shares=float(rng.uniform(0.3, 1.2)),
-        blend=blend,
-        common=float(rng.uniform(0.0, 0.1)),
-        contrast=float(rng.uniform(0.0, 1.0)),
-        steps=tuple(rng.normal(0.0, 0.3, 5).tolist()),
-    )
-
-
-@pytest.mark.parametrize("k", [2, 3, 6])
-def test_the_gain_of_a_label_is_that_of_routing(k, rng):
-    for _ in range(20):
-        p, q, n = rng.dirichlet(np.ones(k)), float(rng.uniform(0.2, 0.99)), int(rng.integers(12))
-        for model in (None, some_model(rng)):
-            expected = routing.gain_per_label(p[None], q, dependence=model, answers=[n])[0]
-            joint = None if model is None else belief.joint_of(json.dumps(model.as_json()))
-            found = belief.gain_per_label(p.tolist(), q, joint, n)
-            assert found == pytest.approx(expected, abs=1e-11)
-            other = rng.dirichlet(np.ones(k))
-            options = {"dependence": model, "answers": [n], "alone": other[None]}
-            limited = routing.gain_per_label(p[None], q, **options)[0]
-            found = belief.gain_per_label(p.tolist(), q, joint, n, alone=other.tolist())
-            assert found == pytest.approx(limited, abs=1e-11)
-            room = int(rng.integers(0, 5))
-            of_two = {"dependence": model, "answers": [n, n], "max_labels": [room, 9]}
-            fewer, more = routing.gain_per_label(np.array([p, p]), q, **of_two)
-            assert belief.gain_per_label(p.tolist(), q, joint, n, room) == pytest.approx(fewer)
-            assert fewer <= more + 1e-12
-
-
 @pytest.mark.parametrize("classes", [("a", "b"), ("cat", "dog", "eel"), ("z", "b", "m")])
 @pytest.mark.parametrize("n_gold", [25, 60])
 def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes, n_gold):
@@ -137,7 +61,7 @@ def test_claims_and_arrays_and_the_vote_agree_in_a_store(tmp_path, rng, classes,
         told_of_gold = Answers.of(
             state.gold_answers, tasks=sorted(known), workers=WORKERS, classes=classes
         )
-        size = belief.fitted_to(len(state.given))
+        size = fitted_to(len(state.given))
         labels = state.answers.select(np.arange(len(state.given)) < size)
         skill = estimate_quality(told_of_gold, Gold(known, classes), like=labels)
         assert state.model.labels == size >= 20
@@ -192,13 +116,13 @@ def test_the_model_is_fitted_to_whoever_labels(tmp_path, rng):
             state = campaign.state()
             assert state.model.labels == labels
             assert state.model.choice < 0.0
-            assert (state.model.plan_error, state.model.foresight) == (
+            assert (state.model.plan_error, state.model.forecast_model) == (
                 first.plan_error,
-                first.foresight,
+                first.forecast_model,
             )
             kept = [t.confidence for t in state.tasks]
             assert kept == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
-            assert state.settings.sure_at is not None
+            assert state.settings.confidence_threshold is not None
             one_by_one(campaign, ["w5", "w4"], 2 * labels - 1)
             assert campaign.state().model == state.model
 
@@ -236,8 +160,8 @@ def test_the_best_worker_and_what_is_sure_follow_the_gold(tmp_path, rng, model):
         assert state.settings.best == max(w.quality for w in state.workers)
         # Where errors are common this gold shows no confidence of which so many are right.
         assert state.closed.any() == (model == "independent")
-        again = stand(state, target=0.85)
-        assert [one.verdict for one in again] == [one.verdict for one in stand(state)]
+        again = task_statuses(state, target=0.85)
+        assert [one.verdict for one in again] == [one.verdict for one in task_statuses(state)]
         gold = {f"n{j}": "a" for j in range(9)}
         campaign.add(gold=gold, gold_answers=[(task, "w5", "a") for task in gold])
         later = campaign.state()
@@ -305,14 +229,14 @@ def test_beside_a_target_nothing_is_handed_out_that_is_not_worth_a_label(tmp_pat
             if campaign.next(worker).task is None:
                 break
             campaign.submit(worker, "t0", "a")
-        (one,) = campaign.stop()
-        assert one.verdict in ("not worth it", "sure")
+        (one,) = campaign.review_tasks()
+        assert one.verdict in ("not worth it", "confident")
         assert one.answers < 5
         assert campaign.next("w5").reason == "no task is left for this worker"
-    with start(tmp_path / "d.db", rng, **options | {"least_gain": 0.0}) as campaign:
+    with start(tmp_path / "d.db", rng, **options | {"min_gain": 0.0}) as campaign:
         for worker in WORKERS[:5]:
             campaign.submit(worker, campaign.next(worker).task, "a")
-        assert campaign.stop()[0].answers == 5
+        assert campaign.review_tasks()[0].answers == 5
 
 
 def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
@@ -323,13 +247,4 @@ def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
         assert found.pairs == []
         state = campaign.state()
         assert (state.answered.sum(axis=0) < 6).all()
-        assert {one.verdict for one in stand(state)} <= {"sure", "not worth it"}
-
-
-def test_the_joint_numbers_are_there_without_arrays():
-    joint = belief.joint_of(json.dumps(NO_GOLD.as_json()))
-    assert isinstance(joint, Joint)
-    assert [joint.factor(n) for n in range(1, 25)] == pytest.approx(
-        NO_GOLD.factor(np.arange(1, 25)).tolist(), abs=1e-15
-    )
-    assert belief.joint_of(None) is None
+        assert {one.verdict for one in task_statuses(state)} <= {"confident", "not worth it"}

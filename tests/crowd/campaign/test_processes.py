@@ -143,7 +143,7 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
                     seen.append((receipt.reason, round(receipt.confidence, 9)))
             seen += [campaign.release(1), campaign.plan(labels=3).pairs]
             seen += turns(campaign)
-            seen += [campaign.state().answers.rows(), campaign.stop(close=True)]
+            seen += [campaign.state().answers.rows(), campaign.review_tasks(close=True)]
             told.append(seen)
         with Campaign(place) as campaign:
             assert campaign.state().settings.budget == 30

@@ -1,5 +1,6 @@
 """When a campaign's model is fitted to whoever labelled: undone answers, races, failures."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -12,12 +13,12 @@ from sqlalchemy import update
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign import Campaign, belief, estimates
+from crowd_tvcs.campaign import Campaign, estimates, stored_model
 from crowd_tvcs.campaign.desk import gold as of_gold
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels, mix_in
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.errors import StoreError
-from crowd_tvcs.skills.dependence import BEST_FIRST
+from crowd_tvcs.skills.dependence import BEST_FIRST, Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import orders
 from tests.crowd.campaign.test_dependence import one_by_one, start
@@ -35,7 +36,7 @@ def hold_to_the_history(campaign):
         workers=[w.name for w in state.workers],
         classes=state.classes,
     )
-    size = belief.fitted_to(len(state.given))
+    size = stored_model.fitted_to(len(state.given))
     first = state.answers.select(np.arange(len(state.given)) < size) if size else None
     fitted = estimate_quality(told, Gold(known, state.classes), like=first).dependence
     assert (state.model.labels, state.model.choice) == (size, fitted.choice)
@@ -132,8 +133,9 @@ def test_the_20th_answer_is_fitted_to_where_it_asks_for_the_next_task_too(tmp_pa
         hold_to_the_history(campaign)
 
 
-def test_a_model_from_before_labels_counted_is_due_with_the_20th():
-    assert [belief.is_due('{"source": "gold"}', n) for n in (0, 19, 20)] == [False, False, True]
+def test_a_model_of_gold_is_due_with_the_20th():
+    text = json.dumps(Dependence(source="gold").as_json())
+    assert [stored_model.is_due(text, n) for n in (0, 19, 20)] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +152,7 @@ def test_a_model_that_is_damaged_in_the_store_is_refused_in_a_line(tmp_path, rng
         acts = (
             lambda: campaign.submit("w3", task, "a"),
             lambda: campaign.state().model,
-            lambda: belief.is_due('{"labels": 20}', 20),
+            lambda: stored_model.is_due('{"labels": 20}', 20),
         )
         for act in acts:
             with pytest.raises(ValueError, match="model of dependence that the store keeps is dam"):
@@ -170,7 +172,7 @@ def test_an_answer_is_taken_though_the_model_cannot_be_fitted_now(tmp_path, rng,
             task = campaign.next("w3").task
             assert campaign.submit("w3", task, "a").reason == "accepted"
         assert campaign.state().model.labels == 0
-        one_by_one(campaign, ["w5", "w4"], 20 + belief.SPARE - 1)
+        one_by_one(campaign, ["w5", "w4"], 20 + stored_model.SPARE - 1)
         assert campaign.state().model.labels == 40  # by whose label was the 40th
         hold_to_the_history(campaign)
 
@@ -179,10 +181,10 @@ def test_a_campaign_that_lacks_its_fit_is_fitted_by_who_comes(tmp_path, rng):
     """As one of a program that did not fit, or whose fit was killed."""
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
         campaign.learns_beside = True
-        one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE - 1)
+        one_by_one(campaign, ["w5", "w4"], 40 + stored_model.SPARE - 1)
         campaign.learns_beside = False
         assert campaign.state().model.labels == 0
-        one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE)
+        one_by_one(campaign, ["w5", "w4"], 40 + stored_model.SPARE)
         hold_to_the_history(campaign)
 
 
@@ -191,7 +193,7 @@ import os, signal, sys
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk import gold
 
-gold.AT_ONCE = 25
+gold.CHUNK_TASKS = 25
 settle, times = gold.settle_each, []
 
 def killed(*given):
@@ -258,9 +260,9 @@ def left(copy, tmp_path):
 def test_who_comes_later_settles_what_one_who_was_killed_left(left, meanwhile):
     """One of them, and without a fit."""
     times = meanwhile(lambda: None)
-    one_by_one(left, ["w5", "w4"], 40 + belief.SPARE - 1)
+    one_by_one(left, ["w5", "w4"], 40 + stored_model.SPARE - 1)
     assert not are_settled(left).all()
-    one_by_one(left, ["w5", "w4"], 40 + belief.SPARE)
+    one_by_one(left, ["w5", "w4"], 40 + stored_model.SPARE)
     assert times == []
     hold_to_the_history(left)
 
@@ -284,7 +286,7 @@ def test_a_new_model_goes_before_what_is_left_of_the_one_before(left):
 def test_an_answer_that_is_taken_back_leaves_what_is_left(left):
     left.learns_beside = True
     left.undo("w5")
-    assert belief.unsettled(left.state().settings.dependence) is not None
+    assert stored_model.unsettled(left.state().settings.dependence) is not None
     assert learn_of_labels(left.store)
     hold_to_the_history(left)
 
@@ -293,7 +295,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
     """The second takes over where the first is, and each task is settled once."""
     place, settled = tmp_path / "c.db", []
     settle = of_gold.settle_each
-    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(place, rng, tasks=MANY) as campaign, Campaign(place) as other:
         campaign.learns_beside = True
         one_by_one(campaign, ["w5", "w4"], 20)
@@ -318,7 +320,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
 
 
 def test_tasks_that_cannot_be_settled_now_are_so_by_who_comes(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(tmp_path / "c.db", rng, tasks=MANY) as campaign:
         campaign.learns_beside = True
         one_by_one(campaign, ["w5", "w4"], 39)
@@ -335,7 +337,7 @@ def test_tasks_that_cannot_be_settled_now_are_so_by_who_comes(tmp_path, rng, mon
             patched.setattr(of_gold, "settle_each", locked)
             one_by_one(campaign, ["w5", "w4"], 40)
         assert not are_settled(campaign).all()
-        one_by_one(campaign, ["w5", "w4"], 40 + belief.SPARE)
+        one_by_one(campaign, ["w5", "w4"], 40 + stored_model.SPARE)
         hold_to_the_history(campaign)
 
 

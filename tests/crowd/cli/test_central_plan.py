@@ -77,7 +77,7 @@ def test_a_plan_with_central_prices_has_the_same_bytes_with_any_threads_of_blas(
 def test_plans_in_factors_hold_blas_to_one_thread(monkeypatch):
     """Its threads change the last bits of prices, and spin while there is little to do."""
     seen = []
-    monkeypatch.setattr(prices, "LEAST_VISITS", 100)
+    monkeypatch.setattr(prices, "MIN_VISITS", 100)
 
     def looked(search):
         seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")

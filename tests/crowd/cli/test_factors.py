@@ -16,7 +16,7 @@ CAPS += ("--time-limit", 3600)
 
 @pytest.fixture(autouse=True)
 def _few_visits(monkeypatch):
-    monkeypatch.setattr(prices, "LEAST_VISITS", 200)
+    monkeypatch.setattr(prices, "MIN_VISITS", 200)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.crowd.small_plans import accuracy_of, best_by_enumeration, small_plan
 @pytest.fixture(autouse=True)
 def _few_visits(monkeypatch):
     """Small crowds need few visits for their first prices; column generation does the rest."""
-    monkeypatch.setattr(prices, "LEAST_VISITS", 200)
+    monkeypatch.setattr(prices, "MIN_VISITS", 200)
     monkeypatch.setattr(prices, "VISITS_PER_WORKER", 5)
 
 
@@ -119,7 +119,7 @@ def test_tasks_of_very_many_priors_are_priced_at_a_few_and_bounded_between(monke
     plan = crowd(10, 100, 4, priors="uniform", seed=4)[1]
     bounds = []
     for most in (3, 8, 60):
-        monkeypatch.setattr(grid, "MOST_KNOTS", most)
+        monkeypatch.setattr(grid, "MAX_KNOTS", most)
         groups = grid.Groups.of(plan)
         assert groups.weight.sum() == pytest.approx(100)
         found = assign(plan, "best", rng=0)
@@ -157,14 +157,11 @@ def test_minimums_are_met_where_any_teams_can_meet_them(rng):
     assert (teams.room >= 0).all()
     found = assign(tight, "best", rng=0)
     assert (found.answers >= tight.min_workers_per_task).all()
-    beyond = plan._copy(
-        min_workers_per_task=np.minimum(most, 2), max_tasks_per_worker=np.full(12, 9)
-    )
     able = int(np.minimum(9, plan.room[0]).sum())  # nobody has more tasks than they may label
     asked = int(np.minimum(most, 2).sum())
-    told = f"asks for {asked} answers, but .* get {able} of them: {asked - able} too few"
+    told = f"asks for {asked} answers on tasks .* get {able}: {asked - able} too few"
     with pytest.raises(ValueError, match=told):
-        least_teams(beyond, 4)
+        Plan(plan.factors, min_workers_per_task=np.minimum(most, 2), max_tasks_per_worker=9)
 
 
 @pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])

@@ -159,7 +159,7 @@ def test_large_teams_of_equals_are_counted_and_others_are_sampled(monkeypatch):
 def test_accuracies_of_teams_too_large_to_list_are_verified_within_sampling_errors(monkeypatch):
     matrices = even_matrices(np.array([0.4, 0.5, 0.55, 0.6, 0.6, 0.6]), 3)
     exact = by_enumeration(matrices, [0.5, 0.3, 0.2])
-    monkeypatch.setattr(pricing_many_classes, "MOST_OUTCOMES", 3**4)
+    monkeypatch.setattr(pricing_many_classes, "MAX_EXACT_OUTCOMES", 3**4)
     low, high = pricing_many_classes.accuracy(matrices, np.array([0.5, 0.3, 0.2]))
     assert low < exact < high < low + 0.03
 

@@ -1,12 +1,14 @@
 """What a plan demands: named where it cannot be met, met or refused by every method."""
 
 import importlib
+import re
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
+from crowd_tvcs.answers.factors import Factors
 
 ABLE = [name for name, method in METHODS.items() if method.honours]
 
@@ -94,12 +96,15 @@ def test_settled_pairs_are_the_minimums_with_the_largest_scores():
 
 @pytest.mark.parametrize("seed", range(60))
 def test_minimums_are_refused_exactly_when_no_assignment_meets_them(seed):
-    """Against the maximum flow of networkx, a slow twin."""
+    """Against the maximum flow of networkx, a slow twin; of a table and of its kinds of tasks."""
     import networkx as nx
 
     rng = np.random.default_rng(seed)
     n, m = rng.integers(1, 5), rng.integers(1, 6)
-    allowed = rng.random((n, m)) < 0.6
+    kind = rng.integers(0, m, m)
+    kinds = crowd(n, m, allowed=rng.random((n, m)) < 0.6)
+    factors = Factors(kinds, [f"t{j}" for j in range(m)], kind)
+    table, allowed = factors.quality(), kinds.allowed[:, kind]
     caps = rng.integers(0, 4, n)
     least = np.minimum(rng.integers(0, 3, m), allowed.sum(axis=0))
     graph = nx.DiGraph()
@@ -113,10 +118,29 @@ def test_minimums_are_refused_exactly_when_no_assignment_meets_them(seed):
     missing = int(least.sum()) - nx.maximum_flow_value(graph, "source", "sink")
     arguments = {"max_tasks_per_worker": caps, "min_workers_per_task": least}
     if missing == 0:
-        assert Plan(crowd(n, m, allowed=allowed), **arguments).demands is not None
-    else:
-        with pytest.raises(ValueError, match=f"within max_tasks_per_worker .*: {missing} too few"):
-            Plan(crowd(n, m, allowed=allowed), **arguments)
+        for quality in (table, factors):
+            assert (Plan(quality, **arguments).min_workers_per_task == least).all()
+        return
+    messages = set()
+    for quality in (table, factors):
+        with pytest.raises(ValueError, match=f"max_tasks_per_worker .*: {missing} too few") as told:
+            Plan(quality, **arguments)
+        messages.add(str(told.value))
+    (message,) = messages
+    # The tasks that are named, all where they are few, are short by as many themselves.
+    asked, able = map(int, re.findall(r"asks for (\d+) .* get (\d+):", message)[0])
+    assert asked - able == missing
+    if " more, but" not in message:
+        named = [int(j) for j in re.findall(r"'t(\d+)'", message)]
+        assert asked == least[named].sum()
+        assert able == np.minimum(caps, allowed[:, named].sum(axis=1)).sum()
+
+
+def test_minimums_beside_forced_pairs_are_refused_by_what_is_left():
+    arguments = {"forced": [[True, False], [False, False]], "max_tasks_per_worker": [1, 0]}
+    words = "asks for 1 more answers on tasks 't1', but within max_tasks_per_worker they can get 0"
+    with pytest.raises(ValueError, match=words):
+        Plan(crowd(2, 2), min_workers_per_task=1, **arguments)
 
 
 @pytest.mark.parametrize(

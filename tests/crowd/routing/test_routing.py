@@ -10,16 +10,11 @@ from pytest import approx
 
 from crowd_tvcs import expected_accuracy
 from crowd_tvcs.accuracy.model import even_matrices
-from crowd_tvcs.routing.routing import (
-    gain_per_label,
-    is_worth_buying,
-    next_batch,
-    next_task,
-    routing_scores,
-    separation,
-    uncertainty,
-)
-from crowd_tvcs.skills.dependence import Dependence, answer_likelihoods, dependent_posterior
+from crowd_tvcs.belief.dependent import answer_likelihoods, dependent_posterior
+from crowd_tvcs.belief.gain import gain_per_label
+from crowd_tvcs.belief.uncertainty import separation, uncertainty
+from crowd_tvcs.routing import is_worth_buying, next_batch, next_task, routing_scores
+from crowd_tvcs.skills.dependence import Dependence
 
 
 def random_posterior(rng, n_tasks, n_classes):

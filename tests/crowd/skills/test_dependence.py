@@ -9,13 +9,12 @@ from pytest import approx
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.belief.constants import KNOTS
+from crowd_tvcs.belief.dependent import answer_likelihoods, dependent_posterior
 from crowd_tvcs.skills.dependence import (
-    KNOTS,
     CalibrationBin,
     Dependence,
-    answer_likelihoods,
     calibration_warnings,
-    dependent_posterior,
     describe_dependence,
 )
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -212,15 +211,6 @@ def test_what_is_written_is_read_back(rng):
     ):  # fmt: skip
         text = json.dumps(model.as_json())
         assert Dependence.from_json(json.loads(text)) == model
-
-
-def test_what_was_written_before_there_was_a_choice_is_read():
-    for order, choice in (("best first", 8.0), ("as given", 0.0), ("", 8.0)):
-        model = Dependence(source="gold", gold=40 if order else 0, choice=choice)
-        given = model.as_json()
-        assert given["order"] == order
-        del given["choice"], given["labels"]
-        assert Dependence.from_json(given) == model
 
 
 def test_a_point_stays_inside_the_ranges_of_the_numbers(rng):

@@ -95,7 +95,7 @@ def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, mo
     done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     network = infer(Expression.of(table), "likely", rng=0)
-    expected = network.within(Rules(1, None, network.verdict.n_edges))
+    expected = network.select_under_caps(Rules(1, None, network.verdict.n_edges))
     assert [row["selected"] == "1" for row in rows_of(out / "edges.tsv")] == [
         e.selected for e in expected.edges()
     ]

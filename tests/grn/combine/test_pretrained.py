@@ -101,7 +101,7 @@ def test_a_missing_model_is_said_to_be_missing_and_looked_for_again(path, tmp_pa
 
 def test_edges_grow_as_the_coefficients_say(path):
     model = load_pretrained(path)
-    wider = replace(DESIGN, n_series=6, n_at_rest=10, knocked_out=0.5)
+    wider = replace(DESIGN, n_series=6, n_steady=10, knocked_out=0.5)
     for design in (DESIGN, wider, replace(wider, cells=4)):
         change = sum(
             g * (a - b)
@@ -126,7 +126,7 @@ def test_edges_grow_with_what_has_a_coefficient_and_with_nothing_else(
     found = [model.edges_with(100, DESIGN, replace(DESIGN, n_series=s)) for s in (1, 2, 3, 4, 9)]
     assert found == sorted(found, reverse=sign < 0)
     assert len(set(found)) == 5
-    for other in (replace(DESIGN, n_at_rest=50), replace(DESIGN, knocked_out=1.0)):
+    for other in (replace(DESIGN, n_steady=50), replace(DESIGN, knocked_out=1.0)):
         assert model.edges_with(100, DESIGN, other) == 100
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest import approx
 from scipy import stats
@@ -20,7 +21,7 @@ def found(conditions):
 
 def test_an_edge_that_one_condition_has_alone_is_gained_or_lost(found, conditions):
     assert found.is_significant
-    [edge] = found.claimed
+    [edge] = found.significant
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
     assert edge.p == found.min_p == 1 / 200
     assert edge.false_discovery <= found.fdr
@@ -28,7 +29,7 @@ def test_an_edge_that_one_condition_has_alone_is_gained_or_lost(found, condition
     low, high = edge.intervals[2]
     assert low < edge.difference < high < 0
     assert found.describe().startswith("1 edge differs: 1 gained, 0 lost, 0 changed, 0 reversed")
-    [edge] = compare(*conditions[::-1], fdr=0.3, rng=0).claimed
+    [edge] = compare(*conditions[::-1], fdr=0.3, rng=0).significant
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "lost")
 
 
@@ -50,7 +51,7 @@ def test_no_difference_is_found_where_there_is_none():
     differing = sum(result.is_significant for result in results)
     assert differing <= stats.binom.isf(0.01, len(pairs), ALPHA)
     none = next(result for result in results if not result.is_significant)
-    assert none.claimed == ()
+    assert none.significant == ()
     assert {edge.false_discovery for edge in none.edges} == {1.0}
     assert none.describe().startswith("No significant difference")
 
@@ -60,7 +61,7 @@ def test_with_too_few_series_nothing_is_claimed_and_it_says_how_many_are_needed(
     found = compare(*few, rng=0)
     assert found.permutations == found.possible == 10
     assert not found.is_testable
-    assert found.claimed == ()
+    assert found.significant == ()
     assert found.describe() == (
         "Too few series: 3 series of A and 3 of B have only 10 permutations, so the smallest "
         "possible p value is 0.1. At least 4 series per condition are needed."
@@ -83,7 +84,7 @@ def test_the_order_of_genes_and_series_and_a_shift_change_nothing(found, conditi
     again = compare(mixed, b, names=("wild", "mutant"), fdr=0.3, rng=0)
     assert again.table() == found.table()
     shifted = replace(b, values=b.values + np.arange(8.0))
-    [edge] = compare(a, shifted, fdr=0.3, rng=0).claimed
+    [edge] = compare(a, shifted, fdr=0.3, rng=0).significant
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
 
 
@@ -108,7 +109,7 @@ def test_a_known_perturbation_and_a_constant_gene_are_no_trouble(conditions):
 def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     frame = found.to_frame()
     assert len(frame) == 8 * 7
-    assert frame.iloc[0][["regulator", "target", "kind", "claimed"]].tolist() == [
+    assert frame.iloc[0][["regulator", "target", "kind", "significant"]].tolist() == [
         "G1", "G7", "gained", 1,
     ]  # fmt: skip
     assert frame.probability.is_monotonic_decreasing
@@ -125,7 +126,7 @@ def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     assert len(genes) == 1 + len(GENES)
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["conditions"] == ["wild", "mutant"]
-    assert record["claimed"] == 1
+    assert record["significant"] == 1
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     found.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
@@ -172,7 +173,7 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: replace(b, values=b.values + 1000), {},
          "^B: must hold values of the unit of A, found the medians"),
         (lambda b: b, {"fdr": 0}, "fdr .* must be above 0 and below 1, found 0"),
-        (lambda b: b, {"permutations": 5}, r"permutations \(--exchanges\) must be >= 34, found 5"),
+        (lambda b: b, {"permutations": 5}, r"permutations must be >= 34, found 5"),
         (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
         (lambda b: b, {"regulators": ["nobody"]}, "nobody"),
     ],
@@ -212,6 +213,70 @@ def test_one_table_with_a_column_is_two_tables(conditions, tmp_path):
     assert list(read_conditions(path, "State")) == ["mutant", "wild"]
 
 
+def test_a_column_of_conditions_is_read_from_any_source(conditions, tmp_path):
+    """Of the table, of its sheet of samples or of obs; a row, where genes stand in rows."""
+    table = pd.read_csv(table_of_both(conditions, tmp_path / "both.csv"), dtype={"replicate": str})
+    table.insert(0, "sample", [f"S{i}" for i in range(len(table))])
+    facts, levels = table[["sample", "Time", "replicate", "State"]], table[["sample", *GENES]]
+    turned = table.set_index("sample").T
+    sheet, of_genes = tmp_path / "sheet.csv", levels.set_index("sample").T
+    facts.to_csv(sheet, index=False)
+    levels.to_csv(tmp_path / "levels.csv.gz", index=False)
+    table.to_excel(tmp_path / "both.xlsx", index=False)
+    turned.to_csv(tmp_path / "turned.csv")
+    of_genes.to_csv(tmp_path / "of_genes.tsv", sep="\t")
+    text = ['!Series_title\t"x"\n!Sample_geo_accession\t' + "\t".join(facts["sample"])]
+    text += [
+        "!Sample_characteristics_ch1\t" + "\t".join(f"{name}: {cell}" for cell in facts[name])
+        for name in ("Time", "replicate", "State")
+    ]
+    text += ["!series_matrix_table_begin", of_genes.to_csv(sep="\t", index_label="ID_REF").strip()]
+    (tmp_path / "x_series_matrix.txt").write_text(
+        "\n".join([*text, "!series_matrix_table_end", ""]), encoding="utf-8"
+    )
+    sources = [
+        (tmp_path / "both.xlsx", {}),
+        (tmp_path / "turned.csv", {"genes_in_rows": True}),
+        (tmp_path / "levels.csv.gz", {"samples": sheet}),
+        (tmp_path / "of_genes.tsv", {"samples": sheet, "genes_in_rows": True}),
+        (tmp_path / "x_series_matrix.txt", {}),
+        (table, {}),
+        (table.set_index(["Time", "State", "replicate"]).drop(columns="sample"), {}),
+        (turned, {"genes_in_rows": True}),
+        (levels, {"samples": facts}),
+        (of_genes, {"samples": facts.set_index("sample"), "genes_in_rows": True}),
+    ]
+    for data, options in sources:
+        parts = read_conditions(data, "state", ("wild", "mutant"), **options)
+        for part, wanted in zip(parts.values(), conditions, strict=True):
+            assert part.series == wanted.series
+            assert part.genes == wanted.genes
+            assert part.values == approx(wanted.values, abs=1e-9)
+
+
+def test_a_column_of_conditions_of_obs(conditions, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    pytest.importorskip("h5py")
+    table = pd.read_csv(table_of_both(conditions, tmp_path / "both.csv"), dtype={"replicate": str})
+    table.index = [f"S{i}" for i in range(len(table))]
+    obs, var = table[["Time", "replicate", "State"]], pd.DataFrame(index=list(GENES))
+    made = anndata.AnnData(table[list(GENES)].to_numpy(), obs, var)
+    made.write_h5ad(tmp_path / "both.h5ad")
+    for data in (made, tmp_path / "both.h5ad"):
+        parts = read_conditions(data, "State")
+        assert list(parts) == ["mutant", "wild"]
+        for part, wanted in zip(parts.values(), conditions[::-1], strict=True):
+            assert part.series == wanted.series
+            assert part.values == approx(wanted.values, abs=1e-9)
+    with pytest.raises(ValueError, match="no column 'stat' for --condition-column; did you mean"):
+        read_conditions(made, "stat")
+
+
+def test_pseudotimes_have_no_column_of_conditions(tmp_path):
+    with pytest.raises(ValueError, match="give a table and pseudotimes for each condition"):
+        read_conditions(tmp_path / "x.csv", "state", pseudotime=tmp_path / "y.csv")
+
+
 def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
     path = tmp_path / "t.tsv"
     body = "".join(
@@ -231,9 +296,9 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
         (
             "stat",
             (),
-            "must have one column 'stat', found 0; did you mean 'State'\\?; the columns are",
+            "has no column 'stat' for --condition-column; did you mean 'State'\\?; it has",
         ),
-        ("Strain", (), "must have one column 'Strain', found 0; the columns are Time, replicate"),
+        ("Strain", (), "has no column 'Strain' for --condition-column; it has Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
         ("replicate", (), "must name two conditions, found 10: .*name two of them by --conditions"),
         ("state", ("wild",), "must name two conditions, found 1: wild; give the table of the oth"),

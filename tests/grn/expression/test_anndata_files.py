@@ -43,6 +43,13 @@ def path(made, tmp_path):
     return tmp_path / "x.h5ad"
 
 
+@pytest.mark.filterwarnings("ignore:the AnnData. averaged")
+def test_a_series_of_one_time_is_refused_with_a_remedy(made):
+    made.obs["donor"] = ["a", "b", "a", "b", "c", "c"]
+    with pytest.raises(DataError, match=r"but series a has 1: leave its samples out, by an empty"):
+        Expression.of(made, time_column="day", series_column="donor")
+
+
 def test_times_with_units_and_several_series_columns(path):
     found = Expression.of(path, time_column="day", series_column=["donor", "lane"])
     assert found.series == ("a/1", "a/1", "b/1", "b/1", "b/2", "b/2")

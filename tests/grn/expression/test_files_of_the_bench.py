@@ -11,7 +11,7 @@ import pytest
 from grn_tvcs import Expression
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
-from grn_tvcs.expression.formats.text import open_table
+from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
 from grn_tvcs.expression.scales import beside, on_scale
 from grn_tvcs.expression.steady_states import read_steady_states
@@ -53,7 +53,7 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
 
 
 @pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
-def test_a_broken_time_is_no_sample_at_rest(mark, write):
+def test_a_broken_time_is_no_steady_sample(mark, write):
     said, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
     assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in said
     levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
@@ -241,8 +241,8 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     path = write(f"Time,Donor,A,B\n{by_time}")
     ignored = [{"ignore": ("Donor",)} | way for way in REPLICATES]
     assert refused(path)[1] == [{"series_column": ("Donor",)}, *ignored]
-    at_rest = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
-    assert refused(at_rest)[1] == [{"ignore": ("Donor",)}]
+    steady_values = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
+    assert refused(steady_values)[1] == [{"ignore": ("Donor",)}]
 
 
 @pytest.mark.parametrize(
@@ -265,9 +265,9 @@ def test_a_title_as_wide_as_a_header_of_r_must_go_and_tables_of_r_stay(write):
     said, ways = refused(write("Fig. 3, levels\nTime,A,B\n0,1,2\n1,2,3\n"))
     assert "holds 'Fig. 3 levels' alone: remove what stands above" in said
     assert not ways
-    table = open_table(write("time strain\ns1 NA wt\ns2 1 mut\n"))
+    table = open_sheet(write("time strain\ns1 NA wt\ns2 1 mut\n")).grid.table
     assert table.rows[0] == ["", "time", "strain"]
-    assert open_table(write("A,B\ns1,NA,NA\ns2,1,2\n")).rows[0] == ["", "A", "B"]
+    assert open_sheet(write("A,B\ns1,NA,NA\ns2,1,2\n")).heads == ["", "A", "B"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_title_above_a_header_of_numbers_must_go(table, options, write):
     ],
 )
 def test_a_header_is_no_title(table, write):
-    assert open_table(write(table)).rows[0][-1] in {"b", "s1", "10"}
+    assert open_sheet(write(table)).heads[-1] in {"b", "s1", "10"}
 
 
 def test_notes_beside_a_table_may_be_ignored(write):
@@ -313,7 +313,7 @@ def test_the_sign_before_names_of_columns_must_go(header, write):
     said, _ = refused(write(header + BODY.replace(",", mark)))
     assert "x.csv:1: " in said
     assert said.endswith("remove the #")
-    assert open_table(write(f"#,A,B\n{BODY}")).rows[0] == ["#", "A", "B"]
+    assert open_sheet(write(f"#,A,B\n{BODY}")).heads == ["#", "A", "B"]
 
 
 def test_delimiters_at_the_end_of_rows_are_left_out_however_many(write):
@@ -474,7 +474,7 @@ def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):
     sheet = write("sample,time\nS1,0\nS2,1\nS3,steady\n", "sheet.csv")
     said, _ = refused(levels, samples=sheet)
     assert "sheet.csv:4, column 'time': must be a number, found 'steady'; a time is" in said
-    assert "empty for a sample at rest" in said
+    assert "empty for a steady-state sample" in said
 
 
 def test_a_list_may_stand_in_one_line(write, capsys):

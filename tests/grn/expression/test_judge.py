@@ -9,7 +9,7 @@ import pytest
 
 from grn_tvcs import Expression, read_steady_states
 from grn_tvcs.expression.judge.genes import genes_by_name, genes_by_numbers, odd_signs
-from grn_tvcs.expression.judge.names import is_of_samples
+from grn_tvcs.expression.judge.names import Names, is_of_samples
 from grn_tvcs.expression.scales import guess_scale
 from tests.grn.tables import NAMES, TIMES, course, levels, refused, turned
 
@@ -57,11 +57,11 @@ def quietly():
 def test_symbols_of_genes_are_genes_whatever_they_look_like(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert genes_by_name("x", SYMBOLS, has_time=True).all()
+        assert genes_by_name(Names("x", SYMBOLS), has_time=True).all()
         logs = np.round(rng.normal(8, 2, (18, len(SYMBOLS))), 3)
         for values in (logs, np.exp(logs), rng.poisson(np.exp(logs[0] / 2), logs.shape) * 1.0):
-            assert genes_by_numbers("x", SYMBOLS, values).all()
-            assert genes_by_numbers("x", SYMBOLS[::-1], values).all()
+            assert genes_by_numbers(Names("x", SYMBOLS), values).all()
+            assert genes_by_numbers(Names("x", SYMBOLS[::-1]), values).all()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -5,7 +5,7 @@ import pytest
 
 from grn_tvcs import Expression
 from grn_tvcs.expression.formats.geo import is_series_matrix
-from grn_tvcs.expression.formats.text import open_sheet, open_table
+from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import said_of_gaps
 from grn_tvcs.expression.sample_sheet import rows_by_name
@@ -34,9 +34,9 @@ def test_flags_and_scales_of_an_expression_are_checked():
         Expression(**TWO, scale="cubic")
 
 
-def test_a_perturbation_of_samples_at_rest_has_no_end():
-    rest = Expression(np.zeros((0, 2)), [], (), "GH", at_rest=[[1.0, 2.0], [3.0, 5.0]])
-    with pytest.raises(ValueError, match="all samples are at rest"):
+def test_a_perturbation_of_steady_samples_has_no_end():
+    rest = Expression(np.zeros((0, 2)), [], (), "GH", steady_values=[[1.0, 2.0], [3.0, 5.0]])
+    with pytest.raises(ValueError, match="all samples are in steady state"):
         rest.with_perturbation_until(1.0)
 
 
@@ -110,11 +110,11 @@ def test_samples_with_gaps_are_counted_and_not_genes():
 
 
 def test_a_table_of_r_may_have_one_row(file):
-    assert open_table(file("a\tb\nr1\t1\t2\n")).rows[0] == ["", "a", "b"]
+    assert open_sheet(file("a\tb\nr1\t1\t2\n")).heads == ["", "a", "b"]
 
 
 def test_one_comma_that_is_no_sign_of_thousands_makes_all_decimal(file):
-    table = open_table(file("a\tb\n1,234\t1,5\n2,5\t3,456\n"))
+    table = open_sheet(file("a\tb\n1,234\t1,5\n2,5\t3,456\n")).grid.table
     assert table.rows[1] == ["1.234", "1.5"]
 
 

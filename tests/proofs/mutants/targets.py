@@ -19,24 +19,31 @@ VOTES = (
     "the_sampled_accuracy_lies_within_its_error",
     "bad_arguments_are_named",
 )
-CAMPAIGN = ("beginning", "belief", "campaign", "entries", "estimates", "honesty", "intake")
-CAMPAIGN += ("leases", "offers", "rounds", "settings", "state", "stopping", "tables", "tasks")
+CAMPAIGN = ("creation", "campaign", "entries", "estimates", "gold_calibration", "ingest")
+CAMPAIGN += (
+    "leases",
+    "offers",
+    "rounds",
+    "settings",
+    "state",
+    "stopping",
+    "stored_model",
+    "tables",
+    "tasks",
+)
 CAMPAIGN_TESTS = (
-    "beginning",
-    "belief",
-    "honesty",
-    "intake",
+    "creation",
+    "gold_calibration",
+    "ingest",
     "leases",
     "planning",
     "refits",
-    "standing",
+    "task_status",
+    "stored_model",
     "tables",
     "worth",
 )
 BELIEFS = (
-    "the_constants_are_those_of_the_model",
-    "the_belief_of_a_task_is_that_of_the_model",
-    "the_gain_of_a_label_is_that_of_routing",
     "claims_and_arrays_and_the_vote_agree_in_a_store",
     "gold_answers_that_come_later_fit_the_model_anew",
     "the_best_worker_and_what_is_sure_follow_the_gold",
@@ -50,7 +57,7 @@ SHARES = (
     "a_share_of_the_tasks_is_gold_and_none_of_it_comes_twice",
     "without_a_share_nobody_gets_any",
 )
-DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
+DESK = ("access", "content", "desk", "figures", "gold", "tables", "actions")
 STORE = ("errors", "gold", "queries", "statements", "store", "upgrade")
 # The three packages and where their tests are, for the sample of all rooms.
 PACKAGES = {"tvcs_core": "tests/core", "grn_tvcs": "tests/grn", "crowd_tvcs": "tests/crowd"}
@@ -168,7 +175,7 @@ TARGETS = {
         ),
         (
             *_in("tests/core/files", "test_encodings.py test_files.py test_matrices.py"),
-            "tests/core/files/test_shown.py",
+            "tests/core/files/test_display.py",
             "tests/grn/expression",
             "tests/crowd/answers",
         ),

@@ -9,9 +9,6 @@ from tvcs_core.projection.kernels.records import Candidates, Counts, Ints
 MAX_LISTED_ENTRIES = 60_000  # of a table whose entries are all listed for the first prices
 MIN_SAMPLE_ENTRIES = 40_000  # of a larger table, ...
 SAMPLE_ENTRIES_PER_ROOT = 80  # ... or this many times the square root of its entries
-MIN_SCALED_CAP = 2.0  # of three in four lines, ...
-MAX_SAMPLE_SHARE = 0.35  # ... unless that takes a larger share of the lines
-N_TRIED = 200  # numbers of lines, and caps, on which the rounding of caps is compared
 MIN_SAMPLE_LINES = 100  # of smaller tables with long lines, ...
 MIN_SAMPLED_LINES = 300  # ... if they have so many
 COMPARED_ENTRIES = 32_000  # on which lines of the longer side are compared
@@ -20,15 +17,11 @@ STRETCH_PER_ROOT = 0.6  # neighbours sorted by caps, over the square root of the
 
 def count_sample_lines(instance: Instance) -> int:
     """Return how many lines of the longer side the sample has."""
-    (n, m), size = instance.shape, instance.open_size
-    lines, caps = (m, instance.caps.rows) if n <= m else (n, instance.caps.cols)
-    least = max(MIN_SAMPLE_LINES, lines // 64)
+    lines, size = max(instance.shape), instance.open_size
+    count = max(MIN_SAMPLE_LINES, lines // 64)
     if size > MAX_LISTED_ENTRIES:
-        least = max(1, lines * sample_size(size) // size)
-    if (caps > 0).any() and not instance.has_equal_lines:
-        low = float(np.quantile(caps[caps > 0], 0.25))
-        least = max(least, int(min(MIN_SCALED_CAP / low, MAX_SAMPLE_SHARE) * lines))
-    return choose_line_count(caps, lines, min(least, lines // 2))
+        count = max(1, lines * sample_size(size) // size)
+    return min(count, lines // 2)
 
 
 def sample_size(size: int) -> int:
@@ -106,19 +99,6 @@ def similarity_order(instance: Instance, cols: bool) -> Ints:
         orders = [np.argsort(by, kind="stable") for by in (level, score)]
         steps = [np.diff(gains[:, order]) for order in orders]
         return orders[int(np.argmin([np.einsum("ij,ij->", x, x) for x in steps]))]
-
-
-def choose_line_count(caps: Ints, lines: int, least: int) -> int:
-    """Return `least` lines, or up to a fourth more if caps across them then round better.
-
-    Equal caps of 7.5, for example, would all be rounded to the same side.
-    """
-    counts = np.arange(least, min(least + least // 4, lines) + 1, 1 + least // (4 * N_TRIED))
-    some = caps[:: 1 + caps.size // N_TRIED]
-    scaled = some[:, np.newaxis] * (counts / lines)
-    off = np.abs(scaled - np.rint(scaled)).mean(axis=0)
-    best = int(np.argmin(off))
-    return int(counts[best]) if 2.0 * off[best] < off[0] else least
 
 
 def stratum_middles(lines: int, count: int) -> Ints:

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
-from crowd_tvcs.campaign.belief import FIRST_FIT
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE
+from crowd_tvcs.campaign.stored_model import FIRST_FIT
 from tests.crowd.campaign.store.test_both_stores import tables, told
 
 NAMES = [f"w{i}" for i in range(6)]
@@ -170,7 +170,7 @@ def is_locked(call):
 
 
 def test_who_waits_for_whom(database, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
     with two(database) as campaign, speed.psycopg_of(database) as other:
         tasks = {name: campaign.next(name).task for name in ("ann", "bob")}
         calls = {
