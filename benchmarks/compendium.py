@@ -71,7 +71,7 @@ def chosen(edges: pd.DataFrame, rng: np.random.Generator) -> list[str]:
 
 
 def sheet(told: pd.DataFrame) -> pd.DataFrame:
-    """A row for every sample of a series, in time, and one for each at rest."""
+    """A row for every sample of a series, in time, and one for each in steady state."""
     told = told[~told.index.duplicated()]  # a sample that begins two series has two rows
     rows: list[tuple[str, str, str]] = []
     for last in told.index[told.is1stLast == "l"]:

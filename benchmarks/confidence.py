@@ -33,7 +33,7 @@ MORE = (
     *(replace(d, **OUT) for d in (TENS, THIRTIES, HUNDREDS)),
     *(replace(d, hidden=0.3) for d in (TENS, THIRTIES, HUNDREDS)),
     Design(30, 30, 5, 8, start=RANDOM),
-    Design(20, 20, 0, 3, n_at_rest=50),
+    Design(20, 20, 0, 3, n_steady=50),
 )
 DRAWS = 200
 SAID = (

@@ -68,7 +68,7 @@ def language_models(seed: int) -> Case:
 def workers_as_models(folder: Path, seed: int) -> Case:
     """Take the workers of a public crowd for models, two to a family."""
     known = read_gold(folder / "truth.csv")
-    answers = read_answers(folder / "label.csv", also=known.classes, keep="first")
+    answers = read_answers(folder / "label.csv", also=known.classes, duplicates="first")
     rng, n = np.random.default_rng([seed, 5]), SETS[folder.name]
     truth = known.codes(answers.tasks, answers.classes)
     tasks = rng.permutation(np.flatnonzero((truth >= 0) & (answers.per_task >= n)))[:800]

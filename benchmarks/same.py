@@ -189,13 +189,14 @@ def _plans() -> Iterator[str]:
 
 def _answers() -> Iterator[str]:
     recorded = "recorded/recorded.csv"
-    yield "crowd-tvcs simulate --workers 12 --tasks 60 --gold 20 --recorded --seed 3 --out recorded"
-    for extra in ("", "--per-class", "--refresh em", "--prior two-answers"):
+    crowd = "--workers 12 --tasks 60 --gold 20 --full-answers --seed 3"
+    yield f"crowd-tvcs simulate {crowd} --out recorded"
+    for extra in ("", "--per-class", "--semi-supervised em", "--prior two-answers"):
         out = "skills" + re.sub(r"\W", "", extra)
         yield f"crowd-tvcs quality crowd40/answers.csv --gold crowd40/gold.csv {extra} --out {out}"
     yield f"crowd-tvcs agreement {recorded} --bootstrap 50 --out agreement"
     yield f"crowd-tvcs workers {recorded} --gold recorded/labels.csv --out workers"
-    models = "--family models --workers 8 --tasks 60 --gold 20 --recorded --seed 3"
+    models = "--family models --workers 8 --tasks 60 --gold 20 --full-answers --seed 3"
     yield f"crowd-tvcs simulate {models} --out models"
     yield (
         "crowd-tvcs models models/answers.csv --workers models/workers.csv "
@@ -215,11 +216,11 @@ def _campaign() -> Iterator[str]:
     yield "crowd-tvcs campaign next c.db --worker w07"
     yield "crowd-tvcs campaign pause c.db"
     yield "crowd-tvcs campaign resume c.db"
-    yield "crowd-tvcs campaign issued c.db"
+    yield "crowd-tvcs campaign pending c.db"
     yield "crowd-tvcs campaign release c.db --round 1"
     yield "crowd-tvcs campaign replan c.db --labels 10"
     yield "crowd-tvcs campaign status c.db --json"
-    yield "crowd-tvcs campaign stop c.db --json"
+    yield "crowd-tvcs campaign review c.db --json"
     yield "crowd-tvcs campaign export-labels c.db"
     yield "crowd-tvcs campaign export-answers c.db"
     yield "crowd-tvcs campaign report c.db --out campaign.html"

@@ -64,7 +64,7 @@ def group_of(design: Design) -> str:
     if design.knocked_out or design.knocked_down:
         return "simulated, knock-outs or knock-downs"
     if not design.n_series:
-        return "simulated, at rest alone"
+        return "simulated, steady state alone"
     if design.n_series == 1:
         return "simulated, one series"
     return "simulated, series of cells" if design.cells else "simulated, two series or more"

@@ -28,7 +28,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.pages import fill, table  # noqa: E402
-from grn_tvcs import compare, of_genes  # noqa: E402
+from grn_tvcs import compare, subset_genes  # noqa: E402
 from grn_tvcs.comparison.difference_model import (  # noqa: E402
     MIN_LOG_T,
     DifferenceModel,
@@ -161,11 +161,11 @@ def halve(task: tuple[int, int]) -> list[Half]:
     warnings.simplefilter("ignore")
     series, number = task
     rng = np.random.default_rng([series, number, 13])
-    part = of_genes(real(), rng.choice(real().genes, REAL_GENES, replace=False).tolist())
+    part = subset_genes(real(), rng.choice(real().genes, REAL_GENES, replace=False).tolist())
     names = rng.permutation(list(part.pieces()))
     a, b = (np.isin(part.series, some) for some in np.split(names[: 2 * series], 2))
     found = compare(part.part(a), part.part(b), rng=number, fdr=LEVELS[-1])
-    return [Half(series, number, found.global_p_value, len(found.claimed))]
+    return [Half(series, number, found.global_p_value, len(found.significant))]
 
 
 class Seen(NamedTuple):

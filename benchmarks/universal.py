@@ -292,11 +292,11 @@ def more_tables(seed: int, job: tuple[int, Design]) -> tuple[list[np.ndarray], l
 
 def shuffled(expression: Expression, rng: np.random.Generator) -> Expression:
     """The table with the samples of each gene in an order of their own."""
-    rest = expression.at_rest
+    rest = expression.steady_values
     return replace(
         expression,
         values=rng.permuted(expression.values, axis=0),
-        at_rest=None if rest is None else rng.permuted(rest, axis=0),
+        steady_values=None if rest is None else rng.permuted(rest, axis=0),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
-from tvcs_core.arguments import require_number, require_one_of
+from tvcs_core.arguments import check_choice, check_number
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
@@ -102,13 +102,13 @@ def simulate(
         ("n_tasks", n_tasks, 1),
         ("n_gold", n_gold, 0),
     ):
-        require_number(name, value, whole=True, least=least)
-    require_one_of("family", family, FAMILIES)
+        check_number(name, value, whole=True, least=least)
+    check_choice("family", family, FAMILIES)
     if family not in LIMITED and not (low is None and high is None):
         raise ValueError(f"low and high are for {' and '.join(LIMITED)}, not for {family}")
     low, high = LOW if low is None else low, HIGH if high is None else high
-    require_number("low", low)
-    require_number("high", high)
+    check_number("low", low)
+    check_number("high", high)
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must hold 0 <= low <= high <= 1, found {low} and {high}")
     rng = stream(rng, "crowd", family)
@@ -173,12 +173,12 @@ def _answer(
     return labels, np.where(is_right, labels, 1 - labels)
 
 
-def write_crowd(crowd: Crowd, folder: Path, *, recorded: bool = False) -> None:
+def write_crowd(crowd: Crowd, folder: Path, *, full_answers: bool = False) -> None:
     """Write `crowd` into a folder: quality.csv, and gold.csv and answers.csv if there is gold.
 
     quality.csv is a wide table for `read_quality`, gold.csv has `task, label` and answers.csv
-    `task, worker, label`, one row per answer. With `recorded`, labels.csv and recorded.csv have the
-    labels of the open tasks and every worker's answer to each.
+    `task, worker, label`, one row per answer. With `full_answers`, labels.csv and recorded.csv have
+    the labels of the open tasks and every worker's answer to each.
     """
     workers, tasks = crowd.quality.workers, crowd.quality.tasks
     rows = [[w, *row] for w, row in zip(workers, crowd.quality.values.tolist(), strict=True)]
@@ -186,7 +186,7 @@ def write_crowd(crowd: Crowd, folder: Path, *, recorded: bool = False) -> None:
     if crowd.gold:
         _write_labels(folder / "gold.csv", crowd.gold, crowd.gold_labels)
         _write_answers(folder / "answers.csv", workers, crowd.gold, crowd.gold_answers)
-    if recorded:
+    if full_answers:
         _write_labels(folder / "labels.csv", tasks, crowd.labels)
         _write_answers(folder / "recorded.csv", workers, tasks, crowd.answers)
 

@@ -41,7 +41,7 @@ class BudgetPoint:
     found_at
         Budget for which the assignment was made: a smaller one if the method found nothing better
         with more.
-    foreseen
+    forecast
         Forecast of the accuracy; None without gold.
     """
 
@@ -52,7 +52,7 @@ class BudgetPoint:
     certified: bool
     standard_error: float
     found_at: int
-    foreseen: AccuracyForecast | None = None
+    forecast: AccuracyForecast | None = None
 
 
 def what_if(
@@ -62,7 +62,7 @@ def what_if(
     *,
     rng: int | np.random.Generator | None = None,
     time_limit: float | None = None,
-    foresight: ForecastModel | None = None,
+    forecast_model: ForecastModel | None = None,
 ) -> tuple[BudgetPoint, ...]:
     """Assign at every budget, from the smallest to the largest.
 
@@ -83,7 +83,7 @@ def what_if(
         Seed or generator.
     time_limit
         Seconds for all budgets together, shared equally among the remaining ones.
-    foresight
+    forecast_model
         Forecast model of plans with this common error; not for factored plans, which have none.
 
     Raises
@@ -112,11 +112,11 @@ def what_if(
             share = max(left, 0.01 * time_limit) / (len(plans) - i)
         found = assign(within, method, rng=seed, time_limit=share)
         offer = _better(offers[-1] if offers else None, given, found)
-        if foresight is not None and plan.is_table and offer.found_at == given:
-            told = foresight.forecast_plan(
+        if forecast_model is not None and plan.is_table and offer.found_at == given:
+            told = forecast_model.forecast_plan(
                 found.plan.table.values, found.support, found.task_accuracy
             )
-            offer = replace(offer, foreseen=told)
+            offer = replace(offer, forecast=told)
         offers.append(offer)
     return tuple(offers)
 
@@ -175,6 +175,6 @@ def steps(offers: Sequence[BudgetPoint]) -> list[dict[str, Any]]:
         gains.append((b.expected_accuracy - a.expected_accuracy) / more if more > 0 else None)
     rows = []
     for offer, gain in zip(offers, gains, strict=True):
-        told = None if offer.foreseen is None else offer.foreseen._asdict()
-        rows.append({**vars(offer), "foreseen": told, "per_answer": gain})
+        told = None if offer.forecast is None else offer.forecast._asdict()
+        rows.append({**vars(offer), "forecast": told, "per_answer": gain})
     return rows

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from grn_tvcs.comparison.conditions import read_conditions
     from grn_tvcs.comparison.edges import Difference
     from grn_tvcs.edge_count import EdgeCount, choose_edges
-    from grn_tvcs.expression.bins import in_bins
+    from grn_tvcs.expression.bins import average_in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
     from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
-    from grn_tvcs.expression.subset import most_variable, of_genes
+    from grn_tvcs.expression.subset import most_variable, subset_genes
     from grn_tvcs.methods import METHODS, infer
     from grn_tvcs.network.edge import Edge
     from grn_tvcs.network.edge_files import read_genes, read_network, read_reference
@@ -38,12 +38,11 @@ __all__ = [
     "Scores",
     "Simulation",
     "SteadyStates",
+    "average_in_bins",
     "choose_edges",
     "compare",
-    "in_bins",
     "infer",
     "most_variable",
-    "of_genes",
     "read_conditions",
     "read_genes",
     "read_network",
@@ -52,6 +51,7 @@ __all__ = [
     "read_steady_states",
     "score",
     "simulate",
+    "subset_genes",
     "write_edges",
     "write_expression",
     "write_graphml",
@@ -67,10 +67,10 @@ __getattr__, __dir__ = lazy_exports(
         "comparison.conditions": "read_conditions",
         "comparison.edges": "Difference",
         "edge_count": "EdgeCount choose_edges",
-        "expression.bins": "in_bins",
+        "expression.bins": "average_in_bins",
         "expression.expression": "Expression write_expression",
         "expression.steady_states": "SteadyStates read_steady_states",
-        "expression.subset": "most_variable of_genes",
+        "expression.subset": "most_variable subset_genes",
         "methods": "METHODS infer",
         "network.edge_files": "read_genes read_network read_reference",
         "network.edge_table": "write_edges write_reference",

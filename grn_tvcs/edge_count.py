@@ -38,7 +38,7 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules, gene_set
 from grn_tvcs.network.selection import select_each
 from grn_tvcs.stability.model import Array, StepLoss, transitions
-from tvcs_core.arguments import require_kind
+from tvcs_core.arguments import check_type
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 from tvcs_core.streams import seed_of, stream
 
@@ -132,7 +132,7 @@ class Folds:
         facts = {
             "data": hash_of(
                 (data.genes, data.series, data.scale),
-                data.values, data.times, data.perturbed, data.at_rest,
+                data.values, data.times, data.perturbed, data.steady_values,
             ),
             "regulators or targets": hash_of("", *rules.roles(data.genes)),
             "caps": hash_of(rules.max_in_degree, rules.out_caps(data.genes)),
@@ -206,7 +206,7 @@ def choose_edges(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
     **options: Any,
 ) -> EdgeCount:
     """Choose the number of edges by cross-validation over series.
@@ -228,7 +228,7 @@ def choose_edges(
         Largest number to try; 6 per target by default.
     progress
         Called with the percentage done, and 100.
-    keep
+    checkpoint_dir
         Checkpoint folder, as for `infer`.
 
     Raises
@@ -243,7 +243,9 @@ def choose_edges(
     )  # fmt: skip
     tell = None if progress is None else partial(_percent, progress)
     engine = Threads(threads) if engine is None else engine
-    with closing(results([choice.job], engine, checkpoint_dir=keep, progress=tell)) as found:
+    with closing(
+        results([choice.job], engine, checkpoint_dir=checkpoint_dir, progress=tell)
+    ) as found:
         for _, fold, gains in found:
             choice.take(fold, gains)
     return choice.count()
@@ -265,7 +267,7 @@ def prepare_search(
     **options: Any,
 ) -> EdgeCountSearch:
     """Prepare the search of `choose_edges`, for callers that run its job together with others."""
-    require_kind("expression", expression, Expression)
+    check_type("expression", expression, Expression)
     check_arguments(method, steady, prior, options, max_edges)
     named = (gene_set("regulators", regulators), gene_set("targets", targets))
     rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
@@ -307,7 +309,8 @@ def split_for_folds(expression: Expression) -> Expression:
     pieces = expression.pieces()
     if not pieces:
         raise ValueError(
-            "the number of edges can only be chosen with time series, but all samples are at rest"
+            "the number of edges can only be chosen with time series, but all samples are "
+            "in steady state"
         )
     if len(pieces) >= MIN_SERIES:
         return expression
@@ -364,7 +367,7 @@ def held_out_gains(
     regulators, targets, allowed = rules.candidates(expression.genes)
     inputs = regulators[allowed.any(axis=1)]
     steps = replace(steps, targets=targets)
-    network = network.among(inputs, targets)
+    network = network.restrict_to(inputs, targets)
     past = steps.past(inputs, float(np.mean(known["memory"])))
     out = is_out[steps.before]
     intercepts = steps.intercepts

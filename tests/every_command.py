@@ -179,7 +179,7 @@ COMMANDS = {
                        "crowd-tvcs models a.csv --gold g.csv --workers w.csv --out o --force"),
     "workers": ("a.csv", TIMED, {"g.csv": GOLD},
                 "crowd-tvcs workers a.csv --gold g.csv --out o --force"),
-    "vote keep": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --keep last --out o --force"),
+    "vote keep": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --duplicates last --out o --force"),
     "assign minutes": ("w.csv", "worker,minutes\nann,2\nbob,0.5\n", {"q.csv": QUALITY},
                        "crowd-tvcs assign q.csv --workers w.csv --minutes 3 --method greedy "
                        "--out o --force"),

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.makers.marks import needs_jit
+
 BEGIN = """
 import sys
 from hashlib import sha256
@@ -19,6 +21,11 @@ shape = (30, 20)
 for total in (40, None):
     found = project(rng.normal(size=shape), TVCS.matrix(shape, row_caps=3, col_caps=4, total=total))
     results += [found.matrix, found.row_duals, found.col_duals, np.array(found.gap)]
+"""
+TEAMS = """
+from crowd_tvcs import accuracy_bounds
+teams = rng.random((6, 9)) < 0.5
+results += accuracy_bounds(rng.uniform(0.5, 0.9, (6, 9)), teams, 0.4)
 """
 NETWORK = """
 from grn_tvcs import infer, simulate
@@ -58,17 +65,16 @@ print(compiling_seconds())
 """
 
 
-@pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+@needs_jit
 @pytest.mark.parametrize(
     "work",
     [
-        PROJECTION,  # the fewest kernels; those of the others are compiled by all other tests
+        TEAMS,  # the fewest kernels; those of the others are compiled by all other tests
+        pytest.param(PROJECTION, marks=pytest.mark.slow),
         pytest.param(NETWORK, marks=pytest.mark.slow),
         pytest.param(CROWD, marks=pytest.mark.slow),
     ],
-    ids=["projection", "networks", "crowds"],
+    ids=["teams", "projection", "networks", "crowds"],
 )
 def test_cold_and_cached_kernels_give_the_same_bytes(work, tmp_path):
     def run() -> list[str]:

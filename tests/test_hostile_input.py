@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.every_command import COMMANDS, call, lay_out
-from tvcs_core.files.shown import LINE, cut, json_text, message, plain, shown, visible
+from tvcs_core.files.display import LINE, cut, json_text, message, quoted, unquoted, visible
 
 TEXTS = [name for name, (_, content, *_) in COMMANDS.items() if isinstance(content, str)]
 TABLES = [name for name in TEXTS if not COMMANDS[name][0].endswith(("json", "jsonl", "txt"))]
@@ -94,7 +94,7 @@ def test_a_campaign_shows_hostile_names_escaped_and_gives_them_exactly(tmp_path,
     assert (out, is_shown_safely(err)) == (f"{name}\n", True)
     given = ["--worker", "a\x07", "--task", name, "--label", "1"]
     assert call(["crowd-tvcs", "campaign", "submit", "s.db", *given], capfd)[0] == 0
-    for command in ("status", "stop"):
+    for command in ("status", "review"):
         code, out, err = call(["crowd-tvcs", "campaign", command, "s.db"], capfd)
         assert code == 0
         assert is_shown_safely(out + err)
@@ -131,11 +131,11 @@ def test_what_is_shown_is_printable_and_short():
     every = "".join(map(chr, range(0x3100))) + "\ud800\U000e0001\U0001f600"
     for text in (every, *HOSTILE.values()):
         assert visible(text).isprintable()
-        assert plain(text).isprintable()
-        assert shown(text).isprintable()
-        assert max(len(plain(text)), len(shown(text))) <= 80
+        assert unquoted(text).isprintable()
+        assert quoted(text).isprintable()
+        assert max(len(unquoted(text)), len(quoted(text))) <= 80
         assert len(message(f"must be a number, found {text!r}")) <= LINE
-    assert (visible("é 名 'x'"), shown("it's"), plain("a")) == ("é 名 'x'", '"it\'s"', "a")
+    assert (visible("é 名 'x'"), quoted("it's"), unquoted("a")) == ("é 名 'x'", '"it\'s"', "a")
     assert cut("a" * 50 + "z" * 50).startswith("aaa")
     assert cut("a" * 50 + "z" * 50).endswith("zzz")
     assert message("x.tsv:3: must be a number, found 'n/a'; do") == (

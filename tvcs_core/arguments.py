@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ class Help(NamedTuple):
     metavar: str | None = None
 
 
-def require_kind(name: str, value: object, kind: type, *, or_none: bool = False) -> None:
+def check_type(name: str, value: object, kind: type, *, or_none: bool = False) -> None:
     """Raise unless `value` is an instance of `kind`.
 
     Raises
@@ -41,7 +41,7 @@ def require_kind(name: str, value: object, kind: type, *, or_none: bool = False)
         raise TypeError(f"{name} must be a {kind.__name__}{nothing}, found {type(value).__name__}")
 
 
-def require_number(
+def check_number(
     name: str, value: object, *, whole: bool = False, least: float | None = None
 ) -> None:
     """Raise unless `value` is a real number (an integer if `whole`) and at least `least`.
@@ -60,7 +60,7 @@ def require_number(
         raise ValueError(f"{name} must be >= {least}, found {value}")
 
 
-def require_one_of(name: str, value: object, known: Iterable[str]) -> None:
+def check_choice(name: str, value: object, known: Iterable[str]) -> None:
     """Raise unless `value` is one of the words in `known`.
 
     Raises
@@ -130,4 +130,4 @@ def describe_value(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with the shape {value.shape}"
     is_short = value is None or isinstance(value, str | bytes | int | float)
-    return shown(value) if is_short else type(value).__name__
+    return quoted(value) if is_short else type(value).__name__

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tvcs_core.arguments import require_kind
+from tvcs_core.arguments import check_type
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.projection import BlockProjection
 from tvcs_core.projection.blocks.proof import BlockProof, ProveBlock
@@ -85,7 +85,7 @@ def certify(projection: Projection) -> Certificate:
         A result of `project` or `Projection.load`. Only V, the constraint, the support, the
         matrix and the prices are used, not its `objective` or `gap`.
     """
-    require_kind("projection", projection, Projection)
+    check_type("projection", projection, Projection)
     entries = _entries(projection)
     violations = [*_cap_violations(projection, entries), *_value_violations(entries)]
     prices = (projection.row_duals, projection.col_duals, np.array([projection.total_dual]))
@@ -114,7 +114,7 @@ def certify_blocks(projection: BlockProjection, blocks: Any) -> Certificate:
     DataError
         If a block cannot be read, or the blocks together have another shape.
     """
-    require_kind("projection", projection, BlockProjection)
+    check_type("projection", projection, BlockProjection)
     constraint, readers = projection.constraint, BlockReaders(blocks, threads=1, retries=2)
     if readers.shape != constraint.shape:
         raise DataError(f"the blocks have shape {readers.shape}, the projection {constraint.shape}")

@@ -10,7 +10,7 @@ import typer
 
 from tvcs_core.command.options import program, recorded, with_options
 from tvcs_core.command.results import refuse_file, write_with_record
-from tvcs_core.command.shell import FAILED, guarded, run, say, stop
+from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, run
 
 if TYPE_CHECKING:
     from tvcs_core import BlockProjection, Certificate, Projection
@@ -79,7 +79,7 @@ def project(given: ProjectOptions) -> None:
     _refuse_both("col", given.col_cap, given.col_caps)
     refuse_file(given, given.inputs())
     blocks = given.matrix.is_dir()
-    V = None if blocks else read_matrix(given.matrix, names=given.names, say=say)
+    V = None if blocks else read_matrix(given.matrix, names=given.names, log=print_message)
     shape = _shape_of_blocks(given) if V is None else V.shape
     rows, cols = given.row_caps, given.col_caps
     constraint = TVCS.matrix(
@@ -121,9 +121,9 @@ def verify(
     """
     certificate = _certify(file, blocks)
     for violation in certificate.violations[:10]:
-        say(f"{file}: {violation}")
+        print_message(f"{file}: {violation}")
     if len(certificate.violations) > 10:
-        say(f"{file}: and {len(certificate.violations) - 10} violations more")
+        print_message(f"{file}: and {len(certificate.violations) - 10} violations more")
     typer.echo(f"feasible  {'yes' if certificate.feasible else 'no'}")
     typer.echo(f"optimal   {'yes' if certificate.optimal else 'not proved'}")
     typer.echo(f"objective {certificate.objective!r}")
@@ -146,11 +146,11 @@ def doctor() -> None:
     for name, value in facts():
         typer.echo(f"{name:<10}{value}")
     for warning in surprises():
-        say(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     tried, trouble = try_projection()
     typer.echo(f"{'try':<10}{tried}")
     for sentence in trouble:
-        say(f"error: {sentence}")
+        print_message(f"error: {sentence}")
     if trouble:
         raise SystemExit(FAILED)
 
@@ -169,7 +169,7 @@ def compile_kernels() -> None:
 
     folder = cache_folder()
     if folder is None:
-        stop(f"error: {NOT_KEPT}", FAILED)
+        exit_with_error(f"error: {NOT_KEPT}", FAILED)
     for command, seconds in precompile(folder.parent):
         typer.echo(f"{command:<20}{seconds:6.1f} s")
     typer.echo(f"kept in {folder.parent}")

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from tvcs_core.arguments import require_number
+from tvcs_core.arguments import check_number
 
 
 def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Generator:
@@ -21,7 +21,7 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
     generator is returned unchanged, since its maker has named it. None gives a fresh generator
     whose numbers cannot be repeated.
     """
-    require_seed(rng)
+    check_seed(rng)
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     key = blake2b("\0".join(words).encode(), digest_size=16).digest()
@@ -30,11 +30,11 @@ def stream(rng: int | np.random.Generator | None, *words: str) -> np.random.Gene
 
 def seed_of(rng: int | np.random.Generator | None) -> int:
     """Draw one seed from `rng`, for a function that needs several streams."""
-    require_seed(rng)
+    check_seed(rng)
     return int(np.random.default_rng(rng).integers(2**63))
 
 
-def require_seed(rng: object) -> None:
+def check_seed(rng: object) -> None:
     """Raise unless `rng` is an integer >= 0, a generator or None."""
     if not (rng is None or isinstance(rng, np.random.Generator)):
-        require_number("rng", rng, whole=True, least=0)
+        check_number("rng", rng, whole=True, least=0)

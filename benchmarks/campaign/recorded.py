@@ -12,7 +12,7 @@ LABELS = (1, 2, 3, 5, 8)
 POLICIES = (
     ("all", "weighted"),
     ("all", "majority"),
-    ("all", "refreshed"),
+    ("all", "semi-supervised"),
     ("random", "weighted"),
     ("random", "majority"),
     ("balanced", "weighted"),

@@ -59,7 +59,9 @@ def reached(number: int, sizes: Iterable[int | None]) -> tuple[float, float]:
         for size in sizes:
             if not (pairs := campaign.plan(labels=size).pairs):
                 break
-            campaign.take((t, w, str(crowd.answers[row_of[w], column_of[t]])) for w, t in pairs)
+            campaign.add_answers(
+                (t, w, str(crowd.answers[row_of[w], column_of[t]])) for w, t in pairs
+            )
         state = campaign.state()
     right = (state.posterior.argmax(axis=1) == crowd.labels).mean()
     return float(right), state.expected_accuracy

@@ -197,7 +197,7 @@ def optimism_table(plans: list[online.Optimism]) -> str:
             f"{inside} of {len(found)}", f"{best - got:.3f}",
         )  # fmt: skip
         rows.append((family, estimate, str(gold), *cells))
-    names = ("family", "estimate", "gold answers", "claimed", "reached", "too much",
+    names = ("family", "estimate", "gold answers", "expected", "accuracy", "difference",
              "± 1.645 deviations", "holds", "regret")  # fmt: skip
     return table(names, rows, words=2)
 
@@ -213,7 +213,7 @@ def draw_replay(means: dict[Key, NDArray[np.float64]], path: Path) -> None:
                     continue
                 if policy == "all":
                     level = means[data, 0, policy, vote, NO_LIMIT].mean()
-                    dashes = {"weighted": "--", "majority": ":", "refreshed": "-."}[vote]
+                    dashes = {"weighted": "--", "majority": ":", "semi-supervised": "-."}[vote]
                     axis.axhline(level, color="black", ls=dashes, lw=1, label=f"all, {vote}")
                 elif vote == "weighted":
                     values = [means[data, 0, policy, vote, k].mean() for k in LABELS]

@@ -12,8 +12,8 @@ on until every task is done by the rule:
 - ``today``: independent workers, a label must add .01;
 - ``target``: the model of dependence, until the confidence is .95;
 - ``shown``: until gold shows that .95 of such labels are right;
-- ``shown, worth``: likewise, and only labels that add `WORTH`, as `campaign init --target .95`;
-- ``worth``: until no label adds `WORTH`, without a target.
+- ``shown, worth``: likewise, and labels add `DEFAULT_MIN_GAIN`, as `campaign init --target .95`;
+- ``worth``: until no label adds `DEFAULT_MIN_GAIN`, without a target.
 
 With --least the first and the last, by every such worth in turn. *ahead*: right labels beyond those
 of the first rule on the same splits; its standard error, as that of the accuracy, is of the draw of
@@ -33,9 +33,8 @@ import numpy as np
 from benchmarks.pages import standard_error
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, read_gold
-from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
+from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN, FIRST_LABEL_BOOST
 from crowd_tvcs.belief.gain import gain_per_label
-from crowd_tvcs.campaign.estimates import WORTH
 from crowd_tvcs.campaign.stored_model import fitted_to
 from crowd_tvcs.routing.replay import BATCH, GOLD_SHARE, Split, draw_split
 from crowd_tvcs.routing.routing import next_batch, routing_scores
@@ -135,8 +134,8 @@ def rules(shop: Shop, least: list[float]) -> Iterator[tuple[str, Reached]]:
         return
     yield "target", stop(shop, TARGET, 0.0)
     yield "shown", stop(shop, None, 0.0)
-    yield "shown, worth", stop(shop, None, WORTH)
-    yield "worth", stop(shop, NEVER, WORTH)
+    yield "shown, worth", stop(shop, None, DEFAULT_MIN_GAIN)
+    yield "worth", stop(shop, NEVER, DEFAULT_MIN_GAIN)
 
 
 def stop(shop: Shop, sure: float | None, least: float) -> Reached:

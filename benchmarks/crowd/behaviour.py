@@ -61,7 +61,7 @@ def simulated(repeats: int = 60) -> None:
 def recorded(folder: Path) -> None:
     """Print what is flagged in recorded sets, with a fifth of the known tasks for gold."""
     for path in sorted(p for p in folder.iterdir() if (p / "truth.csv").exists()):
-        answers = read_answers(path / "label.csv", keep="first")
+        answers = read_answers(path / "label.csv", duplicates="first")
         truth = read_gold(path / "truth.csv")
         gold = _part(answers, truth)
         everything = Crowd.of(answers, truth)

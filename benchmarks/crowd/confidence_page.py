@@ -153,7 +153,7 @@ def goals(of: Claims, labels: list[Labels], policies: list[Policy]) -> str:
     """What the project wanted and what is reached."""
     rows = [*claim_goals(of), *label_goals(of, labels, policies)]
     marked = [(what, goal, found, "yes" if met else "no") for what, goal, found, met in rows]
-    return table(("what", "goal", "found", "reached"), marked, words=(0, 3))
+    return table(("what", "goal", "found", "met"), marked, words=(0, 3))
 
 
 Goal = tuple[str, str, str, bool]

@@ -243,10 +243,10 @@ def told(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> Told:
         common_error=skill.dependence.plan_error,
     )
     accuracy = plan.accuracy(chosen)
-    foresight = skill.dependence.foresight
-    foreseen = foresight.forecast_plan(quality.values, chosen, accuracy)
+    forecast_model = skill.dependence.forecast_model
+    foreseen = forecast_model.forecast_plan(quality.values, chosen, accuracy)
     reached, claimed, _, _ = split.evaluate(split.posterior(seen, of_these))
-    around = foresight.with_interval(claimed, len(split.recorded.tasks))
+    around = forecast_model.with_interval(claimed, len(split.recorded.tasks))
     return Told(float(accuracy.mean()), foreseen, around, reached)
 
 
@@ -268,7 +268,7 @@ def plans_table(cases: list[Case]) -> str:
         "set",
         "common error",
         *(f"expected: {k}" for k in LABELS),
-        *(f"foreseen: {k}" for k in LABELS[2:]),
+        *(f"forecast: {k}" for k in LABELS[2:]),
     )
     rows = []
     for name, of in by_set(cases, BEST).items():
@@ -303,7 +303,7 @@ def votes_table(cases: list[Case]) -> str:
 
 def simulated_table(cases: list[Case]) -> str:
     """Return the same of simulated crowds, with the largest distance of what is foreseen."""
-    heads = ("crowd", "expected, worst", "foreseen, worst", "plan: held, wide", "votes: held, wide")
+    heads = ("crowd", "expected, worst", "forecast, worst", "plan: held, wide", "votes: held, wide")
     heads = (*heads, "votes, any: held, wide")
     rows = []
     for name, of in by_set(cases, SIMULATED).items():

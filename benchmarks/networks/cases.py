@@ -187,14 +187,14 @@ def judge(network: Network, reference: Network, way: str, pairs: str):
     """
     cut, caps, _ = CUTS[way]
     if cut == "own":
-        network = network.by_own_cut()
+        network = network.select_by_method()
     elif cut == "caps":
         place = {gene: i for i, gene in enumerate(reference.genes)}
         order = np.array([place[gene] for gene in network.genes])
         is_edge = reference.selected[np.ix_(order, order)]
         counts = is_edge | is_edge.T if pairs == "linked" else True
         scores = np.where(counts, network.scores, 0.0)
-        network = Network.of(network.genes, scores).within(true_caps(caps, reference))
+        network = Network.of(network.genes, scores).select_under_caps(true_caps(caps, reference))
     return score(network, reference, pairs=pairs, cut=cut)
 
 

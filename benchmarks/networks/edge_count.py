@@ -40,7 +40,7 @@ def measure(task):
     ranking = infer(expression, "tvcs", rng=seed)
     row = [count.n_edges, count.low, count.high, int(reference.out_degrees.sum())]
     for size in (count.n_edges, 2 * len(ranking.genes), count.low):
-        found = score(ranking.top(size), reference)
+        found = score(ranking.select_top(size), reference)
         row += [found.n_found / max(size, 1), 2 * found.n_found / (size + found.n_edges)]
     return row
 

@@ -221,18 +221,18 @@ def solve(task: Task) -> list[Case]:
 def used(table: Table, method: Method, given: str) -> tuple[str, Expression, SteadyStates | None]:
     """What of `given` a method can use, in a word and as it takes it.
 
-    To a method that does not ask which gene was knocked out, these are samples at rest.
+    To a method that does not ask which gene was knocked out, these are steady-state samples.
     """
     expression, steady = table.only(given)
     if not method.perturbation:
         expression = replace(expression, perturbed=None)
-    if not method.uses_rest:
+    if not method.uses_steady_samples:
         expression = expression.of_series()
     if given in (OUT, BOTH) and not method.takes_steady_states:
-        if method.uses_rest and steady is not None:
-            expression = replace(expression, at_rest=steady.levels)
+        if method.uses_steady_samples and steady is not None:
+            expression = replace(expression, steady_values=steady.levels)
         steady = None
-    words = expression.perturbed is not None, expression.n_at_rest, steady is not None
+    words = expression.perturbed is not None, expression.n_steady, steady is not None
     return str(words), expression, steady
 
 

@@ -28,7 +28,7 @@ from tvcs_core.streams import stream
 # What is given to the methods.
 SERIES, COLUMN = "series", "series + column"
 OUT, BOTH = "series + knock-outs", "series + column + knock-outs"
-REST, WITH_REST = "at rest", "series + at rest"
+REST, WITH_REST = "steady state", "series + steady state"
 CELLS, RELAX, HIDDEN = "cells in bins", "relaxations", "series, hidden genes"
 GIVEN = (SERIES, COLUMN, OUT, BOTH, WITH_REST, REST, CELLS, RELAX, HIDDEN)
 
@@ -36,7 +36,7 @@ COMPENDIUM = "B. subtilis"
 CARRIED = ROOT / "data" / "bsubtilis"  # a part of it that comes along
 PART_GENES, PART_SERIES = 100, 10  # of a part of the compendium
 SIZES = {10: (5, 21), 30: (10, 21), 100: (10, 21)}  # genes: series and points
-N_AT_REST, N_CELLS, LINEAGES, BINS, HIDDEN_PART = 100, 20, 2, 30, 0.3
+N_STEADY, N_CELLS, LINEAGES, BINS, HIDDEN_PART = 100, 20, 2, 30, 0.3
 ABOVE = 0.1  # of confidences that are compared with the truth
 SURE = 0.3  # no pair of a null should have more confidence
 NULL_DESIGNS = ((10, 1, 12), (10, 5, 21), (30, 1, 12), (30, 10, 21), (100, 10, 21))
@@ -62,7 +62,7 @@ class Table:
     """What was measured on one network, genes sorted by name, and which pairs are edges.
 
     `judged` says which pairs count, [regulator, target]. The expression has all that is known,
-    the column and the samples at rest too.
+    the column and the steady-state samples too.
     """
 
     expression: Expression
@@ -196,7 +196,7 @@ def design(genes: int, given: tuple[str, ...]) -> Design:
     n_series, n_points = SIZES[genes]
     usual = Design(genes, genes, n_series, n_points)
     if REST in given:
-        return replace(usual, n_series=0, n_at_rest=N_AT_REST)
+        return replace(usual, n_series=0, n_steady=N_STEADY)
     if CELLS in given:
         return replace(
             usual, n_series=LINEAGES, n_points=BINS, interval=CELL_INTERVAL, cells=N_CELLS
@@ -233,7 +233,7 @@ def nulls(number: int) -> list[tuple[str, tuple[int, int, int], int]]:
 
 @lru_cache(maxsize=1)
 def compendium(folder: str) -> Table:
-    """B. subtilis: series, samples at rest, and the known edges of 154 regulators."""
+    """B. subtilis: series, steady-state samples, and the known edges of 154 regulators."""
     conditions, genes, values = _measured(Path(folder) / "expression.tsv.gz")
     known = _known_edges(Path(folder) / "gold_standard.tsv.gz")
     regulators = {regulator for regulator, _ in known}  # a column may have no edge
@@ -246,14 +246,14 @@ def compendium(folder: str) -> Table:
     for regulator, target in known:
         if regulator in place and target in place:
             is_edge[place[regulator], place[target]] = True
-    samples, at_rest = _courses(Path(folder) / "meta_data.tsv")
+    samples, steady_values = _courses(Path(folder) / "meta_data.tsv")
     expression = Expression(
         values[[row[name] for name, _, _ in samples]],
         [at for _, at, _ in samples],
         tuple(series for _, _, series in samples),
         tuple(inside),
         scale="log",
-        at_rest=values[[row[name] for name in at_rest]],
+        steady_values=values[[row[name] for name in steady_values]],
     ).in_name_order()
     return _of_candidates(expression, regulators, is_edge)
 
@@ -286,7 +286,7 @@ def _edges_among(reference: Network, genes: tuple[str, ...]) -> np.ndarray:
 
 
 def part_of(whole: Table, rng: np.random.Generator) -> Table:
-    """Some genes of a compendium with their regulators, some of its series, all at rest."""
+    """Some genes of a compendium with their regulators, some of its series, all in steady state."""
     has_regulator = np.flatnonzero(whole.is_edge.any(axis=0))
     chosen: set[int] = set()
     for target in rng.permutation(has_regulator):
@@ -303,7 +303,9 @@ def part_of(whole: Table, rng: np.random.Generator) -> Table:
     expression = replace(
         expression,
         values=expression.values[:, kept],
-        at_rest=None if expression.at_rest is None else expression.at_rest[:, kept],
+        steady_values=None
+        if expression.steady_values is None
+        else expression.steady_values[:, kept],
         genes=tuple(expression.genes[j] for j in kept),
     ).in_name_order()
     assert whole.regulators is not None
@@ -329,10 +331,10 @@ def _known_edges(path: Path) -> set[tuple[str, str]]:
 
 
 def _courses(path: Path) -> tuple[list[tuple[str, float, str]], list[str]]:
-    """Sample, minutes and series of all courses, and the samples at rest."""
+    """Sample, minutes and series of all courses, and the steady-state samples."""
     with path.open(encoding="utf-8", newline="") as file:
         told = {line["condName"]: line for line in csv.DictReader(file, delimiter="\t")}
-    courses, at_rest = [], [name for name, line in told.items() if line["isTs"] != "TRUE"]
+    courses, steady_values = [], [name for name, line in told.items() if line["isTs"] != "TRUE"]
     for last in (name for name, line in told.items() if line["is1stLast"] == "l"):
         course, ages, age = [last], [0.0], 0.0
         while (before := told[course[-1]]["prevCol"]) != "NA":
@@ -341,4 +343,4 @@ def _courses(path: Path) -> tuple[list[tuple[str, float, str]], list[str]]:
             ages.append(age)
         steps = zip(reversed(course), reversed(ages), strict=True)
         courses += [(name, age - past, last) for name, past in steps]
-    return courses, at_rest
+    return courses, steady_values

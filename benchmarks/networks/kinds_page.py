@@ -27,7 +27,7 @@ from grn_tvcs.network.confidence import BINS
 from grn_tvcs.simulation.kinds import KINDS
 
 DEFAULTS = ("combined", "ensemble")  # the first of which there are rows is judged
-BEFORE, BEFORE_AT_REST = "tvcs", "genie3"  # what was the default before
+BEFORE, BEFORE_STEADY = "tvcs", "genie3"  # what was the default before
 MARGIN = 0.02
 DIFFERENCE = ("difference", "standard error", "beyond chance")
 SURELY = 0.95  # part of the intervals of mean differences that hold what they estimate
@@ -134,7 +134,7 @@ def lose_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
 def before_table(kinds: dict[tuple[str, str], Rows], default: str) -> str:
     """Kinds where the method that was the default before is ahead, worst first."""
     found = [
-        beside(kind, rows, default, BEFORE_AT_REST if kind[1] == REST else BEFORE)
+        beside(kind, rows, default, BEFORE_STEADY if kind[1] == REST else BEFORE)
         for kind, rows in kinds.items()
     ]
     known = [one for one in found if one is not None and one.other != default]
@@ -388,7 +388,7 @@ def _group(case: Case) -> str:
     if case.kind.split(",")[0] not in KINDS:
         return f"folders, {'odd' if number(case.network) % 2 else 'even'} networks{told}"
     if case.given == REST:
-        return "our simulator, at rest"
+        return "our simulator, steady state"
     few = "below" if case.concentration < HUB_POOR else "from"
     return f"our simulator, concentration {few} {HUB_POOR:g}{told}"
 

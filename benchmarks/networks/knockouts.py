@@ -73,7 +73,7 @@ def cases(kind: str, at: int, found: Data) -> list[Case]:
     outside = "yes" if is_outside(kind, len(genes), at) else "no"
 
     def case(given: str, rule: str, network: Network) -> Case:
-        judged = score(network.top(2 * len(genes)), reference)
+        judged = score(network.select_top(2 * len(genes)), reference)
         return Case(
             kind, len(genes), at, outside, concentration(degrees),
             given, rule, judged.n_selected, judged.n_found, judged.aupr,

@@ -19,7 +19,7 @@ import warnings
 import numpy as np
 
 from grn_tvcs import Expression, infer
-from grn_tvcs.expression import in_bins
+from grn_tvcs.expression import average_in_bins
 from grn_tvcs.expression.bins import AUTO, OFF
 from grn_tvcs.network.scores import score
 from grn_tvcs.simulation.kernels import integrate_sde
@@ -112,7 +112,7 @@ def main() -> None:
             data, true = cells_of(lineages, given.genes, many, given.cells, seed)
             for way in given.ways:
                 bins, method = WAYS[way]
-                measured = data if bins == OFF else in_bins(data, bins)
+                measured = data if bins == OFF else average_in_bins(data, bins)
                 options = {"combined": {"calibrate": 0}, "tvcs": {}}.get(
                     method, {"trees": given.trees}
                 )

@@ -36,7 +36,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED
 
 ABANDONED = 0.05
@@ -96,7 +96,7 @@ def work(place, journal, seed, workers, since, until, is_stubborn, is_together):
                     claims.append(time.perf_counter() - asked)
                 else:
                     receipt = insist(campaign.submit, worker, task, label)
-            except Refused as refusal:
+            except RejectedError as refusal:
                 is_lost = is_stubborn and "was not given" in str(refusal)
                 if not (is_lost or "was given up" in str(refusal)):
                     raise
@@ -246,8 +246,11 @@ def check(place, folder):
 
 
 @contextmanager
-def postgresql():
-    """A server of one's own in a temporary folder; the URL, or None where it is not installed."""
+def postgresql(more=""):
+    """A server of one's own in a temporary folder; the URL, or None where it is not installed.
+
+    `more` are further options of the server.
+    """
     programs = postgresql_programs()
     if programs is None:
         yield None
@@ -262,7 +265,7 @@ def postgresql():
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     make_data = [str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres"]
     subprocess.run([*as_user, *make_data], cwd="/", **quiet)
-    options = f"-k {folder} -c listen_addresses= -c max_connections=60"
+    options = f"-k {folder} -c listen_addresses= -c max_connections=60 {more}"
     log = str(folder / "log")
     subprocess.run([*control, "-l", log, "-o", options, "start"], cwd="/", **quiet)
     try:

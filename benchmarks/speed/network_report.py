@@ -67,7 +67,11 @@ def made(
         genes, scores, np.sign(weights).astype(np.int8), evidence=evidence,
         stability=np.clip(scores * 1.2, 0, 1), confidence=np.clip(0.9 * scores, 0, 1),
     )  # fmt: skip
-    return network.judged().top(n_edges), expression, Network.of(genes, true.astype(float))
+    return (
+        network.with_verdict().select_top(n_edges),
+        expression,
+        Network.of(genes, true.astype(float)),
+    )
 
 
 def report(n_genes: int, n_edges: int) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.accuracy.kernels import outcome_lists as kernels
-from tvcs_core.arguments import array_of, require_number
+from tvcs_core.arguments import array_of, check_number
 from tvcs_core.streams import stream
 
 EXACT_VOTERS = 22  # two lists of 2^11 outcomes
@@ -116,7 +116,7 @@ def sampled_accuracy(
     ``0.5 / sqrt(n_samples)``. Other arguments as in `expected_accuracy`.
     """
     q, chosen, priors = _checked(quality, assignment, prior)
-    require_number("n_samples", n_samples, whole=True, least=1)
+    check_number("n_samples", n_samples, whole=True, least=1)
     rng = stream(rng, "sampled accuracy")
     with np.errstate(divide="ignore"):
         weight = np.log(q) - np.log1p(-q)
@@ -158,7 +158,7 @@ def gains(voters: ArrayLike, candidates: ArrayLike, prior: float = 0.5) -> NDArr
     """
     now = _qualities("voters", voters)
     who = _qualities("candidates", candidates)
-    require_number("prior", prior)
+    check_number("prior", prior)
     if not 0.0 <= prior <= 1.0:
         raise ValueError(f"prior must be in [0, 1], found {prior}")
     out = np.zeros(who.size)
@@ -229,14 +229,14 @@ def _checked(
         raise ValueError(
             f"assignment must have the shape of quality, {q.shape}, found {chosen.shape}"
         )
-    _require_unit("quality", q)
+    _check_unit("quality", q)
     given = array_of("prior", prior, np.float64, copy=False)
     if given.ndim > 1 or (given.ndim == 1 and given.size != q.shape[1]):
         raise ValueError(
             f"prior must be one number or {q.shape[1]} of them, one per task, "
             f"found shape {given.shape}"
         )
-    _require_unit("prior", given)
+    _check_unit("prior", given)
     return q, chosen, np.array(np.broadcast_to(given, q.shape[1]))
 
 
@@ -244,11 +244,11 @@ def _qualities(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = array_of(name, values, np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list of qualities, found {array.ndim} axes")
-    _require_unit(name, array)
+    _check_unit(name, array)
     return array
 
 
-def _require_unit(name: str, values: NDArray[np.float64]) -> None:
+def _check_unit(name: str, values: NDArray[np.float64]) -> None:
     wrong = ~((values >= 0.0) & (values <= 1.0))
     if wrong.any():
         where = np.unravel_index(int(np.argmax(wrong)), values.shape)

@@ -14,17 +14,17 @@ from crowd_tvcs.answers.columns import (
     TRUTH,
     WORKER,
     Column,
+    check_any_rows,
     describe_columns,
     find,
     open_table,
-    require_rows,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.gold import UNKNOWN, Gold
 from crowd_tvcs.answers.names import sort_classes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.answers.times import read_times, time_columns
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.spreadsheet import shield
 from tvcs_core.files.tables import Table, write_table
 
@@ -45,7 +45,7 @@ def read_answers(
     classes: Sequence[str] | None = None,
     *,
     also: Sequence[str] = (),
-    keep: str | None = None,
+    duplicates: str | None = None,
     times: bool = False,
     besides: Sequence[str] = (),
     leave_out_missing: bool = False,
@@ -64,7 +64,7 @@ def read_answers(
         Allowed labels; None for those that occur.
     also
         Labels allowed in addition to those that occur, such as those of gold tasks.
-    keep
+    duplicates
         Rule for duplicate answers of a worker to a task: ``"first"``, ``"last"`` or ``"majority"``
         (see `crowd_tvcs.answers.duplicates`); None refuses duplicates.
     times
@@ -84,7 +84,7 @@ def read_answers(
     """
     table = open_table(path)
     at = find(table, [TASK, WORKER, ANSWER])
-    require_rows(table)
+    check_any_rows(table)
     more = time_columns(table) if times else []
     more += [(Column(name), j) for j, name in enumerate(table.rows[0]) if name.lower() in besides]
     columns = [TASK, WORKER, ANSWER, *(column for column, _ in more)]
@@ -95,12 +95,12 @@ def read_answers(
     task, worker, label = *checked.names, checked.label
     tasks, task_of = task.sorted()
     workers, worker_of = worker.sorted()
-    deduplicated = deduplicate(table, checked, keep)
+    deduplicated = deduplicate(table, checked, duplicates)
     when, seconds = read_times(table) if times else (None, None)
     found = sort_classes((*label.names, *also)) if classes is None else tuple(classes)
     if len(found) < 2:
         raise table.error(
-            f"must have at least two different labels, found only {shown(found[0])}; name the "
+            f"must have at least two different labels, found only {quoted(found[0])}; name the "
             "classes there may be",
             column=at[2],
         )
@@ -150,7 +150,7 @@ def read_gold(
     """
     table = open_table(path)
     at = find(table, [TASK, TRUTH])
-    require_rows(table)
+    check_any_rows(table)
     layout = describe_columns(table, [TASK, TRUTH], at)
     checked = check_rows(
         table,
@@ -191,9 +191,9 @@ def _refuse_two_labels(table: Table, column: int, checked: CheckedRows) -> None:
     k = int(np.argmax(other))
     r, b = int(rows[k]), int(before[k])
     raise table.error(
-        f"the gold label of task {shown(task.names[task.codes[r]])} is "
-        f"{shown(label.names[label.codes[r]])} here and "
-        f"{shown(label.names[label.codes[b]])} in line {table.lines[b + 1]}"
+        f"the gold label of task {quoted(task.names[task.codes[r]])} is "
+        f"{quoted(label.names[label.codes[r]])} here and "
+        f"{quoted(label.names[label.codes[b]])} in line {table.lines[b + 1]}"
         + (f", and so {many} tasks have several" if many > 1 else "")
         + "; a gold task has one right label: delete the rows that are wrong, or all rows of a "
         "task of which several labels are right",
@@ -212,7 +212,7 @@ def _refuse_other_labels(
         return
     others = [k for k, name in enumerate(label.names) if name not in known]
     r = int(np.argmax(np.isin(label.codes, others) & checked.counts))
-    names, found = listed(classes, shown), shown(label.names[label.codes[r]])
+    names, found = joined(classes, quoted), quoted(label.names[label.codes[r]])
     raise table.error(
         f"must be one of the classes {names}, found {found}; write one of them, or name {found} "
         "too where the classes are named",

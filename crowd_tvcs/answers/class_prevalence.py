@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
-from tvcs_core.files.shown import listed, plain, shown
+from tvcs_core.files.display import joined, quoted, unquoted
 from tvcs_core.files.spreadsheet import shield
 
 STRENGTH = 5.0  # gold tasks added to each class; chosen on six public sets (docs/answers.md)
@@ -56,7 +56,7 @@ def format_prevalence(classes: Sequence[str], shares: ArrayLike) -> str:
     pairs = zip(classes, np.asarray(shares, dtype=np.float64).tolist(), strict=True)
     order = sorted(pairs, key=lambda pair: -pair[1])
     words = [
-        f"{plain(name)} " + f"{share:.2f}".removeprefix("0") for name, share in order[:MAX_SHOWN]
+        f"{unquoted(name)} " + f"{share:.2f}".removeprefix("0") for name, share in order[:MAX_SHOWN]
     ]
     more = len(order) - MAX_SHOWN
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")
@@ -83,7 +83,7 @@ def read_prevalence(path: str | Path) -> dict[str, float]:
     out = {name: values[r - 1] for name, r in rows_by_name(table, label, checked=False).items()}
     for r, value in enumerate(values, start=1):
         if not 0.0 <= value <= 1.0:
-            found = plain(table.rows[r][share])
+            found = unquoted(table.rows[r][share])
             raise table.error(f"must be a share in [0, 1], found {found}", r, share)
     if abs(sum(out.values()) - 1.0) > 1e-6:
         raise table.error(f"the shares must add up to 1, they add up to {sum(out.values()):.6g}")
@@ -120,7 +120,7 @@ def warn_unused_classes(used: Collection[str], gold: Mapping[str, str]) -> list[
     for name in sorted(set(gold.values()) - set(used)):
         tasks = sorted(task for task, label in gold.items() if label == name)
         whose = f"only gold task {tasks[0]!r} has" if len(tasks) == 1 else (
-            f"{len(tasks)} gold tasks ({listed(tasks, shown)}) have"
+            f"{len(tasks)} gold tasks ({joined(tasks, quoted)}) have"
         )  # fmt: skip
         out.append(
             f"warning: {whose} the label {name!r}, which no answer has; it counts as a class. If "

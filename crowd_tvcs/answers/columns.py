@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
@@ -58,7 +58,7 @@ KIND = Column("kind")  # stratum of tasks with the same worker qualities
 def open_table(path: str | Path) -> Table:
     """Read a table whose rows have as many cells as its header."""
     table = read_table(path)
-    table.require_rectangle()
+    table.check_rectangle()
     return table
 
 
@@ -84,7 +84,7 @@ def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
         if len(at) != 1:
             found = [table.rows[0][j] for j in at] or table.rows[0]
             do = "; keep one of them" if at else _header_hint(table, columns)
-            what = f"must have one column {column}, found {listed(found)}{hint}"
+            what = f"must have one column {column}, found {joined(found)}{hint}"
             raise table.error(what + (do or f"; name one {column.name}"), 0)
         out += at
     return out
@@ -105,11 +105,11 @@ def refuse_others(table: Table, columns: Sequence[Column]) -> None:
         if not any(column.matches(header) for column in columns):
             names = ", ".join(column.name for column in columns)
             raise table.error(
-                f"the columns may be {names}, found {shown(header)}; delete or rename it", 0, j
+                f"the columns may be {names}, found {quoted(header)}; delete or rename it", 0, j
             )
 
 
-def require_rows(table: Table, what: str = "a row") -> None:
+def check_any_rows(table: Table, what: str = "a row") -> None:
     """Refuse a table without rows below the header."""
     if len(table.rows) < 2:
         raise table.error(f"must have {what} below the header, found none")
@@ -118,14 +118,14 @@ def require_rows(table: Table, what: str = "a row") -> None:
 def describe_columns(table: Table, columns: Sequence[Column], at: Sequence[int]) -> str:
     """Describe how the columns of a table were interpreted, and which were ignored."""
     headers = table.rows[0]
-    out = f"{table.layout}, " + ", ".join(
+    out = f"{table.layout}, columns " + ", ".join(
         column.name
         if headers[j].lower() == column.name
-        else f"{shown(headers[j])} for {column.name}"
+        else f"{quoted(headers[j])} for {column.name}"
         for column, j in zip(columns, at, strict=True)
     )
     ignored = [header or "(unnamed)" for j, header in enumerate(headers) if j not in at]
-    return out + (f"; ignored columns: {listed(ignored)}" if ignored else "")
+    return out + (f"; ignored columns: {joined(ignored)}" if ignored else "")
 
 
 def names_in(
@@ -154,7 +154,7 @@ def names_in(
             raise table.error(describe_fault(fault, name, kind, of_answers=False), r, column)
         if known is not None and name not in known:
             raise table.error(
-                f"must be a {kind} of the quality table, found {shown(name)}", r, column
+                f"must be a {kind} of the quality table, found {quoted(name)}", r, column
             )
         yield r, name
 
@@ -172,7 +172,7 @@ def rows_by_name(
     for r, name in names_in(table, column, kind, known, checked=checked):
         if name in out:
             line = table.lines[out[name]]
-            raise table.error(f"{shown(name)} is there already, in line {line}", r, column)
+            raise table.error(f"{quoted(name)} is there already, in line {line}", r, column)
         out[name] = r
     return out
 
@@ -246,7 +246,7 @@ def read_task_names(path: Path) -> list[str]:
         raise DataError("must name a task, found none", path=path)
     for name, times in Counter(names).items():
         if times > 1:
-            raise DataError(f"{shown(name)} is there twice", path=path)
+            raise DataError(f"{quoted(name)} is there twice", path=path)
     return names
 
 
@@ -254,9 +254,9 @@ def read_count(table: Table, row: int, column: int) -> int:
     """Read a cap or a minimum."""
     cell = table.rows[row][column]
     if not (cell.isascii() and cell.isdigit()):
-        raise table.error(f"must be an integer >= 0, found {shown(cell)}", row, column)
+        raise table.error(f"must be an integer >= 0, found {quoted(cell)}", row, column)
     if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
-        raise table.error(f"must be at most {MAX_COUNT}, found {shown(cell)}", row, column)
+        raise table.error(f"must be at most {MAX_COUNT}, found {quoted(cell)}", row, column)
     return int(cell)
 
 
@@ -265,12 +265,12 @@ def read_cost(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value < math.inf:
-        what = f"must be a finite number >= 0, found {shown(cell)}{number_hint(cell)}"
+        what = f"must be a finite number >= 0, found {quoted(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
     if value and not COST_RANGE[0] <= value < COST_RANGE[1]:
         raise table.error(
             f"must be 0, or from {COST_RANGE[0]:.6f} to below {COST_RANGE[1]:.0f}, "
-            f"found {shown(cell)}",
+            f"found {quoted(cell)}",
             row,
             column,
         )
@@ -290,7 +290,7 @@ def read_probability(table: Table, row: int, column: int) -> float:
     cell = table.rows[row][column]
     value = _number(cell)
     if not 0.0 <= value <= 1.0:
-        what = f"must be a probability in [0, 1], found {shown(cell)}{number_hint(cell)}"
+        what = f"must be a probability in [0, 1], found {quoted(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
     return value
 
@@ -333,12 +333,12 @@ def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
     return rows
 
 
-def require_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
+def check_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
     """Refuse a worker without a cost if others have one, so that none counts as free by mistake."""
     free = [name for name in workers if "cost" not in rows.get(name, {})]
     if free and any("cost" in row for row in rows.values()):
         raise DataError(
-            f"every worker must have a cost, found none for {shown(free[0])}", path=path
+            f"every worker must have a cost, found none for {quoted(free[0])}", path=path
         )
 
 

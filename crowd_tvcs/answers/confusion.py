@@ -18,7 +18,7 @@ from crowd_tvcs.answers.columns import (
 )
 from tvcs_core.files.spreadsheet import unshield
 
-COLUMNS = (WORKER, Column("label"), Column("answer"), Column("chance"))
+COLUMNS = (WORKER, Column("label"), Column("answer"), Column("probability"))
 
 
 def read_confusion(
@@ -27,8 +27,9 @@ def read_confusion(
     """Read one confusion matrix per worker: the classes, and an array of (worker, label, answer).
 
     The table has one row for every worker, true label and answer, in any order, with the columns
-    `worker`, `label`, `answer` and `chance`, as `crowd-tvcs quality --per-class` writes them. The
-    classes are the names in `label` and `answer`, sorted. Workers outside `workers` are left out.
+    `worker`, `label`, `answer` and `probability`, as `crowd-tvcs quality --per-class` writes them.
+    The classes are the names in `label` and `answer`, sorted. Workers outside `workers` are left
+    out.
 
     Raises
     ------
@@ -37,7 +38,7 @@ def read_confusion(
     """
     table = open_table(path)
     refuse_others(table, COLUMNS)
-    at_worker, at_label, at_answer, at_chance = find(table, COLUMNS)
+    at_worker, at_label, at_answer, at_probability = find(table, COLUMNS)
     rows = [[unshield(cell) for cell in row] for row in table.rows[1:]]
     classes = tuple(sorted({row[at] for row in rows for at in (at_label, at_answer)}))
     if len(classes) < 2:
@@ -49,11 +50,13 @@ def read_confusion(
     row_of = {name: i for i, name in enumerate(workers)}
     class_of = {name: k for k, name in enumerate(classes)}
     out = np.full((len(row_of), len(classes), len(classes)), np.nan)
-    for r, (row, chance) in enumerate(
-        zip(rows, table.numbers(1, [at_chance])[:, 0].tolist(), strict=True), start=1
+    for r, (row, probability) in enumerate(
+        zip(rows, table.numbers(1, [at_probability])[:, 0].tolist(), strict=True), start=1
     ):
-        if not 0.0 <= chance <= 1.0:
-            raise table.error(f"a chance must be in [0, 1], found {chance}", r, at_chance)
+        if not 0.0 <= probability <= 1.0:
+            raise table.error(
+                f"a probability must be in [0, 1], found {probability}", r, at_probability
+            )
         if row[at_worker] not in row_of:
             continue
         place = row_of[row[at_worker]], class_of[row[at_label]], class_of[row[at_answer]]
@@ -63,7 +66,7 @@ def read_confusion(
                 r,
                 at_answer,
             )
-        out[place] = chance
+        out[place] = probability
     missing = np.isnan(out)
     if missing.any():
         i, y, k = np.argwhere(missing)[0]
@@ -77,7 +80,7 @@ def read_confusion(
     if wrong.any():
         i, y = np.argwhere(wrong)[0]
         raise table.error(
-            f"the chances of {workers[i]!r} where {classes[y]!r} is true must add up to 1, they "
-            f"add up to {sums[i, y]:.6g}", 0,
+            f"the probabilities of {workers[i]!r} where {classes[y]!r} is true must add up to 1, "
+            f"they add up to {sums[i, y]:.6g}", 0,
         )  # fmt: skip
     return classes, out

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from crowd_tvcs.answers.checked_rows import CheckedRows
 from crowd_tvcs.answers.coded import first_duplicate
 from crowd_tvcs.answers.values import AS_TEXT, DIGITS, truncated_numbers
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import Table
 
 DUPLICATE_RULES = ("first", "last", "majority")
@@ -39,11 +39,11 @@ class Deduplicated:
     description: str = ""
 
 
-def require_keep(keep: str | None) -> None:
+def check_duplicates(duplicates: str | None) -> None:
     """Refuse a rule that is not in `DUPLICATE_RULES`; None stands for refusing duplicates."""
-    if keep is not None and keep not in DUPLICATE_RULES:
+    if duplicates is not None and duplicates not in DUPLICATE_RULES:
         *others, last = DUPLICATE_RULES
-        raise ValueError(f"keep must be {', '.join(others)} or {last}, found {keep!r}")
+        raise ValueError(f"duplicates must be {', '.join(others)} or {last}, found {duplicates!r}")
 
 
 def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
@@ -60,14 +60,15 @@ def remedy(pairs: int, *names: tuple[Collection[str], str]) -> str:
     for known, name in names:
         if name in truncated_numbers(known):
             return (
-                f"{shown(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
+                f"{quoted(name)} has lost the digits after the {DIGITS}th, as a spreadsheet cuts "
                 f"them, so different ones share it; {AS_TEXT}"
             )
     many = f"{pairs} pairs have duplicates" if pairs > 1 else "it is the only such pair"
-    return f"{many}; --keep first, last or majority (keep= in Python) keeps one answer of each"
+    option = "--duplicates first, last or majority (duplicates= in Python)"
+    return f"{many}; {option} keeps one answer of each"
 
 
-def keep_one(keys: NDArray[np.int64], labels: ArrayLike, keep: str) -> NDArray[np.intp]:
+def keep_one(keys: NDArray[np.int64], labels: ArrayLike, duplicates: str) -> NDArray[np.intp]:
     """Choose one row of every key; return the indices of the rows kept, ascending.
 
     Parameters
@@ -76,7 +77,7 @@ def keep_one(keys: NDArray[np.int64], labels: ArrayLike, keep: str) -> NDArray[n
         Key of the pair that every row answers.
     labels
         Label of every row.
-    keep
+    duplicates
         One of `DUPLICATE_RULES`.
 
     Examples
@@ -84,14 +85,14 @@ def keep_one(keys: NDArray[np.int64], labels: ArrayLike, keep: str) -> NDArray[n
     >>> keep_one(np.array([7, 7, 8, 7]), ["a", "b", "a", "b"], "majority").tolist()
     [1, 2]
     """
-    require_keep(keep)
+    check_duplicates(duplicates)
     if keys.size == 0:
         return np.empty(0, dtype=np.intp)
     order = np.argsort(keys, kind="stable")
     begins = np.flatnonzero(np.r_[True, np.diff(keys[order]) != 0])
     ends = np.r_[begins[1:], keys.size]
-    out = order[begins] if keep != "last" else order[ends - 1]
-    if keep == "majority":
+    out = order[begins] if duplicates != "last" else order[ends - 1]
+    if duplicates == "majority":
         words = np.asarray(labels)
         for k in np.flatnonzero(ends - begins > 1).tolist():
             rows = order[begins[k] : ends[k]].tolist()
@@ -105,8 +106,8 @@ def most_frequent(labels: Sequence[Hashable]) -> int:
     return max(range(len(labels)), key=lambda k: (times[labels[k]], -k))
 
 
-def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> Deduplicated:
-    """Keep one answer of every pair of a table, by the rule `keep`; None refuses duplicates.
+def deduplicate(table: Table, checked: CheckedRows, duplicates: str | None = None) -> Deduplicated:
+    """Keep one answer of every pair of a table, by the rule `duplicates`; None refuses duplicates.
 
     Invalid rows are not kept.
 
@@ -115,7 +116,7 @@ def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> 
     DataError
         Naming the first duplicate pair with both lines, the number of such pairs, and the remedy.
     """
-    require_keep(keep)
+    check_duplicates(duplicates)
     task, worker = checked.names
     keys = task.codes.astype(np.int64) * len(worker.names) + worker.codes
     keys = np.where(checked.counts, keys, -1 - np.arange(keys.size))  # no two that do not count
@@ -124,32 +125,34 @@ def deduplicate(table: Table, checked: CheckedRows, keep: str | None = None) -> 
         return Deduplicated(np.flatnonzero(checked.counts))
     pairs, times = np.unique(keys, return_counts=True)
     repeated = pairs[times > 1]
-    if keep is None:
+    if duplicates is None:
         row, before = twice
         names = worker.names[worker.codes[row]], task.names[task.codes[row]]
         raise table.error(
-            f"every pair must be answered once, but worker {shown(names[0])} answered task "
-            f"{shown(names[1])} in line {table.lines[before + 1]} already; "
+            f"every pair must be answered once, but worker {quoted(names[0])} answered task "
+            f"{quoted(names[1])} in line {table.lines[before + 1]} already; "
             f"{remedy(repeated.size, (worker.names, names[0]), (task.names, names[1]))}",
             row + 1,
         )
     of_repeated = np.flatnonzero(np.isin(keys, repeated))
-    rows = keep_one(keys, checked.label.codes, keep)
+    rows = keep_one(keys, checked.label.codes, duplicates)
     rows = rows[checked.counts[rows]]
     first = [of_repeated[keys[of_repeated] == key].tolist() for key in _first_keys(keys, repeated)]
     examples = "; ".join(
-        f"{shown(worker.names[worker.codes[at[0]]])} on {shown(task.names[task.codes[at[0]]])}, "
+        f"{quoted(worker.names[worker.codes[at[0]]])} on {quoted(task.names[task.codes[at[0]]])}, "
         f"lines {', '.join(str(table.lines[row + 1]) for row in at[:5])}"
         for at in first
     )
-    return Deduplicated(rows, describe_duplicates(repeated.size, of_repeated.size, keep, examples))
+    return Deduplicated(
+        rows, describe_duplicates(repeated.size, of_repeated.size, duplicates, examples)
+    )
 
 
-def describe_duplicates(pairs: int, answers: int, keep: str, examples: str) -> str:
+def describe_duplicates(pairs: int, answers: int, duplicates: str, examples: str) -> str:
     """Describe the number of duplicate pairs, and which answers were kept."""
     return (
         f"{pairs} pair{'s' if pairs > 1 else ''} answered more than once, {answers} answers: kept "
-        f"the {keep} of each ({examples}{'; ...' if pairs > EXAMPLES else ''})"
+        f"the {duplicates} of each ({examples}{'; ...' if pairs > EXAMPLES else ''})"
     )
 
 

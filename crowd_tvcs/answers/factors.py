@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowd_tvcs.answers.names import require_names
+from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.quality import Quality
 
 Bools = NDArray[np.bool_]
@@ -53,7 +53,7 @@ class Factors:
         excluded: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         names, of_task = tuple(tasks), np.asarray(kind)
-        require_names("tasks", names)
+        check_names("tasks", names)
         if of_task.dtype.kind not in "iu" or of_task.shape != (len(names),):
             raise ValueError(
                 f"kind must be {len(names)} integers, one per task, found {of_task.dtype} of "

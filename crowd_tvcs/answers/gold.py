@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.names import encode, require_labels, require_names, sort_classes
-from tvcs_core.arguments import require_kind
-from tvcs_core.files.shown import listed, shown
+from crowd_tvcs.answers.names import check_labels, check_names, encode, sort_classes
+from tvcs_core.arguments import check_type
+from tvcs_core.files.display import joined, quoted
 
 UNKNOWN = -1
 
@@ -49,9 +49,9 @@ class Gold:
         layout: str = "",
         seen_once: Mapping[str, int] | None = None,
     ) -> None:
-        require_kind("labels", labels, Mapping)
+        check_type("labels", labels, Mapping)
         own = dict(labels)
-        require_names("gold tasks", tuple(own))
+        check_names("gold tasks", tuple(own))
         for task, label in own.items():
             if not isinstance(label, str) or not label:
                 raise TypeError(
@@ -59,14 +59,14 @@ class Gold:
                     "tasks whose label is missing"
                 )
         if classes is None:
-            require_labels("labels of gold", list(own.values()))
-        names = require_names("classes", sort_classes(own.values()) if classes is None else classes)
+            check_labels("labels of gold", list(own.values()))
+        names = check_names("classes", sort_classes(own.values()) if classes is None else classes)
         encode("label", list(dict.fromkeys(own.values())), names)
         object.__setattr__(self, "labels", own)
         object.__setattr__(self, "classes", names)
         object.__setattr__(self, "layout", layout)
         if seen_once is not None:
-            require_kind("seen_once", seen_once, Mapping)
+            check_type("seen_once", seen_once, Mapping)
         object.__setattr__(self, "seen_once", dict(seen_once or {}))
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class Gold:
                 if label not in code_of:
                     raise ValueError(
                         f"the gold label of task {task!r} is {label!r}, which is none of the "
-                        f"classes {listed(classes, shown)}"
+                        f"classes {joined(classes, quoted)}"
                     )
                 out[j] = code_of[label]
         return out

@@ -25,8 +25,8 @@ from crowd_tvcs.answers.values import (
     numeric_labels,
     truncated_numbers,
 )
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
 
 MAX_GROUPS_SHOWN = 3  # in a message
 _WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
@@ -55,21 +55,21 @@ def review_labels(path: Path, gold: Gold, used: Collection[str]) -> list[str]:
         )
         if meant:
             raise DataError(
-                f"class {shown(name)} occurs once in gold and in no answer; did you mean "
-                f"{listed(meant, shown)}? If not, keep it by naming all classes with --classes",
+                f"class {quoted(name)} occurs once in gold and in no answer; did you mean "
+                f"{joined(meant, quoted)}? If not, keep it by naming all classes with --classes",
                 path=path,
                 line=line,
             )
     known = set(gold.labels.values())
     if min(len(known), len(used)) > 1 and known.isdisjoint(used):
-        here, there = (listed(sort_classes(names), shown) for names in (known, used))
+        here, there = (joined(sort_classes(names), quoted) for names in (known, used))
         raise DataError(
             f"gold and answers have no label in common: gold has {here}, answers have {there}; use "
             "the same labels, or name all classes with --classes",
             path=path,
         )
     out = [
-        f"note: class {shown(name)} occurs once in gold, in {path}:{line}; one task is too few to "
+        f"note: class {quoted(name)} occurs once in gold, in {path}:{line}; one task is too few to "
         "estimate a class. If it is a mistake, correct it, or name the labels with --classes"
         for name, line in sorted(gold.seen_once.items(), key=lambda item: item[1])
         if name in used
@@ -131,14 +131,14 @@ def warn_similar_names(kind: str, names: Collection[str]) -> list[str]:
         out.append(f"warning: so do {len(groups) - MAX_GROUPS_SHOWN} more groups of {kind}s")
     if cut := truncated_numbers(names):
         out.append(
-            f"warning: the {kind}s {listed(cut, shown)} have only zeros after the {DIGITS}th "
+            f"warning: the {kind}s {joined(cut, quoted)} have only zeros after the {DIGITS}th "
             f"digit, as a spreadsheet leaves them, so that different {kind}s may share a name; "
             f"{AS_TEXT}"
         )
     if dates := [name for name in names if is_date(name)]:
         out.append(
-            f"warning: the {kind}s {listed(dates, shown)} are dates; if a spreadsheet made them of "
-            f"names such as 2-3 or MAR2, {AS_TEXT}"
+            f"warning: the {kind}s {joined(dates, quoted)} are dates; if a spreadsheet made them "
+            f"of names such as 2-3 or MAR2, {AS_TEXT}"
         )
     if missing := [name for name in names if name in MAY_BE_NAMES]:
         out.append(
@@ -164,7 +164,7 @@ def warn_odd_labels(used: Collection[str]) -> list[str]:
     out = []
     if dates := [name for name in used if is_date(name)]:
         out.append(
-            f"warning: the labels {listed(dates, shown)} are dates; if a spreadsheet made them of "
+            f"warning: the labels {joined(dates, quoted)} are dates; if a spreadsheet made them of "
             f"labels such as 2-3 or MAR2, {AS_TEXT}"
         )
     if len(used) <= MAX_NUMERIC_CLASSES:
@@ -197,9 +197,9 @@ def _groups(names: Iterable[str], key: Callable[[str], Hashable]) -> list[list[s
 def _and(names: Sequence[str], times: Collection[str]) -> str:
     """Join names, with the number of answers of each if it is known."""
     every = [
-        shown(name) + (f" ({times[name]})" if isinstance(times, Mapping) else "") for name in names
+        quoted(name) + (f" ({times[name]})" if isinstance(times, Mapping) else "") for name in names
     ]
-    return listed(every, str) if len(every) > 2 else " and ".join(every)
+    return joined(every, str) if len(every) > 2 else " and ".join(every)
 
 
 def _normalized_name(text: str) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.values import IF_CLASS, describe_fault, find_label_faults, find_name_fault
 from tvcs_core.arguments import array_of, items_of
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 IN_PYTHON = "if it is a class, name every class with classes="
 
@@ -29,14 +29,14 @@ def encode(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray[np.
     for name in names:
         if name not in code_of:
             what = "class" if kind == "label" else kind
-            there = listed(known, shown)
+            there = joined(known, quoted)
             raise ValueError(
                 f"{kind} {name!r} is unknown; every {kind} must be a {what} of {there}"
             )
     return np.array([code_of[name] for name in names], dtype=np.int64)
 
 
-def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
+def check_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return names as a tuple, refusing one that is empty, not text, or repeated.
 
     For tasks and workers, words that programs write for a missing name are refused too. Class names
@@ -45,18 +45,18 @@ def require_names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     out = items_of(kind, names)
     if not out:
         raise ValueError(f"{kind} must hold at least one name, found none")
-    require_texts(kind, out)
+    check_texts(kind, out)
     for i, name in enumerate(out) if kind != "classes" else ():
         if fault := find_name_fault(name):
             what = describe_fault(fault, name, kind.removesuffix("s"), of_answers=False)
             raise ValueError(f"{kind}[{i}] {what}")
     if len(set(out)) < len(out):
         repeated = sorted(name for name, times in Counter(out).items() if times > 1)
-        raise ValueError(f"{kind} must differ, found more than once: {listed(repeated, shown)}")
+        raise ValueError(f"{kind} must differ, found more than once: {joined(repeated, quoted)}")
     return out
 
 
-def require_texts(kind: str, names: Sequence[object]) -> None:
+def check_texts(kind: str, names: Sequence[object]) -> None:
     """Refuse a name that is empty or not text."""
     for i, name in enumerate(names):
         if not isinstance(name, str) or not name:
@@ -66,24 +66,24 @@ def require_texts(kind: str, names: Sequence[object]) -> None:
             )
 
 
-def require_labels(kind: str, labels: Sequence[str]) -> None:
+def check_labels(kind: str, labels: Sequence[str]) -> None:
     """Refuse labels that are not text, and words that programs write for a missing one.
 
     For labels without named classes; see `crowd_tvcs.answers.values`.
     """
-    require_texts(kind, labels)
+    check_texts(kind, labels)
     for label, fault in find_label_faults(dict.fromkeys(labels)).items():
         what = describe_fault(fault, label, "label", of_answers=False).replace(IF_CLASS, IN_PYTHON)
         raise ValueError(f"{kind} {what}")
 
 
-def require_classes(classes: Sequence[str]) -> None:
+def check_classes(classes: Sequence[str]) -> None:
     """Refuse fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(f"classes must be at least two, found only {classes[0]!r}")
 
 
-def require_codes(
+def check_codes(
     name: str, codes: ArrayLike, names: tuple[str, ...], size: int
 ) -> NDArray[np.int64]:
     """Return a vector of `size` indices into `names`, refusing anything else."""

@@ -15,17 +15,17 @@ from crowd_tvcs.answers.columns import (
     TASK,
     WORKER,
     Column,
+    check_any_rows,
     find,
     names_in,
     open_table,
-    require_rows,
 )
 from crowd_tvcs.answers.label_typos import warn_similar_names
-from crowd_tvcs.answers.names import require_names
+from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
+from tvcs_core.files.display import joined, quoted, unquoted
 from tvcs_core.files.input_size import refuse_cells
-from tvcs_core.files.shown import listed, plain, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
@@ -71,7 +71,7 @@ class Quality:
         tasks: Sequence[str],
         allowed: ArrayLike | None = None,
     ) -> None:
-        names = (require_names("workers", workers), require_names("tasks", tasks))
+        names = (check_names("workers", workers), check_names("tasks", tasks))
         shape = (len(names[0]), len(names[1]))
         array = array_of("values", values, np.float64)
         if array.shape != shape:
@@ -195,7 +195,7 @@ def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:
     if quality.allowed is not None:
         layout += f", {int(quality.allowed.sum())} of {quality.allowed.size} pairs listed"
     if ignored:
-        layout += f"; ignored columns: {listed(ignored)}"
+        layout += f"; ignored columns: {joined(ignored)}"
     for kind, names in (("worker", quality.workers), (of.name, quality.tasks)):
         layout += "".join(f"; {line}" for line in warn_similar_names(kind, names))
     return QualityFile(quality, layout)
@@ -206,13 +206,13 @@ def _from_wide(table: Table, of: str) -> Quality:
     if not WORKER.matches(header[0]):
         raise table.error(
             f"the first column must be 'worker' (one row per worker, one column per {of}), or the "
-            f"columns must be worker, {of}, quality; found {shown(header[0])}",
+            f"columns must be worker, {of}, quality; found {quoted(header[0])}",
             row=0,
             column=0,
         )
     if len(header) < 2:
         raise table.error(f"must have a column for every {of} after 'worker'", row=0)
-    require_rows(table, "a row of values")
+    check_any_rows(table, "a row of values")
     tasks = [unshield(cell) for cell in header[1:]]
     workers = [name for _, name in names_in(table, 0)]
     for j, task in enumerate(tasks):
@@ -235,7 +235,7 @@ def _from_wide(table: Table, of: str) -> Quality:
                 row.index(""),
             )
     values = table.numbers(1, columns)
-    _require_unit(table, values, columns)
+    _check_unit(table, values, columns)
     return Quality(values, workers, tasks)
 
 
@@ -243,11 +243,11 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     name = of.name
     hint = f"; a long table has worker, {name}, quality, a wide one 'worker' and one column per "
     at = find(table, [WORKER, of, QUALITY], hint + name)
-    require_rows(table, "a row of values")
+    check_any_rows(table, "a row of values")
     worker, task = encode_columns(table, at[:2])
     given = table.numbers(1, at[2:])
     _refuse_repeated_pairs(table, worker, task)
-    _require_unit(table, given, at[2:])
+    _check_unit(table, given, at[2:])
     refuse_cells(table.path, len(worker.names), len(task.names), BYTES_OF_A_PAIR)
     values = np.full((len(worker.names), len(task.names)), UNINFORMATIVE)
     values[worker.codes, task.codes] = given[:, 0]
@@ -284,7 +284,7 @@ def _refuse_repeated(
         where.setdefault(key, []).append(i)
     repeated = [at for at in where.values() if len(at) > 1]
     named = [
-        f"{shown(labels[at[0]] if labels else str(keys[at[0]]))} "
+        f"{quoted(labels[at[0]] if labels else str(keys[at[0]]))} "
         f"({', '.join(places[i] for i in at[:MAX_LISTED])})"
         for at in repeated[:MAX_LISTED]
     ]
@@ -292,11 +292,11 @@ def _refuse_repeated(
     raise table.error(f"every {kind} must occur once; repeated: {', '.join(named)}{more}")
 
 
-def _require_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:
+def _check_unit(table: Table, values: NDArray[np.float64], columns: Sequence[int]) -> None:
     wrong = (values < 0.0) | (values > 1.0)
     if wrong.any():
         i, k = np.unravel_index(int(np.argmax(wrong)), values.shape)
-        found = plain(table.rows[int(i) + 1][columns[int(k)]])
+        found = unquoted(table.rows[int(i) + 1][columns[int(k)]])
         hundredths = "; of percent write hundredths, .9 for 90" if values.max() > 2.0 else ""
         raise table.error(
             f"a quality must be in [0, 1], found {found}{hundredths}", int(i) + 1, columns[int(k)]

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.names import (
+    check_classes,
+    check_codes,
+    check_labels,
+    check_names,
+    check_texts,
     encode,
-    require_classes,
-    require_codes,
-    require_labels,
-    require_names,
-    require_texts,
     sort_classes,
 )
-from crowd_tvcs.answers.times import require_times
+from crowd_tvcs.answers.times import check_times
 from tvcs_core.arguments import array_of
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ class Answers:
             ("label", classes, label_of),
         ):
             plural = "classes" if kind == "label" else f"{kind}s"
-            names = require_names(plural, given)
+            names = check_names(plural, given)
             object.__setattr__(self, plural, names)
-            object.__setattr__(self, f"{kind}_of", require_codes(f"{kind}_of", codes, names, size))
+            object.__setattr__(self, f"{kind}_of", check_codes(f"{kind}_of", codes, names, size))
         object.__setattr__(self, "layout", layout)
-        object.__setattr__(self, "when", require_times("when", when, size))
-        object.__setattr__(self, "seconds", require_times("seconds", seconds, size))
-        require_classes(self.classes)
+        object.__setattr__(self, "when", check_times("when", when, size))
+        object.__setattr__(self, "seconds", check_times("seconds", seconds, size))
+        check_classes(self.classes)
         self._refuse_pairs_twice()
 
     @classmethod
@@ -121,11 +121,11 @@ class Answers:
         listed = list(rows)
         of_task, of_worker, of_label = ([row[k] for row in listed] for k in range(3))
         if tasks is None:
-            require_texts("tasks", of_task)
+            check_texts("tasks", of_task)
         if workers is None:
-            require_texts("workers", of_worker)
+            check_texts("workers", of_worker)
         if classes is None:
-            require_labels("labels", of_label)
+            check_labels("labels", of_label)
         task_names = tuple(sorted(set(of_task)) if tasks is None else tasks)
         worker_names = tuple(sorted(set(of_worker)) if workers is None else workers)
         class_names = tuple(sort_classes(of_label) if classes is None else classes)

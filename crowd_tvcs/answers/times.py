@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.columns import Column, find
 from tvcs_core.arguments import array_of
+from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
 WHEN = Column("answered_at", ("time", "timestamp"))
@@ -67,15 +67,17 @@ def parse_time(value: object, now: float | None = None) -> float:
     if math.isnan(seconds):
         raise ValueError(
             "must be a time such as 2026-03-01T12:30:00Z, or seconds since 1970, found "
-            f"{shown(value)}"
+            f"{quoted(value)}"
         )
     if seconds >= MIN_MILLISECONDS:
         raise ValueError(
-            f"must be seconds since 1970, found {shown(value)}, which looks like milliseconds"
+            f"must be seconds since 1970, found {quoted(value)}, which looks like milliseconds"
         )
     if seconds < YEAR_2000 or seconds > (time.time() if now is None else now) + CLOCK_TOLERANCE:
         side = "before the year 2000" if seconds < YEAR_2000 else "in the future"
-        raise ValueError(f"must be a time of day and date, found {shown(value)}, which lies {side}")
+        raise ValueError(
+            f"must be a time of day and date, found {quoted(value)}, which lies {side}"
+        )
     return seconds
 
 
@@ -90,9 +92,9 @@ def parse_seconds(value: object) -> float:
     seconds = _number(value)
     if not math.isfinite(seconds):
         comma = number_hint(value) if isinstance(value, str) else ""
-        raise ValueError(f"must be a duration in seconds, found {shown(value)}{comma}")
+        raise ValueError(f"must be a duration in seconds, found {quoted(value)}{comma}")
     if seconds <= 0.0:
-        raise ValueError(f"a duration must be above 0 seconds, found {shown(value)}")
+        raise ValueError(f"a duration must be above 0 seconds, found {quoted(value)}")
     return seconds
 
 
@@ -176,7 +178,7 @@ def read_times(table: Table) -> tuple[Floats | None, Floats | None]:
     return when, seconds
 
 
-def require_times(name: str, values: ArrayLike | None, size: int) -> Floats | None:
+def check_times(name: str, values: ArrayLike | None, size: int) -> Floats | None:
     """Return a checked vector of `size` times or durations, above 0 or NaN; None for none."""
     if values is None:
         return None

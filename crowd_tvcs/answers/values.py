@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 # Missing values of pandas (`na_values` of `pandas.read_csv`, and NaT), with JavaScript's undefined,
 # the NULL of SQL dumps, the point of SAS and Stata, and empty lists of JSON. Case matters: "none"
@@ -186,7 +186,7 @@ def describe_fault(
     must_be = "must be one label" if is_label else f"must be the name of a {kind}"
     if kind == "name" or not text:
         must_be = "must be a name"
-    found = f"found {shown(text)}, which {fault.description}" if text else f"found {empty}"
+    found = f"found {quoted(text)}, which {fault.description}" if text else f"found {empty}"
     many = f" ({times} rows)" if times > 1 else ""
     remedies = [LEAVE_OUT] if of_answers and fault.is_missing else []
     remedies.append(IF_CLASS if is_label and text else _REMEDIES[fault.kind, is_label])
@@ -261,4 +261,4 @@ def _parts(text: str, bar: str) -> list[str]:
 
 
 def _joined(parts: list[str]) -> str:
-    return ", ".join(shown(part) for part in parts[:3]) + (", ..." if len(parts) > 3 else "")
+    return ", ".join(quoted(part) for part in parts[:3]) + (", ..." if len(parts) > 3 else "")

@@ -7,7 +7,7 @@ import numpy as np
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.evidence import DEFAULT_FDR, Flag, p_value_text, significant_flags
 from crowd_tvcs.behaviour.trends import falling_p_value
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 from tvcs_core.streams import stream
 
 MIN_ANSWERS = 10  # of the class, and as many of other classes
@@ -16,7 +16,7 @@ MIN_ANSWERS = 10  # of the class, and as many of other classes
 MIN_FALL = 0.15
 
 
-def confusing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def confusing(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers who are much worse on one class than on their others.
 
     By gold, else by the majority of the others; difficulty shared by all workers is removed. The
@@ -41,13 +41,13 @@ def confusing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
             others = answers.label_of[at[~crowd.agrees[at]]]
             instead = answers.classes[int(np.bincount(others).argmax())] if others.size else ""
             evidence = (
-                f"right on {right} of {n} of class {shown(label)}, the others on "
-                f"{right - beyond[of_class].sum():.0f}; usual wrong answer {shown(instead)}; "
+                f"right on {right} of {n} of class {quoted(label)}, the others on "
+                f"{right - beyond[of_class].sum():.0f}; usual wrong answer {quoted(instead)}; "
                 f"{p_value_text(p)}"
             )
             tested.append(Flag(name, "confuses", n, p, evidence, label))
             if there <= -MIN_FALL and there - elsewhere <= -MIN_FALL:
                 falls.append((name, label))
     return [
-        flag for flag in significant_flags(tested, level) if (flag.worker, flag.other) in set(falls)
+        flag for flag in significant_flags(tested, fdr) if (flag.worker, flag.other) in set(falls)
     ]

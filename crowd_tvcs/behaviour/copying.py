@@ -27,7 +27,7 @@ from crowd_tvcs.behaviour.evidence import (
     prob_at_least,
     significant_flags,
 )
-from tvcs_core.files.shown import plain
+from tvcs_core.files.display import unquoted
 
 PAIR_FDR = 0.01  # false discovery rate: strict, because copying is an accusation
 MIN_TASKS = 6  # tasks with a mistake of the other, answered by both and by two more workers
@@ -39,7 +39,7 @@ CROWD_PSEUDOCOUNT = 10.0  # pseudo-answers of the crowd's habits beside a worker
 MIN_PAIRS = 20  # pairs; with fewer no spread is estimated
 
 
-def copying(crowd: Crowd, level: float = PAIR_FDR) -> list[Flag]:
+def copying(crowd: Crowd, fdr: float = PAIR_FDR) -> list[Flag]:
     """Flag both workers of every pair with more shared mistakes than the tasks explain.
 
     Labels do not reveal the direction; if times are known, the evidence reports who answered later.
@@ -62,9 +62,7 @@ def copying(crowd: Crowd, level: float = PAIR_FDR) -> list[Flag]:
             f"and others answered, expected {least.expected:.1f}; {p_value_text(p)}"
         )
         tested.append(Flag(names[0], "copying", tasks, p, evidence, names[1]))
-    found = [
-        flag for flag in significant_flags(tested, level) if (flag.worker, flag.other) in plain
-    ]
+    found = [flag for flag in significant_flags(tested, fdr) if (flag.worker, flag.other) in plain]
     return [flag for one in found for flag in _flag_both(crowd, one)]
 
 
@@ -184,7 +182,7 @@ def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:
         told = (
             ""
             if after is None
-            else f"; later than {plain(other)} on {after[0]} of {after[1]} tasks"
+            else f"; later than {unquoted(other)} on {after[0]} of {after[1]} tasks"
         )
         out.append(
             Flag(name, flag.kind, flag.answers, flag.p_value, flag.evidence + told, other,

@@ -62,11 +62,11 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     return out
 
 
-def significant_flags(tested: Sequence[Flag], level: float) -> list[Flag]:
-    """Return the tested flags with an adjusted p-value of at most `level`."""
+def significant_flags(tested: Sequence[Flag], fdr: float) -> list[Flag]:
+    """Return the tested flags with an adjusted p-value of at most `fdr`."""
     adjusted = benjamini_hochberg([flag.p_value for flag in tested]).tolist()
     found = [replace(flag, adjusted=p) for flag, p in zip(tested, adjusted, strict=True)]
-    return [flag for flag in found if flag.adjusted <= level]
+    return [flag for flag in found if flag.adjusted <= fdr]
 
 
 def prob_at_least(count: int, chances: Floats) -> float:

@@ -112,7 +112,7 @@ def fast_answer_test(crowd: Crowd) -> tuple[SpeedTest, NDArray[np.bool_]]:
     return SpeedTest(limit, a, a + b, c, c + d, p), fast
 
 
-def too_fast(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def too_fast(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers with many fast answers that are less often right.
 
     Fast workers who are right (by gold, else by the majority of the others) are not flagged.
@@ -139,7 +139,7 @@ def too_fast(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
             f"{int(crowd.is_right[gold].sum())} of {gold.size}; {p_value_text(p)}"
         )
         tested.append(Flag(name, "too fast", mine.size, p, evidence))
-    return significant_flags(tested, level)
+    return significant_flags(tested, fdr)
 
 
 def _fit_two_components(logs: Floats) -> tuple[Floats, Floats, Floats]:

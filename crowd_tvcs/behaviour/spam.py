@@ -14,7 +14,7 @@ from crowd_tvcs.behaviour.evidence import (
     prob_at_most,
     significant_flags,
 )
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 MIN_GOLD = 5  # gold answers, to test for guessing
 MIN_ANSWERS = 20  # to test a worker
@@ -24,7 +24,7 @@ REPEAT_SHARE = 0.9  # share of labels that repeat those one period before
 PERIODS = (2, 3, 4, 5, 6)  # answers
 
 
-def guessing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def guessing(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers whose answers are no better than chance, and clearly worse than usual.
 
     Two conditions must hold. Chance explains the right answers on gold and, elsewhere, the
@@ -50,7 +50,7 @@ def guessing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
             prob_at_most(right, mine.size, chance),
             prob_at_least(on_gold, np.full(gold.size, by_chance)),
         )
-        if min(explained) > level:
+        if min(explained) > fdr:
             is_chance.add(name)
         evidence = (
             f"right (by gold or most others) on {right} of {mine.size}; guessing is right on "
@@ -58,10 +58,10 @@ def guessing(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
             f"{gold.size}; {p_value_text(p)}"
         )
         tested.append(Flag(name, "guessing", mine.size, p, evidence))
-    return [flag for flag in significant_flags(tested, level) if flag.worker in is_chance]
+    return [flag for flag in significant_flags(tested, fdr) if flag.worker in is_chance]
 
 
-def same_label(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def same_label(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers who nearly always give one label, also to tasks of other classes.
 
     Only tasks with another reference count, so that a worker who saw one class, or answers where
@@ -80,15 +80,15 @@ def same_label(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
         is_same = times[label] >= SAME_SHARE * mine.size
         p = prob_at_least(times_wrong, expected) if is_same else 1.0
         evidence = (
-            f"{times[label]} of {mine.size} answers are {shown(answers.classes[label])}, "
+            f"{times[label]} of {mine.size} answers are {quoted(answers.classes[label])}, "
             f"{times_wrong} of {other.size} where that is wrong (by gold or most others), "
             f"{expected.sum():.0f} expected from the others; {p_value_text(p)}"
         )
         tested.append(Flag(name, "same label", mine.size, p, evidence))
-    return significant_flags(tested, level)
+    return significant_flags(tested, fdr)
 
 
-def pattern(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def pattern(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers whose labels repeat with a period of 2 to 6; needs the times of answers.
 
     Only repeats between tasks with different references count, so that tasks shown by class are not
@@ -106,7 +106,7 @@ def pattern(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
         p = min(1.0, p * len(PERIODS))
         evidence = f"{counts} a label that was given {period} answers before; {p_value_text(p)}"
         tested.append(Flag(name, "pattern", mine.size, p, evidence))
-    return significant_flags(tested, level)
+    return significant_flags(tested, fdr)
 
 
 def _repeats(crowd: Crowd, mine: Integers, period: int) -> tuple[float, int, str]:

@@ -36,20 +36,20 @@ def sessions(when: Floats) -> Integers:
     return np.r_[0, np.cumsum(np.diff(when) > PAUSE)].astype(np.int64)
 
 
-def drift(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def drift(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers who are right less often later than earlier."""
-    return _falling(crowd, "drift", level, stream(0, "drift"))
+    return _falling(crowd, "drift", fdr, stream(0, "drift"))
 
 
-def fatigue(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def fatigue(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Flag workers who are right less often late in their sessions, of two sessions or more.
 
     With one session fatigue is drift.
     """
-    return _falling(crowd, "fatigue", level, stream(0, "fatigue"))
+    return _falling(crowd, "fatigue", fdr, stream(0, "fatigue"))
 
 
-def _falling(crowd: Crowd, kind: str, level: float, rng: np.random.Generator) -> list[Flag]:
+def _falling(crowd: Crowd, kind: str, fdr: float, rng: np.random.Generator) -> list[Flag]:
     when = crowd.answers.when
     if when is None:
         return []
@@ -78,7 +78,7 @@ def _falling(crowd: Crowd, kind: str, level: float, rng: np.random.Generator) ->
         )
         tested.append(Flag(name, kind, at.size, p, evidence))
         falls[name] = float(first.mean() - last.mean())
-    return [flag for flag in significant_flags(tested, level) if falls[flag.worker] >= MIN_FALL]
+    return [flag for flag in significant_flags(tested, fdr) if falls[flag.worker] >= MIN_FALL]
 
 
 def falling_p_value(

@@ -17,7 +17,7 @@ from crowd_tvcs.behaviour.spam import guessing, pattern, same_label
 from crowd_tvcs.behaviour.trends import PAUSE, drift, fatigue
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import INTERVAL, Skill
-from tvcs_core.files.shown import plain
+from tvcs_core.files.display import unquoted
 from tvcs_core.files.spreadsheet import shield
 
 SPAM = ("same label", "pattern", "guessing")  # the clearest reason first
@@ -140,8 +140,8 @@ def review_workers(
     gold: Gold,
     *,
     cost: Mapping[str, float] | None = None,
-    worth: float | None = None,
-    level: float = DEFAULT_FDR,
+    min_quality: float | None = None,
+    fdr: float = DEFAULT_FDR,
     interval: float = INTERVAL,
 ) -> WorkerReview:
     """Review all workers of a crowd.
@@ -153,10 +153,10 @@ def review_workers(
         not assessed.
     cost
         Cost of a label of each worker, for the pay per hour.
-    worth
+    min_quality
         Accuracy below which a label is worthless to you; workers surely below it are to be stopped.
         None for `MIN_ABOVE_CHANCE` above a guess among equally frequent classes.
-    level
+    fdr
         False discovery rate of the flags of each kind; for copying a fifth of it.
     interval
         Credible level of the interval of an accuracy.
@@ -166,11 +166,13 @@ def review_workers(
     ValueError
         If no gold task is answered, or an argument is out of its range.
     """
-    _require_shares(worth=worth, level=level)
+    _check_shares(min_quality=min_quality, fdr=fdr)
     skill = estimate_quality(answers, gold, interval=interval, model="independent")
     crowd = Crowd.of(answers, gold)
-    least = 1.0 / len(crowd.answers.classes) + MIN_ABOVE_CHANCE if worth is None else worth
-    found = find_flags(crowd, level)
+    least = (
+        1.0 / len(crowd.answers.classes) + MIN_ABOVE_CHANCE if min_quality is None else min_quality
+    )
+    found = find_flags(crowd, fdr)
     doubles = _doubles(crowd, [flag for flag in found if flag.kind == "copying"], skill)
     seconds, inferred = answer_durations(crowd)
     workers = []
@@ -190,30 +192,30 @@ def review_workers(
     return WorkerReview(tuple(workers), fast_answer_test(crowd)[0], skill, has_times, inferred)
 
 
-def _require_shares(**given: float | None) -> None:
+def _check_shares(**given: float | None) -> None:
     for name, value in given.items():
         if value is not None and not 0.0 < value < 1.0:
             raise ValueError(f"{name} must be above 0 and below 1, found {value}")
 
 
-def find_flags(crowd: Crowd, level: float = DEFAULT_FDR) -> list[Flag]:
+def find_flags(crowd: Crowd, fdr: float = DEFAULT_FDR) -> list[Flag]:
     """Return all flags, in the order of `KINDS`.
 
     Workers whose answers do not depend on the task are left out of the comparison of pairs: they
     would make shared mistakes of good workers look suspicious.
     """
-    spam = [*same_label(crowd, level), *pattern(crowd, level), *guessing(crowd, level)]
+    spam = [*same_label(crowd, fdr), *pattern(crowd, fdr), *guessing(crowd, fdr)]
     idle = {flag.worker for flag in spam}
     is_idle = np.array([name in idle for name in crowd.answers.workers])
     kept = ~is_idle[crowd.answers.worker_of]
     others = crowd if kept.all() else Crowd(crowd.answers.select(kept), crowd.truth[kept])
     return [
         *spam,
-        *copies.copying(others, copies.PAIR_FDR * level / DEFAULT_FDR),
-        *drift(crowd, level),
-        *fatigue(crowd, level),
-        *too_fast(crowd, level),
-        *confusing(crowd, level),
+        *copies.copying(others, copies.PAIR_FDR * fdr / DEFAULT_FDR),
+        *drift(crowd, fdr),
+        *fatigue(crowd, fdr),
+        *too_fast(crowd, fdr),
+        *confusing(crowd, fdr),
     ]
 
 
@@ -228,7 +230,7 @@ def _verdict(
     if high < least:
         return STOP, f"accuracy at most {high:.2f}, a label must have {least:.2f}"
     if double is not None:
-        return STOP, f"copying: repeats the labels of {plain(double)}"
+        return STOP, f"copying: repeats the labels of {unquoted(double)}"
     if habits:
         return TRAIN, f"{habits[0].kind}: {habits[0].evidence}"
     if high - low > MAX_INTERVAL_WIDTH:

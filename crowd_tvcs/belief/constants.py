@@ -20,6 +20,7 @@ MIN_TELLING_LOG_ODDS = 1e-6  # of a worker: with less, their label changes nothi
 MIN_CLASS_PROBABILITY = 1e-12  # in the ratio of two classes
 MIN_DIVISOR = 1e-300  # difference of two probabilities
 MAX_LOGIT = 500.0  # log odds of two classes; exp(710) overflows
+DEFAULT_MIN_GAIN = 0.01  # right labels that a label must add beside a target (docs/campaigns.md)
 MAX_PRICE_UPDATES = 20  # Dinkelbach's iterations; three or four do
 
 # The offer of tasks: each gets its first label before any its second, where errors depend.

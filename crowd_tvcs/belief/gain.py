@@ -110,7 +110,7 @@ def _dependent_gain(
     """Return the largest gain per label under dependent errors, over all rules to go on or stop.
 
     The most probable class is compared with each other one, as if the label were one of the two.
-    With v_n = c_n f of a worker as good as the others (`dependence`), one label more than n
+    With v_n = c_n f of a worker as good as the others (see `dependent`), one label more than n
     multiplies the log odds by v_(n + 1) / v_n, and moves them by v_(n + 1) T om towards the class
     that it names. The probability of each answer follows from the martingale property: the mean of
     the posterior stays.

@@ -11,28 +11,28 @@ from tvcs_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.campaign import Campaign
-    from crowd_tvcs.campaign.entries import Line, Round, Task, Worker
-    from crowd_tvcs.campaign.leases import Receipt, Refused
-    from crowd_tvcs.campaign.offers import Offer
+    from crowd_tvcs.campaign.entries import AnswerRecord, Round, Task, Worker
+    from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
+    from crowd_tvcs.campaign.offers import NextTask
     from crowd_tvcs.campaign.state import State
-    from crowd_tvcs.campaign.stopping import Standing, stand, summary
+    from crowd_tvcs.campaign.stopping import TaskStatus, summary, task_statuses
     from crowd_tvcs.campaign.store.errors import StoreError
     from crowd_tvcs.campaign.store.upgrade import upgrade
 
 __all__ = [
+    "AnswerRecord",
     "Campaign",
-    "Line",
-    "Offer",
-    "Receipt",
-    "Refused",
+    "NextTask",
+    "RejectedError",
     "Round",
-    "Standing",
     "State",
     "StoreError",
+    "SubmissionResult",
     "Task",
+    "TaskStatus",
     "Worker",
-    "stand",
     "summary",
+    "task_statuses",
     "upgrade",
 ]
 
@@ -40,11 +40,11 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "campaign": "Campaign",
-        "entries": "Line Round Task Worker",
-        "leases": "Receipt Refused",
-        "offers": "Offer",
+        "entries": "AnswerRecord Round Task Worker",
+        "leases": "SubmissionResult RejectedError",
+        "offers": "NextTask",
         "state": "State",
-        "stopping": "Standing stand summary",
+        "stopping": "TaskStatus task_statuses summary",
         "store.errors": "StoreError",
         "store.upgrade": "upgrade",
     },

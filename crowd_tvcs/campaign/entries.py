@@ -8,21 +8,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
-from tvcs_core.arguments import describe_value, items_of, require_kind, require_number
-from tvcs_core.files.shown import flaw_of, shown
+from tvcs_core.arguments import check_number, check_type, describe_value, items_of
+from tvcs_core.files.display import flaw_of, quoted
 
 if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
     from tvcs_core.files.tables import Table
 
-MILLION = 1_000_000
-LONGEST = 1300
+MILLION = 1_000_000  # units of money are stored as whole millionths
+MAX_NAME_BYTES = 1300
 """Most bytes of a name: no index of PostgreSQL takes two of more than 1,340."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Someone who labels: most tasks (None for the campaign's cap), price of a label, team.
+    """A worker: maximum number of tasks (None for the campaign's cap), price of a label, team.
 
     Without a price a label costs nothing, and there can be no limit of money.
     """
@@ -33,17 +33,17 @@ class Worker:
     team: str | None = None
 
     def __post_init__(self) -> None:
-        require_name("name of a worker", self.name)
-        require_text("team of a worker", self.team, or_none=True)
-        _require_number(self, "max_tasks", whole=True)
-        _require_number(self, "cost")
+        check_name("name of a worker", self.name)
+        check_text("team of a worker", self.team, or_none=True)
+        _check_number(self, "max_tasks", whole=True)
+        _check_number(self, "cost")
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task to label: probability of the second class, least and most workers, or None.
+    """A task to label: probability of the second class, minimum and maximum workers, or None.
 
-    With a `kind` where the qualities are of workers on kinds of tasks.
+    It has a `kind` if qualities are those of workers on kinds of tasks.
     """
 
     name: str
@@ -53,15 +53,15 @@ class Task:
     kind: str | None = None
 
     def __post_init__(self) -> None:
-        require_name("name of a task", self.name)
-        require_text("kind of a task", self.kind, or_none=True)
-        _require_number(self, "min_workers", whole=True, or_none=False)
-        _require_number(self, "max_workers", whole=True)
-        _require_number(self, "prior")
+        check_name("name of a task", self.name)
+        check_text("kind of a task", self.kind, or_none=True)
+        _check_number(self, "min_workers", whole=True, or_none=False)
+        _check_number(self, "max_workers", whole=True)
+        _check_number(self, "prior")
 
 
 @dataclass(frozen=True)
-class Line:
+class AnswerRecord:
     """An answer, and its position in a file, if it came from one.
 
     `when` it was given, in seconds since 1970, and how many `seconds` it took, if that is known.
@@ -77,11 +77,11 @@ class Line:
 
     def __post_init__(self) -> None:
         for field in ("task", "worker", "label"):
-            require_text(f"{field} of an answer", getattr(self, field))
+            check_text(f"{field} of an answer", getattr(self, field))
         for field in ("when", "seconds"):
             value = getattr(self, field)
             if value is not None:
-                require_number(f"{field} of an answer", value)
+                check_number(f"{field} of an answer", value)
                 if not 0.0 < value <= 1e12:  # nor where it is nan
                     raise ValueError(
                         f"{field} of an answer must be above 0 and at most 1e12, found {value}"
@@ -105,14 +105,14 @@ class Round:
     method, reason
         How the plan was made, and why it ended.
     expected_accuracy
-        Mean over all tasks, once what is out is answered.
+        Mean over all tasks, after the answers to all pending pairs.
     bound
         No plan for this round has a larger one; None if none is proved.
     left_out
-        Pairs that were planned and not worth their price.
+        Number of planned pairs that were not worth their price.
     standard_error
         Of `expected_accuracy`: 0 unless large teams of more than two classes were sampled.
-    foreseen
+    forecast
         Predicted accuracy by gold, with an interval; None without.
     """
 
@@ -124,33 +124,33 @@ class Round:
     bound: float | None
     left_out: int
     standard_error: float = 0.0
-    foreseen: AccuracyForecast | None = None
+    forecast: AccuracyForecast | None = None
 
 
-def _require_number(
+def _check_number(
     one: Worker | Task, field: str, *, whole: bool = False, or_none: bool = True
 ) -> None:
-    """Refuse what is no number, or below 0."""
+    """Check a number >= 0."""
     value = getattr(one, field)
     if not (or_none and value is None):
         name = f"{field} of {type(one).__name__.lower()} {one.name!r}"
-        require_number(name, value, whole=whole, least=0)
+        check_number(name, value, whole=whole, least=0)
 
 
-def require_text(name: str, value: object, *, or_none: bool = False) -> None:
-    """Refuse what is no text, or holds what some store does not take."""
-    require_kind(name, value, str, or_none=or_none)
+def check_text(name: str, value: object, *, or_none: bool = False) -> None:
+    """Check a text that every store accepts."""
+    check_type(name, value, str, or_none=or_none)
     if isinstance(value, str) and (flaw := flaw_of(value)):
-        raise ValueError(f"{name} must be text, found {flaw} in {shown(value)}")
+        raise ValueError(f"{name} must be text, found {flaw} in {quoted(value)}")
 
 
-def require_name(name: str, value: object) -> None:
-    """Refuse what is no name (`crowd_tvcs.answers.values`), or longer than some store takes."""
-    require_text(name, value)
+def check_name(name: str, value: object) -> None:
+    """Check a name (`crowd_tvcs.answers.values`) that every store accepts."""
+    check_text(name, value)
     if value == "":
         raise ValueError(f"{name} must not be empty")
-    if isinstance(value, str) and len(value.encode()) > LONGEST:
-        raise ValueError(f"{name} must have at most {LONGEST} bytes, found {shown(value)}")
+    if isinstance(value, str) and len(value.encode()) > MAX_NAME_BYTES:
+        raise ValueError(f"{name} must have at most {MAX_NAME_BYTES} bytes, found {quoted(value)}")
     if isinstance(value, str) and (fault := find_name_fault(value)):
         raise ValueError(f"{name} {describe_fault(fault, value, 'name', of_answers=False)}")
 
@@ -166,15 +166,17 @@ def tasks_of(given: Iterable[str | Task]) -> list[Task]:
     return [one if isinstance(one, Task) else Task(one) for one in items_of("tasks", given)]
 
 
-def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Line]:
-    """Return answers, each a `Line` or (task, worker, label), of every pair one."""
+def parse_answers(
+    name: str, given: Iterable[AnswerRecord | tuple[str, str, str]]
+) -> list[AnswerRecord]:
+    """Return answers, each a `AnswerRecord` or (task, worker, label), of every pair one."""
     out, pairs = [], set()
     for one in items_of(name, given, "answers"):
-        if not (isinstance(one, Line) or (isinstance(one, tuple | list) and len(one) == 3)):
+        if not (isinstance(one, AnswerRecord) or (isinstance(one, tuple | list) and len(one) == 3)):
             raise TypeError(
                 f"{name} must be lines or (task, worker, label), found {describe_value(one)}"
             )
-        line = one if isinstance(one, Line) else Line(*one)
+        line = one if isinstance(one, AnswerRecord) else AnswerRecord(*one)
         if (line.worker, line.task) in pairs:
             raise line.error(f"worker {line.worker!r} answers task {line.task!r} twice")
         pairs.add((line.worker, line.task))
@@ -184,13 +186,13 @@ def lines_of(name: str, given: Iterable[Line | tuple[str, str, str]]) -> list[Li
 
 def gold_of(given: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return gold labels, none if there are none."""
-    require_kind("gold", given, Mapping, or_none=True)
+    check_type("gold", given, Mapping, or_none=True)
     for name in given or {}:
-        require_name("task of gold", name)
+        check_name("task of gold", name)
     return given or {}
 
 
-def require_different(kind: str, names: Iterable[str]) -> list[str]:
+def check_different(kind: str, names: Iterable[str]) -> list[str]:
     """Refuse names that are there twice; give them sorted."""
     out = sorted(names)
     for a, b in pairwise(out):

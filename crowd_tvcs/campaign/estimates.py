@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings
@@ -20,10 +21,8 @@ from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 
-WORTH = 0.01  # least gain of a label beside a target, see docs/campaigns.md
 
-
-def first_model(model: str, target: float, least_gain: float | None) -> dict[str, Any]:
+def first_model(model: str, target: float, min_gain: float | None) -> dict[str, Any]:
     """Return the model settings of a new campaign; gold may refine them later.
 
     Parameters
@@ -32,17 +31,17 @@ def first_model(model: str, target: float, least_gain: float | None) -> dict[str
         ``"dependent"`` or ``"independent"``.
     target
         Confidence with which a task is done.
-    least_gain
-        Least that a label must add for a task to be handed out; None for `WORTH` beside a target
-        below 1 where workers err together, and for any gain otherwise.
+    min_gain
+        Gain that a label must add for a task to be handed out. None for `DEFAULT_MIN_GAIN` if the
+        model is dependent and the target below 1, and for any gain otherwise.
     """
     is_dependent = checked_model(model) == "dependent"
-    if least_gain is None and is_dependent and target < 1.0:
-        least_gain = WORTH
+    if min_gain is None and is_dependent and target < 1.0:
+        min_gain = DEFAULT_MIN_GAIN
     return {
         "dependence": _text(NO_GOLD) if is_dependent else None,
-        "sure_at": None,
-        "least_gain": least_gain or None,
+        "confidence_threshold": None,
+        "min_gain": min_gain or None,
         "best": None,
     }
 
@@ -57,8 +56,8 @@ class Estimates(NamedTuple):
 def estimate(connection: Connection, settings: Settings) -> None:
     """Estimate every worker's quality from the gold answers in the store, and the model.
 
-    The model is for labels of workers chosen as those of the labels so far, of which
-    `stored_model.fitted_to` says how many count.
+    The model is for labels of workers chosen like those of the labels so far;
+    `stored_model.fitted_to` gives the number of labels that count.
     """
     write_estimates(connection, settings, estimated(connection, settings))
 
@@ -81,7 +80,9 @@ def estimated(connection: Connection, settings: Settings) -> Estimates:
         return Estimates(rows, {})
     values = {
         "dependence": _text(found.dependence),
-        "sure_at": confidence_threshold(*gold_confidences(answers, known, found), settings.target),
+        "confidence_threshold": confidence_threshold(
+            *gold_confidences(answers, known, found), settings.target
+        ),
     }
     return Estimates(rows, values)
 
@@ -94,9 +95,9 @@ def _first_labels(connection: Connection, settings: Settings, size: int) -> Answ
 
 
 def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill:
-    """Fit the model to gold answers of workers chosen as those of these labels; not that of plans.
+    """Fit the model to gold answers of workers chosen like those of these labels.
 
-    Plans choose the best, whoever labelled so far.
+    The model of plans stays, because plans choose the best workers.
     """
     of_plans = found.dependence
     # Other tasks with a known label are labelled as those without.
@@ -107,15 +108,15 @@ def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill
     found = fit_dependence(answers, used, found, labels)
     if of_plans is None or found.dependence is None:
         return found
-    error, foresight = of_plans.plan_error, of_plans.foresight
-    model = replace(found.dependence, plan_error=error, foresight=foresight)
+    error, forecast_model = of_plans.plan_error, of_plans.forecast_model
+    model = replace(found.dependence, plan_error=error, forecast_model=forecast_model)
     return replace(found, dependence=model)
 
 
 def in_store(connection: Connection) -> tuple[Any, ...]:
     """Read the estimates in the store."""
     model, sure = connection.execute(
-        select(schema.campaign.c.dependence, schema.campaign.c.sure_at)
+        select(schema.campaign.c.dependence, schema.campaign.c.confidence_threshold)
     ).one()
     of_workers = select(worker.c.name, worker.c.quality, worker.c.habits).order_by(worker.c.id)
     model = None if model is None else marked(model, None)
@@ -123,7 +124,7 @@ def in_store(connection: Connection) -> tuple[Any, ...]:
 
 
 def mark(connection: Connection, start: int | None) -> None:
-    """Note in the model from which task on the store is not settled by it; None: all tasks are."""
+    """AuditEntry in the model the first task that is not settled by it; None if all are."""
     column = schema.campaign.c.dependence
     model = connection.scalar(select(column))
     if model is not None:
@@ -140,7 +141,7 @@ def write_estimates(connection: Connection, settings: Settings, found: Estimates
 
 
 def gold_of(connection: Connection, settings: Settings, names: list[str]) -> tuple[Answers, Gold]:
-    """Read the gold answers, of these workers and of whoever gave some, and the gold labels."""
+    """Read the gold labels and gold answers, of these workers and of others who gave some."""
     classes = tuple(json.loads(settings.classes))
     known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
     rows = connection.execute(ANSWERS).all()
@@ -152,13 +153,13 @@ def gold_of(connection: Connection, settings: Settings, names: list[str]) -> tup
 
 
 def note_best(connection: Connection, settings: Settings) -> None:
-    """Write down how good the best worker is whom the gate lets in: the gain of a label is his."""
+    """Store the quality of the best worker, whose labels have the largest gain."""
     column = skill.c.quality if settings.per_pair else worker.c.quality
     there = select(func.min(column), func.max(column))
     if settings.source == kinds.SOURCE:
         column = kinds.kind_skill.c.quality
         there = select(func.min(column), func.max(column)).where(kinds.WITH_TASKS)
-    low, high = connection.execute(there.where(column >= settings.gate)).one()
+    low, high = connection.execute(there.where(column >= settings.min_quality)).one()
     best = high
     if high is not None and len(json.loads(settings.classes)) == 2:
         best = max(high, 1.0 - low)

@@ -26,7 +26,7 @@ from crowd_tvcs.campaign.tables import (
     read_workers,
 )
 from crowd_tvcs.factors.tables import read_factors
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import is_number
 
@@ -42,20 +42,19 @@ def read_first(
     tasks: Path | None,
     classes: str | None,
     prior: str | None,
-    keep: str | None = None,
+    duplicates: str | None = None,
     leave_out_missing: bool = False,
 ) -> dict[str, Any]:
     """Read the tables of a new campaign as arguments of `Campaign.create`.
 
-    Says what the class shares of the gold are where they are used, and which classes look like
-    mistakes.
+    Prints the class shares of the gold if they are used, and classes that look like mistakes.
 
     Raises
     ------
     DataError
         With file, line and column.
     ValueError
-        If a table is missing that nothing else makes up for.
+        If a required table is missing.
     """
     if quality is not None and kinds is not None:
         raise ValueError("give --quality or --kinds, not both")
@@ -73,7 +72,11 @@ def read_first(
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     cleaning = {"leave_out_missing": leave_out_missing}
     known = None if gold is None else read_gold(gold, named, **cleaning)
-    lines = [] if answers is None else _some(read_lines(answers, keep, named, **cleaning), answers)
+    lines = (
+        []
+        if answers is None
+        else _some(read_lines(answers, duplicates, named, **cleaning), answers)
+    )
     is_named = named is not None
     if named is None:
         found = set() if known is None else set(known.classes)
@@ -81,11 +84,11 @@ def read_first(
         named = list(sort_classes(found)) if len(found) > 1 else ["0", "1"]
     if gold is not None and known is not None and lines and not is_named:
         for warning in review_labels(gold, known, Counter(line.label for line in lines)):
-            say(warning)
+            print_message(warning)
     for warning in () if known is None else warn_single_class(known.labels, named):
-        say(warning)
+        print_message(warning)
     if known is not None and prior is None:
-        say(describe_prevalence(named, class_counts(known.labels, named)))
+        print_message(describe_prevalence(named, class_counts(known.labels, named)))
     return {
         "prior": _prior(prior, named),
         "qualities": qualities,

@@ -27,12 +27,12 @@ from crowd_tvcs.campaign.tasks import (
 ACCEPTED, LATE, KNOWN = "accepted", "accepted late", "known already"
 
 
-class Refused(ValueError):
-    """An answer that the campaign does not take; the message says why."""
+class RejectedError(ValueError):
+    """A request that the campaign rejects; the message has the reason."""
 
 
 @dataclass(frozen=True)
-class Receipt:
+class SubmissionResult:
     """The result of submitting an answer.
 
     Attributes
@@ -54,7 +54,7 @@ class Receipt:
 
 
 class Given(NamedTuple):
-    """An answer by ids, with its time and the seconds it took where they are known."""
+    """An answer by ids, with its time and duration in seconds if they are known."""
 
     task: int
     worker: int
@@ -89,29 +89,31 @@ def submit(
     found: list[list[Any]],
     answer: tuple[str, str, str],
     now: float,
-) -> Receipt:
+) -> SubmissionResult:
     """Write an answer (worker, task, label) down if its slot is there, or still free.
 
     `found` answers `before_submit`.
 
     Raises
     ------
-    Refused
+    RejectedError
         If the task was never given to this worker, another label is written down already, or the
         lease has expired and a cap leaves no room any more.
     """
     name, task_name, label = answer
     classes = json.loads(settings.classes)
     if label not in classes:
-        raise Refused(f"label must be one of {', '.join(map(repr, classes))}, found {label!r}")
+        raise RejectedError(
+            f"label must be one of {', '.join(map(repr, classes))}, found {label!r}"
+        )
     who = the_worker(found[0], name)
     if not found[1]:
-        raise Refused(f"there is no task {task_name!r} in this campaign")
+        raise RejectedError(f"there is no task {task_name!r} in this campaign")
     row, pairs = found[1][0], found[2]
     slot = next((p for p in pairs if p.worker_id == who.id), None)
     reason = judge(connection, settings, who, row, slot, label)
     if reason == KNOWN:
-        return Receipt(task_name, name, label, reason, row.confidence)
+        return SubmissionResult(task_name, name, label, reason, row.confidence)
     if reason == LATE:
         take_again(connection, settings, who, row)
         row = queries.TASK.only(connection, of_task=row.id)
@@ -125,7 +127,7 @@ def submit(
         queries.MORE_ANSWERS.with_(who=who.id, more=1),
         counted(answers=1),
     )
-    return Receipt(task_name, name, label, reason, values["confidence"])
+    return SubmissionResult(task_name, name, label, reason, values["confidence"])
 
 
 def with_answer(
@@ -153,22 +155,22 @@ def judge(
 
     Raises
     ------
-    Refused
+    RejectedError
         If not.
     """
     if slot is None:
-        raise Refused(f"task {row.name!r} was not given to worker {who.name!r}")
+        raise RejectedError(f"task {row.name!r} was not given to worker {who.name!r}")
     if slot.state == ANSWERED and slot.label is not None:
         before = json.loads(settings.classes)[slot.label]
         if before == label:
             return KNOWN
-        raise Refused(
+        raise RejectedError(
             f"worker {who.name!r} answered task {row.name!r} with {before!r} before, now {label!r}"
         )
     if slot.state in (ISSUED, LEASED):
         return ACCEPTED
     if taken := no_room(settings, who) or _task_is_taken(connection, settings, who, row):
-        raise Refused(
+        raise RejectedError(
             f"the slot of worker {who.name!r} on task {row.name!r} was given up, and {taken}"
         )
     return LATE
@@ -204,11 +206,11 @@ def the_worker(found: Sequence[WorkerRow], name: str) -> WorkerRow:
 
     Raises
     ------
-    Refused
+    RejectedError
         If there is none of this name.
     """
     if not found:
-        raise Refused(f"there is no worker {name!r} in this campaign")
+        raise RejectedError(f"there is no worker {name!r} in this campaign")
     return found[0]
 
 
@@ -241,7 +243,7 @@ def free(connection: Connection, settings: Settings, lapsed: Sequence[FreedPair]
         workers = sorted(row.worker_id for row in lapsed)
         less = [queries.ONE_SLOT_LESS.with_(who=i) for i in workers]
         freed = [row for (row,) in together(connection, *less)]
-        if settings.least_gain is not None and any(row.was_full for row in freed):
+        if settings.min_gain is not None and any(row.was_full for row in freed):
             later(connection, queries.RECALL.with_())
         cost = sum(row.cost for row in freed)
         count(connection, slots=-len(lapsed), committed=-cost, missing=missing)

@@ -20,17 +20,17 @@ from crowd_tvcs.campaign.tasks import (
     counted,
     is_needed,
     is_reserved,
-    judged,
     known_or_nothing,
     missing_more,
     openness,
+    task_posterior,
 )
 
 RENEWED, NOTHING_LEFT = "their open lease, renewed", "no task is left for this worker"
 
 
 @dataclass(frozen=True)
-class Offer:
+class NextTask:
     """The next task of a worker.
 
     Attributes
@@ -68,8 +68,8 @@ def offer(
     name: str,
     now: float,
     gold_share: float = 0.0,
-) -> Offer:
-    """Offer the worker their open lease again, or the task of largest uncertainty x skill.
+) -> NextTask:
+    """NextTask the worker their open lease again, or the task of largest uncertainty x skill.
 
     In place of such a share of these they get gold. The caller holds the lock on the campaign;
     `found` answers `before_offer`.
@@ -83,18 +83,18 @@ def offer(
     expires = now + settings.lease_seconds
     if who.lease is not None:
         later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))
-        return Offer(who.lease_name, RENEWED, expires)
+        return NextTask(who.lease_name, RENEWED, expires)
     refusals = _is_held_up, no_room, _below_gate
     if reason := next(filter(None, (refusal(settings, who) for refusal in refusals)), ""):
-        return Offer(None, reason)
+        return NextTask(None, reason)
     chosen = _best_task(connection, settings, who, best[0] if best else None)
     if chosen is None:
-        return Offer(None, NOTHING_LEFT)
+        return NextTask(None, NOTHING_LEFT)
     if gold_share and _is_for_gold(settings, who, gold_share):
         chosen = _gold_task(connection, who) or chosen
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     _take(connection, settings, who, chosen, left, now)
-    return Offer(chosen.name, why(left, chosen.confidence), expires)
+    return NextTask(chosen.name, why(left, chosen.confidence), expires)
 
 
 def why(uncertainty: float, confidence: float) -> str:
@@ -114,8 +114,9 @@ def _below_gate(settings: Settings, who: WorkerRow) -> str:
         return ""
     if who.quality is None:
         return "nothing is known of the worker's quality"
-    if who.quality < settings.gate:
-        return f"the worker's quality {who.quality:.3f} is below the gate of {settings.gate:g}"
+    if who.quality < settings.min_quality:
+        least = settings.min_quality
+        return f"the worker's quality {who.quality:.3f} is below the minimum of {least:g}"
     return ""
 
 
@@ -124,9 +125,9 @@ def _best_task(
 ) -> TaskRow | None:
     """Find the open task of largest uncertainty x skill that the worker has not had.
 
-    `found` is it by itself. If only tasks that lack workers may be given, it is another. Where
-    labels must add something, tasks to which nobody who is left adds that are set aside until a
-    worker has room again, or anything of the task changes.
+    `found` is that task without further conditions. If only tasks that lack workers may be given,
+    it is another. If labels must add something, tasks to which no remaining worker adds that are
+    set aside, until a worker has room again or the task changes.
     """
     if is_reserved(settings):
         needy = _search(connection, settings, who, only_needy=True)
@@ -146,15 +147,15 @@ def _search(
 
 
 def _is_worth(connection: Connection, settings: Settings, row: TaskRow) -> bool:
-    """Whether labels of those who may still have the task add what they must.
+    """Whether labels of the remaining workers add the required gain.
 
-    A task is wanted by what the best whom the gate lets in would add. They may be at their cap, be
-    blocked, have had it, or be in a group that has.
+    A task is wanted for the gain of the best worker above the minimum quality. Such workers may be
+    at their cap, be blocked, have had the task, or be in a group that has had it.
     """
-    if settings.least_gain is None or row.needy:
+    if settings.min_gain is None or row.needy:
         return True
     is_left = queries.LEFT[bool(settings.per_pair)]
-    left = is_left.only(connection, of_task=row.id, gate=settings.gate)
+    left = is_left.only(connection, of_task=row.id, min_quality=settings.min_quality)
     n_classes = len(json.loads(settings.classes))
     low, high = left.low or 0.0, left.high or 0.0
     best = max(high, 1.0 - low) if n_classes == 2 else high
@@ -165,7 +166,7 @@ def _is_worth(connection: Connection, settings: Settings, row: TaskRow) -> bool:
     pairs = [
         (p.state, p.label, p.quality, p.habits) for p in queries.PAIRS(connection, of_task=row.id)
     ]
-    return judged(settings, row, pairs).is_worth(settings, best, room)
+    return task_posterior(settings, row, pairs).is_worth(settings, best, room)
 
 
 def _is_for_gold(settings: Settings, who: WorkerRow, share: float) -> bool:

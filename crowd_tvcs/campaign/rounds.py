@@ -34,20 +34,20 @@ from crowd_tvcs.skills.dependence_fit import NO_GOLD
 
 
 def plan_of(state: State, labels: int | None, spare: int = 0) -> Plan:
-    """Return the static problem that a round is.
+    """Return the static problem of a round.
 
-    Answered pairs are gone, their answers are in the priors and their cost is off the money; pairs
-    that are out are forced, since their answers will come and be paid; closed tasks, those of
-    which no label is worth it by the settings, mates of whom has a task, whoever is below the gate,
-    and caps that are used up leave no room. A minimum is of those who may have the task at most,
-    of a group one, unless all workers together could not meet it.
+    Answered pairs are gone: their answers are in the priors and their cost is taken off the money.
+    Pending pairs are forced, since their answers will come and be paid. No room is left by closed
+    tasks, tasks that are not worth a label, groups that had a task, workers below the minimum
+    quality, and used-up caps. A minimum is at most the number of workers who may have the task, one
+    per group, unless all workers together could not meet it.
 
     Parameters
     ----------
     state
         The campaign.
     labels
-        Most new labels; None for all that the budget has left.
+        Maximum number of new labels; None for the rest of the budget.
     spare
         Millionths of the money to leave alone.
     """
@@ -98,8 +98,8 @@ def _one_of_a_group(state: State, able: NDArray[np.bool_]) -> Integers:
 def _beliefs(state: State) -> dict[str, Any]:
     """Return the priors of a plan: the posteriors of the tasks.
 
-    Where gold says how workers err together, new labels have the common error of plans, as in
-    `assign --skills`; without gold they count as those of independent workers, as there.
+    If gold measured the dependence of errors, new labels have the common error of plans, as in
+    `assign --skills`; without gold they count as independent, as there.
     """
     model = state.model
     joint: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def propose(
     labels: int | None,
     method: str | None,
     time_limit: float | None,
-    least_gain: float | None,
+    min_gain: float | None,
     quick: bool = False,
 ) -> Proposal:
     """Choose the pairs of a round; the same state gives the same pairs.
@@ -124,19 +124,19 @@ def propose(
     Parameters
     ----------
     labels
-        Most new labels; None for all that is left.
+        Maximum number of new labels; None for the rest of the budget.
     method, time_limit
-        As for `crowd_tvcs.assign`, which refuses a method that does not honour money or groups
-        where there are some; None for `usual_method`, of the quick ones if `quick`.
-    least_gain
-        Least expected accuracy that the new labels of a task must add to it, per label; a task
+        As for `crowd_tvcs.assign`, which refuses a method that does not honour the money and groups
+        of the campaign; None for `usual_method`, of the quick ones if `quick`.
+    min_gain
+        Minimum gain of a task in expected accuracy by its new labels, per label; a task
         with less gets none, unless its minimum asks for them. None for that of the campaign, see
         `crowd_tvcs.campaign.stopping.least_of_round`.
     """
     if state.is_large:
-        return propose_in_factors(state, labels, method, time_limit, least_gain)
+        return propose_in_factors(state, labels, method, time_limit, min_gain)
     plan, found = _within_money(state, labels, method, quick, time_limit)
-    least = least_of_round(state, least_gain)
+    least = least_of_round(state, min_gain)
     chosen = worth_their_price(plan, state.pending, found.support & ~state.pending, least)
     left_out = int((found.support & ~state.pending & ~chosen).sum())
     kept = Assignment(plan, Assigned.of_support(chosen | state.pending), found.method, found.reason)
@@ -148,17 +148,17 @@ def propose(
         found.bound,
         left_out,
         kept.standard_error,
-        _foreseen(state, kept),
+        _forecast(state, kept),
     )
 
 
-def _foreseen(state: State, kept: Assignment) -> AccuracyForecast | None:
+def _forecast(state: State, kept: Assignment) -> AccuracyForecast | None:
     """Return the accuracy predicted by gold; of tasks without answers, by their workers."""
     model = state.model
-    if model is None or model.foresight is None or kept.plan.common_error != model.plan_error:
+    if model is None or model.forecast_model is None or kept.plan.common_error != model.plan_error:
         return None
     new = kept.support & ~state.answered.any(axis=0)
-    return model.foresight.forecast_plan(state.quality.values, new, kept.task_accuracy)
+    return model.forecast_model.forecast_plan(state.quality.values, new, kept.task_accuracy)
 
 
 def _within_money(

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from crowd_tvcs.campaign.entries import MILLION, require_text
+from crowd_tvcs.campaign.entries import MILLION, check_text
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.rows import Settings
-from tvcs_core.arguments import array_of, names_of, require_number
+from tvcs_core.arguments import array_of, check_number, names_of
 
 
 def first_row(**given: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def classes_of(classes: Sequence[str]) -> list[str]:
     if len(names) < 2 or len(set(names)) < len(names) or "" in names:
         raise ValueError(f"classes must be at least two different names, found {names}")
     for name in names:
-        require_text("classes", name)
+        check_text("classes", name)
     return names
 
 
@@ -46,7 +46,7 @@ def prior_of_classes(prior: float | Sequence[float] | None, n_classes: int) -> l
     if prior is None:
         return [1.0 / n_classes] * n_classes
     if isinstance(prior, int | float | np.number):
-        require_number("prior", prior)
+        check_number("prior", prior)
         if n_classes != 2:
             raise ValueError(f"prior must be one number per class, {n_classes} of them")
         prior = [1 - prior, prior]
@@ -63,7 +63,7 @@ def count_of(name: str, value: int | None) -> int | None:
     """Check a cap; None is none."""
     if value is None:
         return None
-    require_number(name, value, whole=True)
+    check_number(name, value, whole=True)
     if value < 0:
         raise ValueError(f"{name} must be an integer >= 0, found {value}")
     if value >= schema.UNLIMITED:
@@ -73,16 +73,16 @@ def count_of(name: str, value: int | None) -> int | None:
     return int(value)
 
 
-def require_round(number: int, settings: Settings) -> None:
+def check_round(number: int, settings: Settings) -> None:
     """Refuse the number of a round that was not issued."""
     if not 1 <= number <= settings.rounds:
         there = f"are rounds 1 to {settings.rounds}" if settings.rounds else "is no round yet"
         raise ValueError(f"round must be one that was issued, and there {there}, found {number}")
 
 
-def within(name: str, value: float, low: float, high: float) -> float:
+def check_range(name: str, value: float, low: float, high: float) -> float:
     """Check a number."""
-    require_number(name, value)
+    check_number(name, value)
     if not low <= value <= high:  # nor where it is nan
         raise ValueError(f"{name} must be from {low:g} to {high:g}, found {value}")
     return float(value)

@@ -36,7 +36,7 @@ from crowd_tvcs.skills.dependence import Dependence
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-AT_ONCE = 4_000_000  # workers x tasks of a part
+CHUNK_PAIRS = 4_000_000  # workers x tasks of a part
 EVERY_KIND = "every task"  # where a worker has one quality
 
 
@@ -121,7 +121,7 @@ class State:
 
         Answers and posteriors are in no part.
         """
-        m, size = len(self.tasks), max(1, AT_ONCE // max(1, len(self.workers)))
+        m, size = len(self.tasks), max(1, CHUNK_PAIRS // max(1, len(self.workers)))
         for start in range(0, m, size):
             at = slice(start, min(start + size, m))
             yield at, self if m <= size else self._part(at)
@@ -146,8 +146,8 @@ class State:
         return Quality(table.values[:, kind], table.workers, self.factors.tasks, allowed)
 
     def lets_in(self, quality: Quality) -> NDArray[np.bool_]:
-        """Of which pairs of a table the gate lets the worker in; of none that is not known."""
-        within: NDArray[np.bool_] = quality.values >= self.settings.gate
+        """Mark the pairs of a table above the minimum quality; unknown pairs are not."""
+        within: NDArray[np.bool_] = quality.values >= self.settings.min_quality
         return within if quality.allowed is None else within & quality.allowed
 
     @cached_property
@@ -180,7 +180,7 @@ class State:
 
     @property
     def teams(self) -> list[list[int]]:
-        """The workers of every group, by their numbers; who is in none is in no list."""
+        """The workers of every group, by their numbers; workers without a group are in no list."""
         found: dict[str, list[int]] = {}
         for i, row in enumerate(self.workers):
             if row.team is not None:
@@ -230,7 +230,7 @@ class State:
 
     @cached_property
     def alone(self) -> Floats:
-        """The same, had workers who err independently given the answers."""
+        """The same posteriors, as if workers erred independently."""
         before = priors(self.prior, *self.prior.shape)
         return independent_posterior(before, self.evidence, self.answers.task_of)
 
@@ -284,7 +284,7 @@ class State:
 
     @property
     def _known(self) -> Floats:
-        """Qualities of workers x kinds; who is not known guesses."""
+        """Qualities of workers x kinds; unknown workers guess."""
         table = self.factors.table
         if table.allowed is None:
             return table.values
@@ -369,9 +369,9 @@ _PAIRS = select(
 
 
 def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers:
-    """Minimums as far as those who may have a task meet them.
+    """Lower minimums to the number of workers who may still have a task.
 
-    One that all whose quality is known could not meet together stays, for a plan to refuse.
+    A minimum that all workers of known quality could not meet stays, for a plan to refuse.
     """
     out: Integers = np.where(least > n_known, least, np.minimum(least, able))
     return out

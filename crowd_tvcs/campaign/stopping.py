@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
-from crowd_tvcs.campaign.honesty import on_gold
+from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
 from crowd_tvcs.routing.routing import is_worth_buying
@@ -22,24 +22,24 @@ WORTH, WAITING = "worth a label", "waiting"
 
 
 @dataclass(frozen=True)
-class Standing:
+class TaskStatus:
     """The status of a task.
 
     Attributes
     ----------
     task, label
-        Names of the task and of its likeliest label; None where it has none, see
+        Names of the task and of its most probable label; None without a label, see
         `crowd_tvcs.campaign.tasks.has_label`.
     confidence
         Posterior probability of that label; None without.
     answers, pending
-        How many answers it has, and how many are out.
+        Numbers of answers and of pending answers.
     gain
-        Most that the next labels can add to its expected accuracy, per label, were what is out not
-        to come; as many labels as the task has room and workers for, and five at most.
+        Largest gain in expected accuracy per label by the next labels, without the pending ones. At
+        most five labels are looked ahead, and no more than the task has room and workers for.
     verdict
-        ``"worth a label"``, ``"waiting"`` (for what is out), or why it needs or gets none:
-        ``"sure"``, ``"closed"``, ``"full"``, ``"nobody left"``, ``"not worth it"``.
+        ``"worth a label"``, ``"waiting"`` (for pending answers), or the reason for no more labels:
+        ``"confident"``, ``"closed"``, ``"full"``, ``"nobody left"``, ``"not worth it"``.
     """
 
     task: str
@@ -56,32 +56,32 @@ class Standing:
         return self.verdict not in (WORTH, WAITING)
 
 
-def stand(
+def task_statuses(
     state: State,
     *,
-    least_gain: float | None = None,
+    min_gain: float | None = None,
     value: float | None = None,
     target: float | None = None,
-) -> list[Standing]:
-    """Judge for every task whether a further label is worth its price.
+) -> list[TaskStatus]:
+    """Assess for every task whether a further label is worth its price.
 
-    By those who are left and whom the gate lets in.
+    Only remaining workers above the minimum quality are considered.
 
     Parameters
     ----------
     state
         The campaign.
-    least_gain
-        Least expected accuracy of a task that a label must add; None for that of the campaign.
+    min_gain
+        Minimum gain in expected accuracy by a label; None for that of the campaign.
     value
         Value of a correct label, in the money of the workers' costs: a label must add at least
-        its cost. None: costs are not looked at.
+        its cost. None: costs are ignored.
     target
         Target accuracy of confident labels; None for the campaign's.
     """
     chances = state.posterior
     best = chances.argmax(axis=1)
-    gain, is_worth = _worth(state, least_gain_of(state, least_gain), value)
+    gain, is_worth = _worth(state, least_gain_of(state, min_gain), value)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
     is_labelled = state.is_labelled.tolist()
@@ -91,7 +91,7 @@ def stand(
         if row.closed:
             verdict = "closed"
         elif is_sure[j]:
-            verdict = "sure"
+            verdict = "confident"
         elif out[j]:
             verdict = WAITING
         elif row.slots >= row.max_workers:
@@ -103,7 +103,7 @@ def stand(
         else:
             verdict = WORTH if is_worth[j] else "not worth it"
         rows.append(
-            Standing(
+            TaskStatus(
                 row.name,
                 state.classes[best[j]] if is_labelled[j] else None,
                 float(chances[j, best[j]]) if is_labelled[j] else None,
@@ -116,22 +116,23 @@ def stand(
     return rows
 
 
-def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
+def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
     """Return the figures of a campaign: labels, expected accuracy, and the budget left.
 
-    `expected_accuracy` is that of the tasks that have a label, None where none has one, and
-    `unlabelled` counts the others. `measured` is the share of right labels among the tasks whose
-    label is known, None without.
-    `foreseen` puts the interval around `expected_accuracy` that the gold behind the model allows,
-    by names, for labels of workers as the model is for; None where no gold was measured.
+    `expected_accuracy` is that of the tasks with a label, None without any, and `unlabelled` counts
+    the others. `measured` is the share of right labels among the tasks whose label is known, None
+    without.
+
+    `forecast` is an interval around `expected_accuracy`, by names, from the gold of the model, for
+    labels of workers like those of the model; None if no gold was measured.
     """
     settings = state.settings
     sure = [one.confidence for one in standings if one.confidence is not None]
     expected = float(np.mean(sure)) if sure else None
-    foresight = None if state.model is None else state.model.foresight
+    forecast_model = None if state.model is None else state.model.forecast_model
     around = None
-    if foresight is not None and expected is not None:
-        around = foresight.with_interval(expected, len(sure))._asdict()
+    if forecast_model is not None and expected is not None:
+        around = forecast_model.with_interval(expected, len(sure))._asdict()
     known = [
         (one.label, state.classes[state.gold[one.task]])
         for one in standings
@@ -154,13 +155,13 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
         "committed": settings.committed / 1e6 if has_costs else None,
         "expected_accuracy": expected,
         "unlabelled": len(standings) - len(sure),
-        "foreseen": around,
+        "forecast": around,
         "measured": sum(a == b for a, b in known) / len(known) if known else None,
         "measured_on": len(known),
         "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
         "stopped": sum(one.stops for one in standings),
-        "sure_at": settings.sure_at,
-        "least_gain": settings.least_gain,
+        "confidence_threshold": settings.confidence_threshold,
+        "min_gain": settings.min_gain,
         "model": "independent" if state.model is None else "dependent",
         "dependence": None if state.model is None else state.model.as_json(),
         "rounds": settings.rounds,
@@ -170,7 +171,7 @@ def summary(state: State, standings: list[Standing]) -> dict[str, Any]:
     }
 
 
-def least_sure(standings: list[Standing], number: int) -> list[Standing]:
+def least_confident(standings: list[TaskStatus], number: int) -> list[TaskStatus]:
     """Return some of the tasks that have a label, those least sure first."""
     labelled = [(one.confidence, one.task, one) for one in standings if one.confidence is not None]
     return [one for _, _, one in sorted(labelled, key=lambda row: row[:2])[:number]]
@@ -178,7 +179,7 @@ def least_sure(standings: list[Standing], number: int) -> list[Standing]:
 
 def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
     """Tasks that would be done with another target."""
-    gold = on_gold(state)
+    gold = calibrate_on_gold(state)
     at = target if gold is None or state.model is None else gold.confidence_threshold(target)
     return np.array([t.confidence >= at and not t.needy for t in state.tasks], dtype=bool)
 
@@ -186,7 +187,7 @@ def _are_sure(state: State, target: float) -> NDArray[np.bool_]:
 def least_gain_of(state: State, given: float | None) -> float:
     """Return the minimum gain of a label, as requested or by the settings."""
     if given is None:
-        given = state.settings.least_gain
+        given = state.settings.min_gain
     return 0.0 if given is None else float(given)
 
 
@@ -202,22 +203,20 @@ def least_of_round(state: State, given: float | None) -> float:
 
 
 def _able(state: State) -> NDArray[np.bool_]:
-    """Pairs that the caps of workers and groups and the gate would still let happen."""
+    """Pairs that caps, groups and the minimum quality still allow."""
     free = ~(state.answered | state.pending | state.team_mates | state.out_of_reach)
     may = free & state.lets_in(state.quality)
     has_room = np.array([w.slots < w.max_tasks for w in state.workers])
     return may & has_room[:, None]
 
 
-def _worth(
-    state: State, least_gain: float, value: float | None
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Largest gain of every task by the workers who are left, and whether it pays."""
+def _worth(state: State, min_gain: float, value: float | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the largest gain of every task by the remaining workers, and whether it pays."""
     chances, alone = state.posterior, state.alone
     found = [_worth_of(part, chances[at], alone[at], value) for at, part in state.parts()]
     gain = np.concatenate([gain for gain, _ in found])
     pays = np.concatenate([pays for _, pays in found])
-    return gain, (gain > 0.0) & (gain >= least_gain) & pays
+    return gain, (gain > 0.0) & (gain >= min_gain) & pays
 
 
 def _worth_of(
@@ -249,9 +248,9 @@ def _worth_of(
 
 def is_worth_a_label(state: State) -> NDArray[np.bool_]:
     """Return tasks to which a label adds the minimum gain, or that are below their minimum."""
-    if state.settings.least_gain is None:
+    if state.settings.min_gain is None:
         return np.ones(len(state.tasks), dtype=bool)
     needy = np.array([bool(t.needy) for t in state.tasks])
     gain, _ = _worth(state, 0.0, None)
-    worth: NDArray[np.bool_] = needy | (gain >= state.settings.least_gain)
+    worth: NDArray[np.bool_] = needy | (gain >= state.settings.min_gain)
     return worth

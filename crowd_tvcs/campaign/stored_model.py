@@ -11,9 +11,9 @@ from typing import Any
 from crowd_tvcs.belief.dependent import Matrix
 from crowd_tvcs.skills.dependence import Dependence
 
-FIRST_FIT = 20  # labels of a campaign from which its model is first fitted
-SPARE = 32  # answers by which a fit is late, with each of which one worker tries again
-UNSETTLED = "unsettled"  # in the text of a model
+FIRST_FIT = 20  # labels: with so many the model is first fitted to the labels of its campaign
+SPARE = 32  # answers, at least, after which another worker tries a fit that failed
+UNSETTLED = "unsettled"  # key of the mark in the text of a model
 
 
 @lru_cache(maxsize=16)
@@ -27,18 +27,18 @@ def parse_model(text: str | None) -> Dependence | None:
     """
     if text is None:
         return None
-    with known_damage():
+    with _known_damage():
         return Dependence.from_json(_unmarked(text))
 
 
 @lru_cache(maxsize=4096)
 def parse_confusion(text: str | None) -> Matrix | None:
-    """Read the confusion matrix of a worker likewise."""
+    """Read the confusion matrix of a worker as a store keeps it; None if there is none."""
     return None if text is None else tuple(tuple(row) for row in json.loads(text))
 
 
 @contextmanager
-def known_damage() -> Iterator[None]:
+def _known_damage() -> Iterator[None]:
     """Refuse a damaged model."""
     try:
         yield
@@ -50,36 +50,36 @@ def known_damage() -> Iterator[None]:
 
 
 def _read(text: str) -> dict[str, Any]:
-    """Return the model that a text holds, by names."""
-    with known_damage():
+    """Return the content of a text, by names."""
+    with _known_damage():
         return dict(json.loads(text))
 
 
 def fitted_to(answers: int) -> int:
-    """Return how many labels, the first of the campaign, its model goes by when it has so many.
+    """Return the number of labels, the first of the campaign, that its model is fitted to.
 
-    `FIRST_FIT`, or twice, four times ... that: so the model follows from the history alone, whoever
-    fits it, and is seldom fitted.
+    It is `FIRST_FIT`, or twice, four times ... that. So the model is seldom fitted, and follows
+    from the history of the campaign, whichever worker's request fits it.
     """
     return FIRST_FIT << (answers // FIRST_FIT).bit_length() - 1 if answers >= FIRST_FIT else 0
 
 
 def lacks_fit(text: str | None, answers: int) -> bool:
-    """Whether the model in the store is of gold and goes by other labels than it should."""
+    """Whether the model in the store is of gold and fitted to other labels than it should be."""
     goes_by = _goes_by(text)
     return goes_by is not None and goes_by != fitted_to(answers)
 
 
 def is_due(text: str | None, answers: int) -> bool:
-    """Whether that is so, or some tasks are not settled by the model that is there."""
+    """Whether the model must be fitted, or tasks must be settled by the model that is there."""
     return lacks_fit(text, answers) or unsettled(text) is not None
 
 
 def is_due_now(text: str | None, answers: int) -> bool:
-    """Whether it is whoever brought the last of so many answers who fits the model.
+    """Whether the request that brought the last of so many answers must fit the model.
 
-    That is one worker. If theirs failed or was killed, or nobody fitted before, it is one of the
-    next `SPARE`; meanwhile the others need not do it as well.
+    One request fits it. If it failed or was killed, the next to try comes after `SPARE` answers or
+    more; the requests between do not wait for a fit.
     """
     size = fitted_to(answers)
     is_theirs = (answers - size) % max(SPARE, size // 4) == 0
@@ -87,9 +87,10 @@ def is_due_now(text: str | None, answers: int) -> bool:
 
 
 def taken_back(text: str | None, place: int, answers: int) -> str | None:
-    """Return the text of the model once the answer of such a place is gone, of so many.
+    """Return the text of the model after an answer, the one at `place`, is taken back.
 
-    Its labels are below 0 then, and others each time: a fit that began before sees that.
+    If the model was fitted to it, its number of labels is below 0 then, and another each time: a
+    fit that began before sees that.
     """
     goes_by = _goes_by(text)
     if text is None or goes_by is None or place > fitted_to(answers):
@@ -98,21 +99,21 @@ def taken_back(text: str | None, place: int, answers: int) -> str | None:
 
 
 def unsettled(text: str | None) -> int | None:
-    """Return the id from which on tasks are not settled by the model yet; None if all are."""
+    """Return the id of the first task that the model has not settled yet; None if there is none."""
     return None if text is None or UNSETTLED not in text else _read(text).get(UNSETTLED)
 
 
 def _unmarked(text: str) -> dict[str, Any]:
-    """Return the model that a text holds, by names, without a mark."""
+    """Return the content of a text without a mark, by names."""
     return {name: value for name, value in _read(text).items() if name != UNSETTLED}
 
 
 def marked(text: str, start: int | None) -> str:
-    """Return the text of the model with such a mark, or without one."""
+    """Return the text of the model with the first unsettled task marked, or none for None."""
     return json.dumps(_unmarked(text) | ({} if start is None else {UNSETTLED: start}))
 
 
 def _goes_by(text: str | None) -> int | None:
-    """Return how many labels a model goes by; None if it is not of gold, and goes by none."""
+    """Return the number of labels that a model is fitted to; None if it is not of gold."""
     model = parse_model(text)
     return None if model is None or model.source != "gold" else model.labels

@@ -14,22 +14,22 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
+    check_costs,
     find,
     open_table,
     read_name,
     read_probability,
     read_rows,
     read_worker_rows,
-    require_costs,
     rows_by_name,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.times import Floats, read_times
-from crowd_tvcs.campaign.entries import Line, Task, Worker
-from tvcs_core.command.shell import say
-from tvcs_core.files.shown import shown
+from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import quoted
 
 Qualities = dict[str, float] | Quality
 
@@ -45,9 +45,9 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
         With file, line and column.
     """
     rows = read_worker_rows(path, known)
-    require_costs(path, rows, rows)
+    check_costs(path, rows, rows)
     for line in warn_similar_names("worker", rows):
-        say(line)
+        print_message(line)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
         for name, row in rows.items()
@@ -64,7 +64,7 @@ def read_tasks(
     columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
     rows = read_rows(path, TASK, columns, known)
     for line in warn_similar_names("task", rows):
-        say(line)
+        print_message(line)
     return [
         Task(
             name,
@@ -87,32 +87,31 @@ def read_qualities(path: Path) -> Qualities:
     out = {}
     for name, r in rows_by_name(table, worker).items():
         if not table.rows[r][at]:
-            raise table.error(f"the quality of worker {shown(name)} is missing", r)
+            raise table.error(f"the quality of worker {quoted(name)} is missing", r)
         out[name] = read_probability(table, r, at)
     return out
 
 
 def read_lines(
     path: Path,
-    keep: str | None = None,
+    duplicates: str | None = None,
     classes: Sequence[str] | None = None,
     *,
     leave_out_missing: bool = False,
-) -> list[Line]:
+) -> list[AnswerRecord]:
     """Read answers `task, worker, label` with their lines, and their times if columns have them.
 
-    What was left out or kept and which names look alike is reported.
+    Prints the numbers of left-out and deduplicated answers, and names that look alike.
 
     Parameters
     ----------
     path
         The table.
-    keep
-        Which answer to take of a pair that is there twice (see `crowd_tvcs.answers.duplicates`);
-        None refuses that.
+    duplicates
+        Rule for duplicate answers (see `crowd_tvcs.answers.duplicates`); None refuses them.
     classes
         Labels that are labels whatever they look like (see `crowd_tvcs.answers.values`). Others
-        may be there: where they are known the caller refuses them.
+        are accepted; a caller that knows the classes refuses them.
     leave_out_missing
         Whether to leave out answers without a label, a task or a worker.
 
@@ -126,16 +125,16 @@ def read_lines(
     at = find(table, [TASK, WORKER, ANSWER])
     named = {TASK.name: at[0], WORKER.name: at[1]}
     judged = check_rows(table, named, at[2], classes, leave_out_missing=leave_out_missing)
-    kept = deduplicate(table, judged, keep)
+    kept = deduplicate(table, judged, duplicates)
     for line in (judged.description.removeprefix("; "), kept.description):
         if line:
-            say(f"{path}: {line}")
+            print_message(f"{path}: {line}")
     task, worker, label = *judged.names, judged.label
     for line in warn_similar_names("task", task.names) + warn_similar_names("worker", worker.names):
-        say(line)
+        print_message(line)
     when, seconds = read_times(table)
     return [
-        Line(
+        AnswerRecord(
             task.names[task.codes[row]],
             worker.names[worker.codes[row]],
             label.names[label.codes[row]],

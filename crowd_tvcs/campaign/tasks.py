@@ -19,8 +19,8 @@ from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
 from crowd_tvcs.campaign.store.statements import Call, later, together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
-MOST_MONEY = 2**62
-AT_ONCE = 100
+MOST_MONEY = 2**62  # millionths, as no limit: sums of it stay below 2^63
+CHUNK_TASKS = 100
 """Tasks that are read in one message."""
 Pair = tuple[
     int, int | None, float | None, str | None
@@ -38,7 +38,7 @@ def known_or_nothing(quality: float | None, n_classes: int) -> float:
     return 1.0 / n_classes if quality is None else quality
 
 
-class Judged(NamedTuple):
+class TaskPosterior(NamedTuple):
     """The posterior of a task by its answers."""
 
     prior: list[float]
@@ -46,15 +46,15 @@ class Judged(NamedTuple):
     chances: list[float]
 
     def is_worth(self, settings: Settings, best: float, room: int) -> bool:
-        """Whether so many labels of workers as good as `best` add what labels must, each."""
+        """Whether so many labels of workers as good as `best` each add the required gain."""
         model = parse_model(settings.dependence)
         alone = None if model is None else _alone(self.prior, self.answers)
         n_answers = len(self.answers)
         added = gain_per_label_of_task(self.chances, best, model, n_answers, room, alone)
-        return bool(added >= (settings.least_gain or 0.0))
+        return bool(added >= (settings.min_gain or 0.0))
 
 
-def judged(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> Judged:
+def task_posterior(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> TaskPosterior:
     """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
     answers = [
@@ -64,19 +64,19 @@ def judged(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> Judged:
     ]
     model = parse_model(settings.dependence)
     if model is None:
-        return Judged(prior, answers, _alone(prior, answers))
+        return TaskPosterior(prior, answers, _alone(prior, answers))
     weight = prior_weight(settings, row, model.shares)
-    return Judged(prior, answers, dependent_posterior_of_task(model, prior, answers, weight))
+    return TaskPosterior(prior, answers, dependent_posterior_of_task(model, prior, answers, weight))
 
 
 def _alone(prior: list[float], answers: list[WeightedAnswer]) -> list[float]:
-    """Probability of every class of a task, had workers who err independently answered."""
+    """Return the posterior of a task, as if workers erred independently."""
     return independent_posterior_of_task(prior, [(one.label, one.accuracy) for one in answers])
 
 
 def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Compute all that follows from the pairs of a task."""
-    found = judged(settings, row, pairs)
+    found = task_posterior(settings, row, pairs)
     chances, n_answers = found.chances, len(found.answers)
     affinities, slots = 1.0, 0
     for state, _, quality, _ in pairs:
@@ -85,7 +85,7 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
             affinities *= affinity(known_or_nothing(quality, len(chances)), len(chances))
     best = max(range(len(chances)), key=chances.__getitem__)
     first = 1.0 if slots else before_first(settings)
-    adds = settings.least_gain is None
+    adds = settings.min_gain is None
     if not adds:  # of the best worker there is, whoever has room: `leases` asks of who is left
         room = min(row.max_workers, settings.n_workers) - n_answers
         adds = found.is_worth(settings, settings.best or 0.0, room)
@@ -99,10 +99,10 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
 
 
 def has_label(answers: int, prior: float | None) -> bool:
-    """Whether a task has a label: by answers, or by a chance of its own that leans to a class.
+    """Whether a task has a label: by answers, or by a prior of its own that favours a class.
 
-    Such a chance is of whoever made the table of tasks, such as models. A task with neither has the
-    classes' shares and no label.
+    Such a prior comes from the table of tasks, for example from models. A task with neither has the
+    class shares and no label.
     """
     return bool(answers) or (prior is not None and prior != 0.5)
 
@@ -119,7 +119,7 @@ def before_first(settings: Settings) -> float:
 
 def is_done(settings: Settings, confidence: float) -> bool:
     """Whether a task this sure of its label needs none more, its minimum apart."""
-    at = settings.target if settings.sure_at is None else settings.sure_at
+    at = settings.target if settings.confidence_threshold is None else settings.confidence_threshold
     return bool(confidence >= at)
 
 
@@ -145,9 +145,11 @@ def is_reserved(settings: Settings) -> bool:
 
 
 def is_needed(connection: Connection, settings: Settings) -> bool:
-    """Whether what is left of the budget is no more than minimums that somebody may still meet."""
+    """Whether the rest of the budget is no more than the minimums that can still be met."""
     money = MOST_MONEY if settings.money is None else settings.money - settings.committed
-    short = SHORT[bool(settings.per_pair)](connection, gate=settings.gate, money=money)
+    short = SHORT[bool(settings.per_pair)](
+        connection, min_quality=settings.min_quality, money=money
+    )
     left = (settings.budget or 0) - settings.slots
     return left <= sum(min(one.short, one.able) for one in short)
 
@@ -160,8 +162,8 @@ def settle(connection: Connection, settings: Settings, row: TaskRow) -> int:
 def settle_each(connection: Connection, settings: Settings, tasks: Iterable[int]) -> int:
     """Settle tasks by their ids, in order; the change of the slots that are missing."""
     ids, missing = sorted(set(tasks)), 0
-    for start in range(0, len(ids), AT_ONCE):
-        these = ids[start : start + AT_ONCE]
+    for start in range(0, len(ids), CHUNK_TASKS):
+        these = ids[start : start + CHUNK_TASKS]
         found = together(
             connection,
             *(TASK.with_(of_task=j) for j in these),

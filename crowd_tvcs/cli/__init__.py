@@ -1,4 +1,4 @@
-"""The commands of `crowd-tvcs`: one file each, and what they share.
+"""The commands of `crowd-tvcs`: one file each, and shared options.
 
-What a command computes is not here: it reads, calls, tells and writes.
+A command reads its input, calls the library, prints and writes. It computes nothing itself.
 """

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs assign`: a plan from tables, what is proved of it, and its report."""
+"""The command `crowd-tvcs assign`: a plan from tables, with its proof and report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import Model
+from crowd_tvcs.cli.answers import ErrorModel
 from crowd_tvcs.cli.options import (
     Caps,
     Demands,
@@ -23,14 +23,14 @@ from crowd_tvcs.cli.options import (
 )
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.results import Results, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
     from crowd_tvcs.plan.plan import Plan
     from crowd_tvcs.skills.dependence import CalibrationBin
 
-MOST_COMPARED = 200_000  # workers x tasks that are planned by a cheap method beside; 1 s
+MOST_COMPARED = 200_000  # workers x tasks up to which a cheap method is compared; takes 1 s
 
 RECORDED = (
     "max_workers_per_task", "max_tasks_per_worker", "workers", "tasks", "forced", "forbidden",
@@ -48,7 +48,8 @@ class AssignOptions:
     out: OutFolder
     caps: Caps
     budget: Annotated[
-        int | None, typer.Option(metavar="N", help="Most answers in all. Default: no cap.")
+        int | None,
+        typer.Option(metavar="N", help="Maximum number of answers in all. Default: no cap."),
     ] = None
     demands: Demands
     search: Search
@@ -56,16 +57,16 @@ class AssignOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="skills.csv of crowd-tvcs quality: say how sure the plan's accuracy is, and take "
-            "the common error of the dependence.json beside it, unless --dependence or "
-            "--common-error is given.",
+            help="skills.csv of crowd-tvcs quality: report the uncertainty of the plan's accuracy, "
+            "and use the common error of the dependence.json in the same folder, unless "
+            "--dependence or --common-error is given.",
         ),
     ] = None
-    model: Model = "dependent"
+    error_model: ErrorModel = "dependent"
     force: Force = False
 
     def recorded(self) -> dict[str, Any]:
-        """Every option that changes the result but the seed; files by their names."""
+        """Return every option that changes the result except the seed; files by their names."""
         asked = self.asked
         own = {"class_prior": asked.class_chances, "money": asked.limit}
         out = recorded(self, RECORDED) | own | {"common_error": asked.error}
@@ -80,24 +81,24 @@ class AssignOptions:
 
     @property
     def crowd(self) -> Path:
-        """The table that says how good workers are."""
+        """The table of worker qualities."""
         return one_crowd(self.quality, self.kinds, self.demands.tasks)
 
     def read(self) -> tuple[Plan, str]:
-        """Read the plan, and say how its tables were understood."""
+        """Read the plan, and print how its tables were interpreted."""
         if self.kinds is not None:
             return read_crowd(self.crowd, self.asked, self.caps, self.budget)
         return self.asked.read(self.crowd, self.caps, self.budget)
 
     @cached_property
     def asked(self) -> Demands:
-        """The demands, with the dependence.json beside the skills where that counts."""
+        """The demands, with the dependence.json in the folder of the skills where it applies."""
         from crowd_tvcs.skills.estimate import checked_model
 
         given = self.demands
-        if checked_model(self.model) == "independent":
+        if checked_model(self.error_model) == "independent":
             if given.dependence is not None:
-                raise ValueError("--dependence says how workers err together: leave out --model")
+                raise ValueError("--dependence is for dependent errors: leave out --error-model")
             has_file = given.dependence_path is not None
             return replace(given, common_error=repr(given.error)) if has_file else given
         if self.skills is None or given.dependence is not None or given.common_error is not None:
@@ -106,13 +107,13 @@ class AssignOptions:
         return replace(given, dependence=path) if path.is_file() else given
 
     def inputs(self) -> list[Path]:
-        """Every file that is read."""
+        """Return every file that is read."""
         known = self.skills, self.asked.dependence_path
         files = [path for path in known if path is not None]
         return [self.crowd, *self.demands.files(), *files]
 
     def without_skills(self) -> AssignOptions:
-        """Return the same plan, of which nothing is said by skills."""
+        """Return the same options without skills."""
         asked = self.asked
         path, error = asked.dependence_path, repr(asked.error)
         return replace(
@@ -125,8 +126,7 @@ class AssignOptions:
 def assign(given: AssignOptions) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
 
-    The method best also writes prices.csv: what one more task of each worker would be worth, and
-    for small plans branches.json where these prices alone do not prove the bound.
+    The method best also writes prices.csv, the value of one more task of each worker.
     """
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
@@ -134,31 +134,33 @@ def assign(given: AssignOptions) -> None:
 
     search = given.search
     plan, layout = given.read()
-    given.asked.say_dependence(plan)
+    given.asked.print_dependence(plan)
     if given.skills is not None and not plan.is_table:
-        raise ValueError("--skills is for crowds whose workers x tasks are few; leave it out")
+        raise ValueError("--skills is not available for large crowds with --kinds; leave it out")
     if given.skills is not None and (plan.n_classes > 2 or plan.confusion is not None):
-        what = "two classes and qualities, not for more or --confusion; --dependence is for all"
+        what = "two classes without --confusion; use --dependence instead"
         raise ValueError(f"--skills is for {what}")
     if given.skills is not None and plan.model is not None:
-        say("how unsure the skills make this is not known beside a common error and such priors")
+        print_message(
+            "the uncertainty of the skills is not computed with a common error and these priors"
+        )
         given = given.without_skills()
     method_for(plan, search.method)
-    model, foresight = given.asked.dependence_model, given.asked.foresight
+    model, forecast_model = given.asked.dependence_model, given.asked.forecast_model
     measured = () if model is None else model.measured
     with _results(given, layout) as out:
         found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
         if given.skills is not None:
             found = with_deviation(found, given.skills)
-        if foresight is not None and plan.is_table:
-            found = with_forecast(found, foresight)
+        if forecast_model is not None and plan.is_table:
+            found = with_forecast(found, forecast_model)
         _write(found, given, out, measured)
-    _say_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
-    _say_better(found, search.seed)
+    _print_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
+    _print_better_method(found, search.seed)
 
 
-def _say_better(found: Assignment, seed: int) -> None:
-    """Say it if a plan of a cheap method is better than that of the method asked for."""
+def _print_better_method(found: Assignment, seed: int) -> None:
+    """Print it if a cheap method found a better plan than the requested one."""
     from crowd_tvcs.methods import METHODS
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.plan.proof import CLOSED
@@ -169,15 +171,15 @@ def _say_better(found: Assignment, seed: int) -> None:
         return
     other = assign_plan(plan, cheap, rng=seed).expected_accuracy
     if other > found.expected_accuracy + CLOSED:
-        say(
-            f"the method {cheap}, which is quick, expects {other:.4f} of the same plan: "
-            f"{other - found.expected_accuracy:.4f} more; use --method {cheap}, or best"
+        print_message(
+            f"--method {cheap} is faster and expects {other:.4f}, which is "
+            f"{other - found.expected_accuracy:.4f} more; use it, or best"
         )
 
 
 @contextmanager
 def _results(given: AssignOptions, layout: str) -> Iterator[Results]:
-    """Yield the results to fill; run.json has the hashes of all files, and where inputs lay."""
+    """Yield the results to fill; run.json gets the hashes of all files and the paths of inputs."""
     from crowd_tvcs.verification.tables import path_from
     from tvcs_core.files.record import digests
 
@@ -210,8 +212,6 @@ def _write(
     out.json("summary.json", found.summary() | {"classes": names})
     if found.certificate is not None:
         out.table("prices.csv", ["worker", "price"], found.price_rows())
-    if branches := found.branches():
-        out.json("branches.json", {"leaves": branches})
     is_table = found.plan.is_table
     page = render(
         found,
@@ -225,32 +225,33 @@ def _write(
 
 
 def _command(given: AssignOptions) -> str:
-    """The command that does it again; of the chances of the classes it holds the numbers."""
+    """Return the command that repeats the run, with the numbers of the class prior."""
     options, chances = given.recorded(), given.demands.class_chances
     options["class_prior"] = None if chances is None else ",".join(map(str, chances))
     words = ["crowd-tvcs", "assign"] + ([] if given.quality is None else [given.quality.name])
     return command_line(words, options | {"seed": given.search.seed})
 
 
-def _say_result(found: Assignment, out: Path, limited: str) -> None:
+def _print_result(found: Assignment, out: Path, limited: str) -> None:
     from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 
     binding = found.binding()
-    say(
+    print_message(
         f"{found.size} answers, expected accuracy {found.expected_accuracy:.4f} "
         f"({found.method}, {found.reason})"
     )
     if (spread := found.facts.get("accuracy_deviation")) is not None:
-        say(f"the skills are estimates, which makes a standard deviation of {spread:.4f}")
-    if (foreseen := found.facts.get("foreseen")) is not None:
-        say(str(AccuracyForecast(**foreseen)))
+        print_message(f"the uncertainty of the skills adds a standard deviation of {spread:.4f}")
+    if (forecast := found.facts.get("forecast")) is not None:
+        print_message(str(AccuracyForecast(**forecast)))
     if found.spent is not None:
         of_all = "" if found.plan.money is None else f" of {found.plan.money:g}"
-        say(f"{limited} spent: {found.spent:g}{of_all}")
-    say(found.statement)
-    say(
-        f"caps that bind: {binding['max_workers_per_task']} tasks are full, "
-        f"{binding['max_tasks_per_worker']} workers are full, the budget is "
+        print_message(f"{limited} spent: {found.spent:g}{of_all}")
+    print_message(found.statement)
+    print_message(
+        f"caps reached: {binding['max_workers_per_task']} tasks have their maximum number of "
+        f"workers, {binding['max_tasks_per_worker']} workers their maximum number of tasks, the "
+        f"budget is "
         f"{'used up' if binding['budget'] else 'not used up'}"
     )
-    say(f"written to {out}; open {out / 'report.html'}")
+    print_message(f"written to {out}; open {out / 'report.html'}")

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs campaign`: rounds, answers and where it stands."""
+"""The command `crowd-tvcs campaign`: rounds, answers and status."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import Keep, LeaveOut
+from crowd_tvcs.cli.answers import Duplicates, LeaveOut
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
     KindsFile,
-    LeastGain,
+    MinGain,
     OutFile,
     QualityFile,
     StoreName,
     TasksFile,
     WorkersFile,
     as_dict,
+    describe_interval,
     open_campaign,
-    print_on_gold,
-    said_of_interval,
-    say_model,
+    print_gold_calibration,
+    print_model,
     stored,
 )
-from crowd_tvcs.cli.desk import turns
+from crowd_tvcs.cli.desk import actions
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import print_json, print_table, write_rows
-from tvcs_core.command.shell import say, tell
+from tvcs_core.command.shell import print_message, print_text
+from tvcs_core.files.display import joined, quoted, unquoted, visible
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, plain, shown, visible
 
 if TYPE_CHECKING:
-    from crowd_tvcs.campaign import Campaign, Standing
+    from crowd_tvcs.campaign import Campaign, TaskStatus
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run a campaign: rounds of labels from gold answers to a result, in one store.",
+    help="Run a campaign: collect labels in rounds until they are good enough.",
 )
 
 app.command()(init)
-NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence", "foreseen")
+NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence", "forecast")
 IF_ANY = ("paused", "blocked")
 
 
@@ -60,16 +60,18 @@ class RoundOptions:
     store: StoreName
     labels: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most labels of this round. Default: all that are left."),
+        typer.Option(
+            metavar="N", help="Maximum number of labels in this round. Default: all that are left."
+        ),
     ] = None
     method: Annotated[
         str | None,
         typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best."),
     ] = None
     time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Take the best plan found by then.")
+        float, typer.Option(metavar="SECONDS", help="Return the best plan found within SECONDS.")
     ] = 60.0
-    least_gain: LeastGain = None
+    min_gain: MinGain = None
     out: OutFile = None
 
 
@@ -77,7 +79,7 @@ class RoundOptions:
 @stored
 @with_options
 def plan(given: RoundOptions) -> None:
-    """Plan the first round and issue its pairs; print them as worker, task."""
+    """Plan the first round, issue its pairs and print them as worker, task."""
     with open_campaign(given.store, given.out) as campaign:
         if campaign.state().rounds:
             raise ValueError(f"{given.store}: a round is issued already; replan plans what is left")
@@ -88,23 +90,23 @@ def plan(given: RoundOptions) -> None:
 @stored
 @with_options
 def replan(given: RoundOptions) -> None:
-    """Plan what is left of the budget on what the answers say; what was issued stays."""
+    """Plan the rest of the budget from the answers so far; issued pairs stay."""
     with open_campaign(given.store, given.out) as campaign:
         _issue(campaign, given)
 
 
 @app.command()
 @stored
-def issued(
+def pending(
     store: StoreName,
     number: Annotated[
-        int | None, typer.Option("--round", metavar="N", help="Of this round only.")
+        int | None, typer.Option("--round", metavar="N", help="Only of this round.")
     ] = None,
     out: OutFile = None,
 ) -> None:
     """Print the pairs that are issued and not answered, as worker, task."""
     with open_campaign(store, out) as campaign:
-        write_rows(out, ["worker", "task"], [[w, t] for w, t, _ in campaign.issued(number)])
+        write_rows(out, ["worker", "task"], [[w, t] for w, t, _ in campaign.pending_pairs(number)])
 
 
 @app.command("import")
@@ -114,28 +116,28 @@ def import_answers(
     answers: Annotated[
         Path, typer.Argument(metavar="ANSWERS", help="Columns task, worker, label.")
     ],
-    keep: Keep = None,
+    duplicates: Duplicates = None,
     leave_out_missing: LeaveOut = False,
 ) -> None:
-    """Take answers in, all of them or none.
+    """Import answers, all of them or none.
 
-    Answers to gold tasks make the qualities better where these come from gold. Importing a table
-    again changes nothing.
+    Answers to gold tasks improve qualities that are estimated from gold. Importing a table again
+    changes nothing.
     """
     from crowd_tvcs.campaign.tables import read_lines
 
     with open_campaign(store) as campaign:
         classes = campaign.state().classes
-        lines = read_lines(answers, keep, classes, leave_out_missing=leave_out_missing)
-        told = campaign.take(lines)
-        say(
-            f"{answers}: {told['accepted'] + told['late']} answers taken"
+        lines = read_lines(answers, duplicates, classes, leave_out_missing=leave_out_missing)
+        told = campaign.add_answers(lines)
+        print_message(
+            f"{answers}: {told['accepted'] + told['late']} answers imported"
             + (f", {told['late']} of them late" if told["late"] else "")
             + (f", {told['gold']} to gold tasks" if told["gold"] else "")
-            + (f", {told['known']} known already" if told["known"] else "")
+            + (f", {told['known']} already known" if told["known"] else "")
         )
         if told["gold"]:
-            say_model(campaign)
+            print_model(campaign)
 
 
 @app.command()
@@ -148,10 +150,10 @@ def add(
     kinds: KindsFile = None,
     gold: GoldFile = None,
     answers: AnswersFile = None,
-    keep: Keep = None,
+    duplicates: Duplicates = None,
     leave_out_missing: LeaveOut = False,
 ) -> None:
-    """Add workers, tasks, qualities or gold; what was issued stays as it is."""
+    """Add workers, tasks, qualities or gold; issued pairs stay."""
     from crowd_tvcs.answers.answers import read_gold
     from crowd_tvcs.campaign import tables
     from crowd_tvcs.factors.tables import read_kinds
@@ -168,7 +170,7 @@ def add(
             "qualities": tables.read_qualities(quality) if quality else None,
             "kinds": read_kinds(kinds).quality if kinds else None,
             "gold_answers": tables.read_lines(
-                answers, keep, state.classes, leave_out_missing=leave_out_missing
+                answers, duplicates, state.classes, leave_out_missing=leave_out_missing
             )
             if answers
             else (),
@@ -178,9 +180,9 @@ def add(
             table = read_gold(gold, state.classes, leave_out_missing=leave_out_missing)
             known = dict(table.labels)
         campaign.add(**new, gold=known)
-        _say_added(new | {"gold": known}, {one.name for one in state.workers})
+        _print_added(new | {"gold": known}, {one.name for one in state.workers})
         if gold or answers:
-            say_model(campaign)
+            print_model(campaign)
 
 
 @app.command()
@@ -189,19 +191,19 @@ def status(
     store: StoreName,
     as_json: AsJson = False,
     rows: Annotated[
-        int, typer.Option(metavar="N", help="How many of the least sure tasks to show.")
+        int, typer.Option(metavar="N", help="Number of the least confident tasks to print.")
     ] = 10,
 ) -> None:
-    """Print where the campaign stands, and the tasks least sure; --json: of every task."""
+    """Print the status of the campaign and its least confident tasks; with --json, all tasks."""
     from crowd_tvcs.answers import class_prevalence
-    from crowd_tvcs.campaign import stand, summary
-    from crowd_tvcs.campaign.honesty import on_gold
-    from crowd_tvcs.campaign.stopping import least_sure
+    from crowd_tvcs.campaign import summary, task_statuses
+    from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
+    from crowd_tvcs.campaign.stopping import least_confident
 
     with open_campaign(store) as campaign:
         state = campaign.state()
-    standings = stand(state)
-    told, gold = summary(state, standings), on_gold(state)
+    standings = task_statuses(state)
+    told, gold = summary(state, standings), calibrate_on_gold(state)
     if as_json:
         each = [_standing(one) for one in standings]
         print_json({**told, "gold": as_dict(gold), "task": each})
@@ -209,64 +211,65 @@ def status(
     for name, value in told.items():
         if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
-            beside = said_of_interval(told["foreseen"]) if name == "expected_accuracy" else ""
-            tell(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
+            beside = describe_interval(told["forecast"]) if name == "expected_accuracy" else ""
+            print_text(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
     for name, number in told["verdicts"].items():
-        tell(f"{'tasks ' + name:<20}{number:>12}")
+        print_text(f"{'tasks ' + name:<20}{number:>12}")
     prior = told["class_prior"]
     shown = class_prevalence.format_prevalence(list(prior), list(prior.values()))
-    tell(f"{'class prior':<20}{shown:>12}")
-    print_on_gold(state, gold)
-    _print_standings(least_sure(standings, rows))
-    _say_unlabelled(told["unlabelled"], told["tasks"])
+    print_text(f"{'class prior':<20}{shown:>12}")
+    print_gold_calibration(state, gold)
+    _print_standings(least_confident(standings, rows))
+    _print_unlabelled(told["unlabelled"], told["tasks"])
 
 
 @app.command()
 @stored
-def stop(
+def review(
     store: StoreName,
-    least_gain: LeastGain = None,
+    min_gain: MinGain = None,
     target: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="Share of the labels called sure that must be right. Default: as at init.",
+            help="Required share of right labels among confident ones. Default: as at init.",
         ),
     ] = None,
     value: Annotated[
         float | None,
         typer.Option(
             metavar="X",
-            help="What a right label is worth in money: a label must add at least its cost.",
+            help="Value of a right label, in money: a label must add at least its cost.",
         ),
     ] = None,
     close: Annotated[
-        bool, typer.Option("--close", help="Close the tasks that are not worth a label.")
+        bool,
+        typer.Option("--close", help="Close the tasks for which another label is not worth it."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say which tasks need no further label.
+    """List the tasks that need no further label.
 
-    gain is the most that the next labels can add to the chance of a right label, per label; up to
-    five are looked ahead, since one alone often adds nothing. A task is sure where gold tasks that
-    were this sure are right as often as --target asks; where gold shows that of none, none is.
+    gain is the largest increase of the probability of a right label, per label. Up to five labels
+    are looked ahead, since one alone often adds nothing. A task is confident if gold tasks of its
+    confidence are right as often as --target asks; if gold cannot show this, no task is.
     """
     with open_campaign(store) as campaign:
-        found = campaign.stop(least_gain=least_gain, value=value, target=target, close=close)
+        found = campaign.review_tasks(min_gain=min_gain, value=value, target=target, close=close)
     if as_json:
         print_json([_standing(one) for one in found])
         return
     _print_standings(found)
     ended = sum(one.stops for one in found)
-    say(f"{ended} of {len(found)} tasks need no further label, or can have none")
+    print_message(f"{ended} of {len(found)} tasks need no further label, or can have none")
 
 
 @app.command("export-answers")
 @stored
 def export_answers(store: StoreName, out: OutFile = None) -> None:
-    """Print all answers as task, worker, label, in the order they came.
+    """Print all answers as task, worker, label, in the order of arrival.
 
-    Where times are known, answered_at and seconds stand beside them, as crowd-tvcs workers reads.
+    Where times are known, answered_at and seconds are added, as crowd-tvcs workers reads them.
     """
     from crowd_tvcs.answers.times import to_iso
 
@@ -288,15 +291,15 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
 def export_labels(store: StoreName, out: OutFile = None) -> None:
     """Print the result: task, label, confidence, answers.
 
-    A task that nobody answered has no label and no confidence, unless --tasks gave it a prior.
+    A task without answers has no label and no confidence, unless --tasks gave it a prior.
     """
-    from crowd_tvcs.campaign import stand
+    from crowd_tvcs.campaign import task_statuses
 
     with open_campaign(store, out) as campaign:
-        found = stand(campaign.state())
+        found = task_statuses(campaign.state())
     rows = [[one.task, one.label, one.confidence, one.answers] for one in found]
     write_rows(out, ["task", "label", "confidence", "answers"], rows)
-    _say_unlabelled(sum(one.label is None for one in found), len(found))
+    _print_unlabelled(sum(one.label is None for one in found), len(found))
 
 
 @app.command()
@@ -305,7 +308,7 @@ def report(
     store: StoreName,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")],
 ) -> None:
-    """Write one HTML page about the campaign; it opens without a network."""
+    """Write an HTML report about the campaign; it opens without a network."""
     from crowd_tvcs.report.campaign import render
     from tvcs_core.files.folders import write_whole
 
@@ -313,26 +316,27 @@ def report(
         state = campaign.state()
     page = render(state, name=Path(store).name if "://" not in store else "campaign")
     write_whole(out, lambda path: path.write_text(page, encoding="utf-8"))
-    say(f"written to {out}")
+    print_message(f"written to {out}")
 
 
-app.command("next")(turns.next_task)
+app.command("next")(actions.next_task)
 for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
-    app.command()(getattr(turns, one))
+    app.command()(getattr(actions, one))
 
 
-def _say_added(new: dict[str, Any], known: set[str]) -> None:
-    """Say what was added to a campaign of known workers, and whose qualities were not."""
+def _print_added(new: dict[str, Any], known: set[str]) -> None:
+    """Print what was added, and the workers whose qualities were left out."""
     added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
     added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
     added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""
-    say(added)
+    print_message(added)
     given = new["qualities"]
     if given is not None:
         names = given if isinstance(given, dict) else given.workers
         others = sorted(set(names) - known - {one.name for one in new["workers"]})
         if others:
-            say(f"left out, as these workers are not in the campaign: {listed(others, shown)}")
+            why = "these workers are not in the campaign"
+            print_message(f"qualities left out, because {why}: {joined(others, quoted)}")
 
 
 def _issue(campaign: Campaign, given: RoundOptions) -> None:
@@ -345,44 +349,46 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         labels=given.labels,
         method=given.method,
         time_limit=given.time_limit,
-        least_gain=given.least_gain,
+        min_gain=given.min_gain,
     )
     try:
         write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
     except (OSError, DataError):
-        say(f"round {found.number} is issued; crowd-tvcs campaign issued prints its pairs")
+        print_message(
+            f"round {found.number} is issued; crowd-tvcs campaign pending prints its pairs"
+        )
         raise
-    say(
+    print_message(
         f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason}); "
-        f"expected accuracy once they are here {found.expected_accuracy:.4f}"
+        f"expected accuracy after them {found.expected_accuracy:.4f}"
     )
-    if found.foreseen is not None:
-        say(str(found.foreseen))
+    if found.forecast is not None:
+        print_message(str(found.forecast))
     if found.bound is not None:
         proved = statement(found.expected_accuracy, found.bound, found.standard_error)
-        say(f"this round is {proved}")
+        print_message(f"this round is {proved}")
     if found.left_out:
-        say(f"{found.left_out} labels were planned and left out: they add nothing, or too little")
+        print_message(f"{found.left_out} planned labels were left out, because they add too little")
 
 
-def _standing(one: Standing) -> dict[str, Any]:
+def _standing(one: TaskStatus) -> dict[str, Any]:
     return {**vars(one), "stops": one.stops}
 
 
-def _print_standings(found: list[Standing]) -> None:
+def _print_standings(found: list[TaskStatus]) -> None:
     columns = {
-        "label": "<12", "sure": ">8.4f", "answers": ">9", "out": ">5", "gain": ">9.5f", " ": "<2",
-        "verdict": "<14", "task": "<",
+        "label": "<12", "confidence": ">11.4f", "answers": ">9", "pending": ">9", "gain": ">9.5f",
+        " ": "<2", "verdict": "<14", "task": "<",
     }  # fmt: skip
     rows = []
     for one in found:
         confidence = "-" if one.confidence is None else one.confidence
         counts = [one.answers, one.pending, one.gain, "", one.verdict]
-        rows.append([visible(one.label or "-")[:11], confidence, *counts, plain(one.task)])
+        rows.append([visible(one.label or "-")[:11], confidence, *counts, unquoted(one.task)])
     print()
     print_table(columns, rows)
 
 
-def _say_unlabelled(number: int, tasks: int) -> None:
+def _print_unlabelled(number: int, tasks: int) -> None:
     if number:
-        say(f"{number} of {tasks} tasks have no label: nobody has answered them")
+        print_message(f"{number} of {tasks} tasks have no answers and so no label")

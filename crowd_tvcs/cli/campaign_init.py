@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Keep, LeaveOut, Model
+from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
@@ -16,16 +16,16 @@ from crowd_tvcs.cli.campaign_options import (
     StoreName,
     TasksFile,
     WorkersFile,
-    say_model,
+    print_model,
     stored,
 )
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 
 @dataclass(frozen=True, kw_only=True)
 class FirstTables:
-    """What a campaign begins with."""
+    """The input tables of a new campaign."""
 
     quality: QualityFile = None
     kinds: KindsFile = None
@@ -33,25 +33,32 @@ class FirstTables:
     answers: AnswersFile = None
     workers: WorkersFile = None
     tasks: TasksFile = None
-    keep: Keep = None
+    duplicates: Duplicates = None
     leave_out_missing: LeaveOut = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignCaps:
-    """The caps of a campaign, and those of tasks and workers without one of their own."""
+    """The caps of a campaign, and defaults for tasks and workers without their own."""
 
-    budget: Annotated[int | None, typer.Option(metavar="N", help="Most labels in all.")] = None
+    budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of labels in all.")
+    ] = None
     money: Annotated[
-        float | None, typer.Option(metavar="X", help="Most money, in the unit of the costs.")
+        float | None,
+        typer.Option(metavar="X", help="Maximum total cost, in the unit of the costs."),
     ] = None
     max_workers_per_task: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most labels of a task that has no cap."),
+        typer.Option(
+            metavar="N", help="Maximum number of labels of a task without a cap of its own."
+        ),
     ] = None
     max_tasks_per_worker: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most tasks of a worker who has no cap."),
+        typer.Option(
+            metavar="N", help="Maximum number of tasks of a worker without a cap of their own."
+        ),
     ] = None
 
 
@@ -70,39 +77,45 @@ class InitOptions:
         str | None,
         typer.Option(
             metavar="P",
-            help="Chance of the second of two classes, or of every class as for vote. Default: the "
-            "class shares of --gold, which must be a random sample of the tasks then.",
+            help="Probability of the second of two classes, or of every class as for vote. "
+            "Default: the class shares of --gold, which must then be a random sample of the "
+            "tasks.",
         ),
     ] = None
-    gate: Annotated[
-        float, typer.Option(metavar="P", help="Least quality of a worker who gets a task.")
+    min_quality: Annotated[
+        float, typer.Option(metavar="P", help="Minimum quality of a worker who gets tasks.")
     ] = 0.0
     target: Annotated[
-        float, typer.Option(metavar="P", help="A task this sure of its label is done.")
+        float,
+        typer.Option(
+            metavar="P",
+            help="Stop collecting answers for a task once its label reaches this confidence.",
+        ),
     ] = 1.0
-    least_gain: Annotated[
+    min_gain: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="A task is not handed out where next labels add less than this to the chance of "
-            "a right label, each. Default: .01 beside a --target in a dependent model, else 0.",
+            help="Do not hand out a task if further answers raise the probability of a right "
+            "label by less than this, per answer. Default: .01 with a --target and "
+            "dependent errors, else 0.",
         ),
     ] = None
-    model: Model = "dependent"
+    error_model: ErrorModel = "dependent"
     lease: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long a task from next stays reserved.")
+        float, typer.Option(metavar="SECONDS", help="Time for which next reserves a task.")
     ] = 900.0
-    seed: Annotated[int, typer.Option(help="Of the plans: same store, same plan.")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of the plans: same store, same plan.")] = 0
 
 
 @stored
 @with_options
 def init(given: InitOptions) -> None:
-    """Make the store of a new campaign.
+    """Create the store of a new campaign.
 
     Qualities come from --quality or --kinds, or are estimated from --gold and --answers. Workers
-    and tasks are those of --workers and --tasks; without these, those of the quality table, and
-    the workers of --kinds or of the gold answers.
+    and tasks are those of --workers and --tasks; without these, those of the quality table, and the
+    workers of --kinds or of the gold answers.
     """
     from crowd_tvcs.campaign import Campaign
     from crowd_tvcs.campaign.first_tables import read_first
@@ -112,15 +125,17 @@ def init(given: InitOptions) -> None:
         given.store,
         **first,
         **vars(given.caps),
-        gate=given.gate,
+        min_quality=given.min_quality,
         target=given.target,
-        least_gain=given.least_gain,
-        model=given.model,
+        min_gain=given.min_gain,
+        model=given.error_model,
         lease_seconds=given.lease,
         seed=given.seed,
     )
     state = made.state()
-    say(f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}")
-    say_model(made)
-    say(f"written to {made.store.name}")
+    print_message(
+        f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}"
+    )
+    print_model(made)
+    print_message(f"written to {made.store.name}")
     made.close()

@@ -1,4 +1,4 @@
-"""What the commands of `crowd-tvcs campaign` share: the store, its errors, and what gold says."""
+"""Options and helpers that the commands of `crowd-tvcs campaign` share."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from crowd_tvcs.cli.answers import say_dependence
+from crowd_tvcs.cli.answers import print_dependence
 from tvcs_core.command.results import print_table
-from tvcs_core.command.shell import FAILED, guarded, say, stop, tell
+from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, State
-    from crowd_tvcs.campaign.honesty import OnGold
+    from crowd_tvcs.campaign.gold_calibration import GoldCalibration
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,8 +40,8 @@ KindsFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Quality of the workers on kinds of tasks, as for assign; --tasks says the kind of "
-        "every task.",
+        help="Quality of the workers on kinds of tasks, as for assign; --tasks has the kind "
+        "of every task.",
     ),
 ]
 GoldFile = Annotated[
@@ -54,7 +54,7 @@ AnswersFile = Annotated[
 WorkersFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Columns worker and any of max_tasks, cost (of a label), group."
+        metavar="FILE", help="Columns worker and any of max_tasks, cost (per label), group."
     ),
 ]
 TasksFile = Annotated[
@@ -64,39 +64,39 @@ TasksFile = Annotated[
         help="Columns task and any of prior, min_workers, max_workers; and kind, with --kinds.",
     ),
 ]
-LeastGain = Annotated[
+MinGain = Annotated[
     float | None,
     typer.Option(
         metavar="P",
-        help="Least that a label must add to the chance that its task is labelled rightly. "
-        "Default: as at init.",
+        help="Minimum gain of a label in the probability that its task is labelled "
+        "correctly. Default: as at init.",
     ),
 ]
 OutFile = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write there, not to standard output."),
+    typer.Option("--out", metavar="FILE", help="File to write instead of standard output."),
 ]
 
 
 def stored(command: Callable[P, R]) -> Callable[P, R]:
-    """Guard a command that uses a store: what the store could not do is exit code 1."""
+    """Guard a command that uses a store; a failure of the store gives exit code 1."""
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         if find_spec("sqlalchemy") is None:
-            stop(f"error: campaigns need SQLAlchemy: {to_install('campaign')}", FAILED)
+            exit_with_error(f"error: campaigns need SQLAlchemy: {to_install('campaign')}", FAILED)
         from crowd_tvcs.campaign.store.errors import StoreError
 
         try:
             return command(*args, **kwargs)
         except StoreError as error:
-            stop(f"error: {error}", FAILED)
+            exit_with_error(f"error: {error}", FAILED)
 
     return guarded(wrapper)
 
 
 def open_campaign(store: str, out: Path | None = None) -> Campaign:
-    """Open the store of a campaign, which a command is not to write its results `out` over."""
+    """Open the store of a campaign, unless the output file is the store itself."""
     from crowd_tvcs.campaign import Campaign
 
     there = os.path.exists  # of a name too long too
@@ -105,26 +105,24 @@ def open_campaign(store: str, out: Path | None = None) -> Campaign:
     return Campaign(store)
 
 
-def say_model(campaign: Campaign) -> None:
-    """Say what answers are worth together, where claims part, and from where a task is sure."""
+def print_model(campaign: Campaign) -> None:
+    """Print the dependence of errors, calibration warnings and the confidence threshold."""
     state = campaign.state()
     if state.model is not None:
-        say_dependence(state.model)
-        if line := said_of_target(state):
-            say(line)
+        print_dependence(state.model)
+        if line := describe_target(state):
+            print_message(line)
 
 
-def said_of_target(state: State) -> str:
-    """Say from which confidence on gold shows that the target is reached; '' without a target."""
+def describe_target(state: State) -> str:
+    """Describe the confidence threshold for the target; '' without a target."""
     from crowd_tvcs.skills.reliability import MIN_CONFIDENT_GOLD
 
-    target, at = state.settings.target, state.settings.sure_at
+    target, at = state.settings.target, state.settings.confidence_threshold
     if state.model is None or target >= 1.0:
         return ""
     if at is None:
-        return (
-            f"target {target:g}: no gold shows that it is reached; the confidence is taken for it"
-        )
+        return f"target {target:g}: not checked, since there is no gold; the confidence counts"
     if at >= 1.0:
         return (
             f"target {target:g}: the gold tasks cannot confirm this target (at least "
@@ -132,22 +130,22 @@ def said_of_target(state: State) -> str:
             "considered finished"
         )
     if at > target:
-        return f"target {target:g}: by the gold a task is sure from a confidence of {at:.3f}"
-    return f"target {target:g}: a task is sure from this confidence"
+        return f"target {target:g}: by the gold tasks a confidence of {at:.3f} is needed"
+    return f"target {target:g}: by the gold tasks this confidence is enough"
 
 
-def said_of_interval(foreseen: dict[str, Any] | None) -> str:
-    """Say where the expected accuracy of the labels lies; '' where no gold was measured."""
-    if foreseen is None:
+def describe_interval(forecast: dict[str, Any] | None) -> str:
+    """Describe the interval of the expected accuracy; '' without gold."""
+    if forecast is None:
         return ""
     return (
-        f"  with chance .95 from {foreseen['low']:.3f} to {foreseen['high']:.3f}, "
-        f"by {foreseen['gold_tasks']} gold tasks"
+        f"  (95 % interval {forecast['low']:.3f} to {forecast['high']:.3f}, from "
+        f"{forecast['gold_tasks']} gold tasks)"
     )
 
 
-def as_dict(gold: OnGold | None) -> dict[str, Any] | None:
-    """Return what is claimed and reached on gold for JSON."""
+def as_dict(gold: GoldCalibration | None) -> dict[str, Any] | None:
+    """Return the calibration on gold for JSON."""
     if gold is None:
         return None
     return {
@@ -157,23 +155,25 @@ def as_dict(gold: OnGold | None) -> dict[str, Any] | None:
     }
 
 
-def print_on_gold(state: State, gold: OnGold | None) -> None:
-    """Print claims beside what is reached on gold, by labels and by confidence, and warnings."""
+def print_gold_calibration(state: State, gold: GoldCalibration | None) -> None:
+    """Print the calibration on gold, by labels and by confidence, with warnings."""
     from crowd_tvcs.skills.dependence import describe_dependence
 
     if state.model is not None:
-        tell(describe_dependence(state.model))
-        if line := said_of_target(state):
-            tell(line)
+        print_text(describe_dependence(state.model))
+        if line := describe_target(state):
+            print_text(line)
     if gold is None:
         return
     columns = {
-        "on gold": "<20", "claimed": ">9.3f", "reached": ">9.3f", "from": ">8.3f", "to": ">8.3f",
-        "tasks": ">7",
+        "gold tasks": "<20", "confidence": ">11.3f", "accuracy": ">9.3f", "low": ">8.3f",
+        "high": ">8.3f", "tasks": ">7",
     }  # fmt: skip
     parts = [(f"{'all' if c.labels is None else c.labels} labels", c) for c in gold.by_labels]
     parts += [("by confidence", c) for c in gold.by_confidence]
-    tell()
-    print_table(columns, [(s, c.claimed, c.reached, c.low, c.high, c.tasks) for s, c in parts])
+    print_text()
+    print_table(
+        columns, [(s, c.mean_confidence, c.accuracy, c.low, c.high, c.tasks) for s, c in parts]
+    )
     for line in gold.warnings:
-        tell(line)
+        print_text(line)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, say_labels, say_names
+from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, warn_labels, warn_names
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.exchange import Collected
@@ -30,7 +30,7 @@ class ExportOptions:
     plan: Annotated[
         Path,
         typer.Argument(
-            metavar="PLAN", help="What crowd-tvcs assign wrote, or a table: worker, task."
+            metavar="PLAN", help="Folder that crowd-tvcs assign wrote, or a table: worker, task."
         ),
     ]
     format: FormatName
@@ -39,7 +39,7 @@ class ExportOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What to show: a column task, and columns such as text or image.",
+            help="Content to show: a column task, and columns such as text or image.",
         ),
     ] = None
     force: Force = False
@@ -49,27 +49,35 @@ class ExportOptions:
 class ImportOptions:
     """The options of ``crowd-tvcs import``."""
 
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What the tool exported.")]
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files that the tool exported.")
+    ]
     format: FormatName
     out: OutFolder
     question: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
+        typer.Option(
+            metavar="NAME", help="The question whose answer is the label, if there are several."
+        ),
     ] = None
     task_field: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Field that holds the task; default: export's own."),
+        typer.Option(
+            metavar="NAME", help="Field with the name of the task. Default: that of the export."
+        ),
     ] = None
     accounts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What the tool calls workers: account, worker."),
+        typer.Option(
+            metavar="FILE", help="Accounts of the workers in the tool: columns account, worker."
+        ),
     ] = None
     classes: Classes = None
     cleaning: Cleaning
     times: Annotated[
         bool,
         typer.Option(
-            "--times", help="Also write when each answer was given, and how many seconds it took."
+            "--times", help="Also write the time of each answer, and the seconds it took."
         ),
     ] = False
     force: Force = False
@@ -93,12 +101,14 @@ def export(given: ExportOptions) -> None:
     with results("crowd-tvcs export", given, parameters, inputs=inputs) as written:
         works = export_pairs(pairs, tool, written.folder / chosen.file_name, tasks=listed)
     workers = {worker for work in works for worker in work.workers}
-    say(
+    print_message(
         f"{len(pairs)} pairs of {len(works)} tasks and {len(workers)} workers written for "
         f"{chosen.title} to {out / chosen.file_name}"
     )
     if listed is not None and len(listed.payload) > len(works):
-        say(f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out")
+        print_message(
+            f"{len(listed.payload) - len(works)} tasks of {tasks} have no worker: left out"
+        )
 
 
 @guarded
@@ -107,8 +117,7 @@ def import_answers(given: ImportOptions) -> None:
     """Read the answers that an annotation tool exported; write answers.csv and run.json.
 
     answers.csv has the columns task, worker, label (with --times also answered_at, seconds), each
-    pair once. Answers that were skipped, rejected or are empty are left out, and it is said how
-    many.
+    pair once. Skipped, rejected and empty answers are left out and counted.
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
@@ -136,26 +145,26 @@ def import_answers(given: ImportOptions) -> None:
     ) as written:
         written.table("answers.csv", *_table(found))
     tasks, workers, labels = (len(set(column)) for column in zip(*found.rows, strict=True))
-    say(
+    print_message(
         f"{len(found.rows)} answers of {workers} workers to {tasks} tasks, {labels} different "
         f"labels, written to {out / 'answers.csv'}"
     )
     if found.left_out:
         counts = ", ".join(f"{count} {why}" for why, count in found.left_out.items())
-        say(f"left out: {counts}")
+        print_message(f"left out: {counts}")
     if found.kept:
-        say(found.kept)
+        print_message(found.kept)
     for line in found.notes:
-        say(line)
-    say_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
+        print_message(line)
+    warn_names(Counter(task for task, _, _ in found.rows), Counter(who for _, who, _ in found.rows))
     if given.classes is None:
-        say_labels(Counter(label for _, _, label in found.rows))
+        warn_labels(Counter(label for _, _, label in found.rows))
     if found.has_times and not given.times:
-        say("the files say when answers were given or how long they took: --times keeps that")
+        print_message("the files have times or durations of answers: --times keeps them")
 
 
 def _table(found: Collected) -> tuple[list[str], list[list[object]]]:
-    """Header and rows of answers.csv; a time that is not known is an empty cell."""
+    """Return header and rows of answers.csv; an unknown time is an empty cell."""
     from crowd_tvcs.answers.times import to_iso
     from tvcs_core.files.spreadsheet import shield
 

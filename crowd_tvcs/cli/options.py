@@ -1,4 +1,4 @@
-"""What `crowd-tvcs assign` and `what-if` are told about the plan, and options of more commands."""
+"""Options of `crowd-tvcs assign` and `what-if` that describe the plan, and shared ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.methods import METHODS
 from tvcs_core.command.options import Seed
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.accuracy_forecast import ForecastModel
     from crowd_tvcs.skills.dependence import Dependence
 
-# What a plan in factors knows, beside the tables of kinds and tasks.
+# Options of a plan by kinds of tasks, apart from the tables of kinds and tasks.
 KNOWN = (
     "workers", "tasks", "prior", "classes", "class_prior", "max_workers_per_task",
     "max_tasks_per_worker", "budget",
@@ -46,9 +46,9 @@ KindsFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="For very many tasks, in place of QUALITY: how good each worker is at each kind of "
-        "task. Wide: a column worker, then one column per kind. Long: columns worker, kind, "
-        "quality. --tasks then has a column kind.",
+        help="For very many tasks, in place of QUALITY: the quality of each worker on each kind "
+        "of task. Wide: a column worker, then one column per kind. Long: columns worker, "
+        "kind, quality. --tasks then has a column kind.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
@@ -56,80 +56,84 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")
 
 @dataclass(frozen=True, kw_only=True)
 class Caps:
-    """The caps that hold for every task and every worker without one of its own."""
+    """Caps for every task and every worker that has none of its own."""
 
     max_workers_per_task: Annotated[
-        int | None, typer.Option(metavar="N", help="Most answers for a task. Default: no cap.")
+        int | None,
+        typer.Option(metavar="N", help="Maximum number of answers to a task. Default: no cap."),
     ] = None
     max_tasks_per_worker: Annotated[
-        int | None, typer.Option(metavar="N", help="Most tasks for a worker. Default: no cap.")
+        int | None,
+        typer.Option(metavar="N", help="Maximum number of tasks of a worker. Default: no cap."),
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """What a plan must keep beside `Caps` and the budget: tables, classes, money."""
+    """Constraints of a plan besides `Caps` and the budget: tables, classes, limit on money."""
 
     workers: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of single workers: columns worker and any of max_tasks, cost or minutes (of an "
-            "answer), group (at most one of it gets a task).",
+            help="Table of workers: column worker and any of max_tasks, cost or minutes (per "
+            "answer), group (a task gets at most one worker of a group).",
         ),
     ] = None
     tasks: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of single tasks: columns task and any of prior, min_workers, max_workers.",
+            help="Table of tasks: column task and any of prior, min_workers, max_workers.",
         ),
     ] = None
     forced: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pairs that must be: columns worker, task.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Pairs that must be assigned: columns worker, task."),
     ] = None
     forbidden: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Pairs that may not be: columns worker, task."),
+        typer.Option(metavar="FILE", help="Pairs that must not be assigned: columns worker, task."),
     ] = None
     prior: Annotated[
         float,
-        typer.Option(metavar="P", help="Chance that the label of a task is 1, before answers."),
+        typer.Option(
+            metavar="P", help="Probability that the label of a task is 1, before any answer."
+        ),
     ] = 0.5
     classes: Annotated[
         int | None,
-        typer.Option(
-            metavar="K", help="Classes a task may have. Default: 2, or those of --confusion."
-        ),
+        typer.Option(metavar="K", help="Number of classes. Default: 2, or those of --confusion."),
     ] = None
     class_prior: Annotated[
         str | None,
         typer.Option(
             metavar="P,P,...",
-            help="Chance of every class, or a classes.csv of crowd-tvcs quality. Default: equal.",
+            help="Probability of every class, or a classes.csv of crowd-tvcs quality. Default: "
+            "equal.",
         ),
     ] = None
     confusion: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Confusion matrices: columns worker, label (the true one), answer, chance. Used "
-            "in place of the qualities.",
+            help="Confusion matrices: columns worker, label (the true one), answer, probability. "
+            "Used instead of the qualities.",
         ),
     ] = None
     money: Annotated[
         float | None,
         typer.Option(
             metavar="X",
-            help="Most money for all answers, in the unit of the column cost of --workers.",
+            help="Maximum total cost of all answers, in the unit of the column cost of --workers.",
         ),
     ] = None
     minutes: Annotated[
         float | None,
         typer.Option(
             metavar="M",
-            help="Most minutes of work for all answers, by the column minutes of --workers; "
-            "recorded as the money.",
+            help="Maximum total working time of all answers, by the column minutes of --workers; "
+            "recorded as money.",
         ),
     ] = None
 
@@ -137,24 +141,24 @@ class Demands:
         str | None,
         typer.Option(
             metavar="E",
-            help="Chance that a task misleads all workers alike, from 0 to below 1, or a "
-            "dependence.json of crowd-tvcs quality: the task seems to be of a class drawn from its "
-            "prior. Many answers are then worth less than if workers erred independently; one "
-            "is worth what the quality table says. A file counts as --dependence too. Default: 0.",
+            help="Probability that a task misleads every worker in the same way, as if it belonged "
+            "to a class drawn from its prior. It lowers the value of additional answers, not of "
+            "a single one. Give a number from 0 to below 1, or a dependence.json of crowd-tvcs "
+            "quality, which counts as --dependence too. Default: 0.",
         ),
     ] = None
     dependence: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="dependence.json of crowd-tvcs quality: take its common error, unless "
-            "--common-error is given, and say what gold foresees.",
+            help="dependence.json of crowd-tvcs quality: use its common error, unless "
+            "--common-error is given, and forecast the accuracy of the plan.",
         ),
     ] = None
 
     @cached_property
     def dependence_path(self) -> Path | None:
-        """The file that says what answers are worth together, by either option."""
+        """The dependence.json that was given, by either option."""
         given = self.common_error
         if self.dependence is None and given is not None and Path(given).is_file():
             return Path(given)
@@ -162,14 +166,14 @@ class Demands:
 
     @cached_property
     def dependence_model(self) -> Dependence | None:
-        """What is in that file."""
+        """The content of that file."""
         from crowd_tvcs.skills.dependence import read_dependence
 
         return None if self.dependence_path is None else read_dependence(self.dependence_path)
 
     @cached_property
     def error(self) -> float:
-        """The number of ``--common-error``, or of its file, or that of ``--dependence``."""
+        """The common error: a number, or that of a dependence.json."""
         given, model = self.common_error, self.dependence_model
         if given is None:
             return 0.0 if model is None else model.plan_error
@@ -185,54 +189,54 @@ class Demands:
             ) from None
 
     @property
-    def foresight(self) -> ForecastModel | None:
-        """What gold says of plans, if it is of plans with this common error."""
+    def forecast_model(self) -> ForecastModel | None:
+        """The forecast model of the file, if it was fitted for this common error."""
         model = self.dependence_model
-        return None if model is None or model.plan_error != self.error else model.foresight
+        return None if model is None or model.plan_error != self.error else model.forecast_model
 
-    def say_dependence(self, plan: Plan) -> None:
-        """Say which common error the file brings, and where gold foresees nothing of such plans."""
+    def print_dependence(self, plan: Plan) -> None:
+        """Print the common error of the file, and why it gives no forecast for such plans."""
         path, model = self.dependence_path, self.dependence_model
         if model is None:
             return
         if model.plan_error == self.error:
-            say(f"{path}: the common error of the crowd is {self.error:.3f}")
-            if model.foresight is not None and not plan.is_table:
-                say(f"{path}: what gold foresees is not told of crowds that are planned in factors")
-        elif model.foresight is not None:
+            print_message(f"{path}: the common error of the crowd is {self.error:.3f}")
+            if model.forecast_model is not None and not plan.is_table:
+                print_message(f"{path}: no accuracy forecast for large crowds with --kinds")
+        elif model.forecast_model is not None:
             own = f"its own common error only, {model.plan_error:.3f}"
-            say(f"{path}: gold foresees plans with {own}")
+            print_message(f"{path}: no accuracy forecast, which is for {own}")
 
     def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-        """Read all tables; the plan, and how the quality table was understood."""
+        """Read all tables; return the plan, and how the quality table was interpreted."""
         from crowd_tvcs.answers.quality import read_quality
         from crowd_tvcs.plan.tables import read_plan
 
         given = self.given(caps, budget)
         read = read_quality(quality)
-        say(f"{quality}: {read.layout}")
+        print_message(f"{quality}: {read.layout}")
         return read_plan(read.quality, **given), read.layout
 
     def given(self, caps: Caps, budget: int | None) -> dict[str, Any]:
-        """Return what is asked of a plan, as `read_plan` takes it."""
+        """Return the options of a plan as `read_plan` takes them."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         del given["minutes"], given["dependence"]
-        self._require_minutes()
+        self._check_minutes()
         given |= vars(caps) | {"class_prior": self.class_chances, "budget": budget}
         given |= {"money": self.limit, "common_error": self.error}
         return given
 
     @property
     def limit(self) -> float | None:
-        """The money, or the minutes in its place."""
+        """The limit on money, or the one on minutes in its place."""
         if self.minutes is None:
             return self.money
         if self.money is not None:
             raise ValueError("give --money or --minutes, not both: a plan has one limit")
         return self.minutes
 
-    def _require_minutes(self) -> None:
-        """Refuse --minutes beside a table whose costs are something else."""
+    def _check_minutes(self) -> None:
+        """Refuse --minutes with a table whose costs are not minutes."""
         from crowd_tvcs.answers.columns import Column, open_table
 
         if self.minutes is None or self.workers is None:
@@ -247,7 +251,7 @@ class Demands:
         return [path for path in every if path is not None]
 
     def class_names(self, plan: Plan) -> list[str]:
-        """The names of the table of confusion matrices; without one the numbers from 0."""
+        """The class names of the confusion matrices; numbers from 0 without them."""
         from crowd_tvcs.answers.confusion import read_confusion
 
         if self.confusion is None:
@@ -256,7 +260,7 @@ class Demands:
 
     @cached_property
     def class_chances(self) -> list[float] | None:
-        """The numbers of ``--class-prior``, or the shares of its file in the order of classes."""
+        """The numbers of ``--class-prior``, or the class shares of its file by class."""
         given = self.class_prior
         if given is not None and Path(given).is_file():
             from crowd_tvcs.answers.class_prevalence import read_prevalence
@@ -273,7 +277,7 @@ class Demands:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """How a plan is looked for."""
+    """Options of the search for a plan."""
 
     method: Annotated[
         str,
@@ -284,14 +288,14 @@ class Search:
         float,
         typer.Option(
             metavar="SECONDS",
-            help="Take the best found by then; a limit that strikes makes the result depend on "
-            "the machine.",
+            help="Return the best plan found within SECONDS. If the limit is reached, results may "
+            "differ between machines.",
         ),
     ] = 60.0
 
 
 def one_crowd(quality: Path | None, kinds: Path | None, tasks: Path | None) -> Path:
-    """Return the table that says how good workers are: QUALITY, or that of ``--kinds``."""
+    """Return the table of worker qualities: QUALITY, or that of ``--kinds``."""
     if quality is not None and kinds is not None:
         raise ValueError("give QUALITY or --kinds, not both")
     if quality is not None:
@@ -304,17 +308,17 @@ def one_crowd(quality: Path | None, kinds: Path | None, tasks: Path | None) -> P
 
 
 def read_crowd(kinds: Path, demands: Demands, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-    """Read a plan in factors: as a table of workers x tasks where that is small enough.
+    """Read a plan by kinds of tasks; as a table of workers x tasks if that is small enough.
 
     Returns
     -------
     tuple
-        The plan, and how the tables were understood.
+        The plan, and how the tables were interpreted.
 
     Raises
     ------
     ValueError
-        If the crowd is large and something is asked that only smaller plans can have.
+        If the crowd is large and an option is given that only smaller plans support.
     """
     from crowd_tvcs.factors.tables import MOST_PAIRS, read_factored_plan, read_factors
     from crowd_tvcs.plan.tables import read_plan
@@ -322,7 +326,7 @@ def read_crowd(kinds: Path, demands: Demands, caps: Caps, budget: int | None) ->
     given = demands.given(caps, budget)
     assert demands.tasks is not None
     read = read_factors(kinds, demands.tasks)
-    say(f"{kinds}: {read.layout}")
+    print_message(f"{kinds}: {read.layout}")
     if read.fits:
         return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
     for name, value in given.items():

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs quality`: how accurate each worker is, from answers to gold tasks."""
+"""The command `crowd-tvcs quality`: the accuracy of each worker, from answers to gold tasks."""
 
 from __future__ import annotations
 
@@ -14,25 +14,32 @@ from crowd_tvcs.cli.answers import (
     AnswersFile,
     Classes,
     Cleaning,
-    Model,
+    ErrorModel,
     PerClass,
+    print_skill,
     read_with_gold,
-    say_skill,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.skills.em import RefitComparison
     from crowd_tvcs.skills.skill import Skill
 
-ASK = ("task", "answers", "tells")
-CONFUSION = ("worker", "label", "answer", "chance")
+SUGGESTIONS = ("task", "answers", "variance_reduction")
+CONFUSION = ("worker", "label", "answer", "probability")
 RECORDED = (
     *("gold", "tasks", "wide", "classes", "per_class"),
-    *("prior", "interval", "refresh", "force_refresh", "model", "ask"),
+    *(
+        "prior",
+        "interval",
+        "semi_supervised",
+        "force_semi_supervised",
+        "error_model",
+        "suggest_gold",
+    ),
 )
 
 
@@ -47,8 +54,8 @@ class QualityOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Names of the tasks to plan, one per line or in a column task. Default: those of "
-            "ANSWERS that are not gold.",
+            help="Names of the tasks to plan, one per line or in a column task. Default: those "
+            "of ANSWERS that are not gold.",
         ),
     ] = None
     wide: Annotated[
@@ -58,30 +65,35 @@ class QualityOptions:
     cleaning: Cleaning
     per_class: PerClass = False
     prior: Annotated[
-        str, typer.Option(help="What skills are shrunk to: empirical-bayes or two-answers.")
+        str, typer.Option(help="Prior for worker accuracies: empirical-bayes or two-answers.")
     ] = "empirical-bayes"
     interval: Annotated[
-        float, typer.Option(metavar="P", help="Chance that low to high hold the accuracy.")
+        float,
+        typer.Option(metavar="P", help="Probability of the credible interval from low to high."),
     ] = 0.9
-    refresh: Annotated[
+    semi_supervised: Annotated[
         str | None,
         typer.Option(
             metavar="METHOD",
-            help="Learn also from answers to other tasks: auto (only if held-out gold gains), em, "
-            "or DawidSkene (crowd-kit's). Says what held-out gold gains, and is refused where that "
-            "loses. Default: off.",
+            help="Learn also from answers to tasks without gold: auto (only if held-out gold "
+            "improves), em, or DawidSkene (crowd-kit's). Prints the change on held-out "
+            "gold, and is refused if that gets worse. Default: off.",
         ),
     ] = None
-    force_refresh: Annotated[
+    force_semi_supervised: Annotated[
         bool,
-        typer.Option("--force-refresh", help="Refresh even where held-out gold is against it."),
+        typer.Option(
+            "--force-semi-supervised",
+            help="Learn from the other answers even if held-out gold gets worse.",
+        ),
     ] = False
-    model: Model = "dependent"
-    ask: Annotated[
+    error_model: ErrorModel = "dependent"
+    suggest_gold: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Also write ask.csv: the N tasks whose gold would tell most of the workers.",
+            help="Also write gold_suggestions.csv: the N tasks whose true labels would be most "
+            "informative about worker accuracy.",
         ),
     ] = None
     force: Force = False
@@ -90,22 +102,24 @@ class QualityOptions:
 @guarded
 @with_options
 def quality(given: QualityOptions) -> None:
-    """Estimate how accurate each worker is; write tables of them and run.json.
+    """Estimate the accuracy of each worker; write tables of them and run.json.
 
-    skills.csv has the workers, quality.csv what assign reads; without tasks to plan there is none.
-    classes.csv has the class shares of the gold: label, gold, share; they hold if gold is a random
-    sample of the tasks. dependence.json says what several answers to a task are worth together.
-    With --per-class also confusion.csv: worker, label, answer, chance. With --ask also ask.csv:
-    task, answers, tells.
+    skills.csv has the workers, quality.csv the input of assign; without tasks to plan there is
+    none. classes.csv has the class shares of the gold: label, gold, share; they hold if gold is a
+    random sample of the tasks. dependence.json has the dependence of worker errors. With
+    --per-class also confusion.csv: worker, label, answer, probability. With --suggest-gold also
+    gold_suggestions.csv: task, answers, variance_reduction.
     """
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.answers.columns import read_task_names
     from crowd_tvcs.skills.skill import COLUMNS
 
-    if given.ask is not None and given.ask < 1:
-        raise ValueError(f"--ask must be >= 1, found {given.ask}")
-    if given.force_refresh and given.refresh in (None, "auto"):
-        raise ValueError("--force-refresh goes with --refresh em or --refresh DawidSkene")
+    if given.suggest_gold is not None and given.suggest_gold < 1:
+        raise ValueError(f"--suggest-gold must be >= 1, found {given.suggest_gold}")
+    if given.force_semi_supervised and given.semi_supervised in (None, "auto"):
+        raise ValueError(
+            "--force-semi-supervised goes with --semi-supervised em or --semi-supervised DawidSkene"
+        )
     table, known = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
     skill = _estimate(table, known, given)
     names = [task for task in table.tasks if task not in known.labels]
@@ -123,8 +137,10 @@ def quality(given: QualityOptions) -> None:
         inputs=[given.answers, given.gold, given.tasks],
         layout=table.layout,
     ) as out:
-        if given.ask is not None:
-            out.table("ask.csv", ASK, _asked(table, known, skill, given.ask))
+        if given.suggest_gold is not None:
+            out.table(
+                "gold_suggestions.csv", SUGGESTIONS, _asked(table, known, skill, given.suggest_gold)
+            )
         out.table("skills.csv", COLUMNS, skill.rows())
         out.table(
             "classes.csv", class_prevalence.COLUMNS, class_prevalence.rows(skill.classes, of_class)
@@ -135,15 +151,17 @@ def quality(given: QualityOptions) -> None:
             out.table("quality.csv", *_quality_rows(skill, names, wide=given.wide))
         if given.per_class:
             out.table("confusion.csv", CONFUSION, _confusion_rows(skill))
-    say_skill(skill)
-    say(class_prevalence.describe_prevalence(skill.classes, of_class))
+    print_skill(skill)
+    print_message(class_prevalence.describe_prevalence(skill.classes, of_class))
     if not names:
-        say("every task with answers is gold: no quality.csv; --tasks names the tasks to plan")
-    say(f"written to {given.out}")
+        print_message(
+            "every task with answers is gold: no quality.csv; --tasks names the tasks to plan"
+        )
+    print_message(f"written to {given.out}")
 
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
-    """Estimate the skills from gold answers, and where it is asked for from the others too."""
+    """Estimate the skills from gold answers, and on request from the other answers too."""
     from crowd_tvcs.skills.em import (
         MAX_ROUNDS,
         compare_on_held_out_gold,
@@ -157,41 +175,47 @@ def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
         prior=given.prior,
         per_class=given.per_class,
         interval=given.interval,
-        model=given.model,
+        model=given.error_model,
     )
-    if given.refresh is None:
+    if given.semi_supervised is None:
         return skill
-    method, most = ("em", 1) if given.refresh == "auto" else (given.refresh, MAX_ROUNDS)
+    method, most = (
+        ("em", 1) if given.semi_supervised == "auto" else (given.semi_supervised, MAX_ROUNDS)
+    )
     found = compare_on_held_out_gold(
         table, known, method=method, per_class=skill.per_class, model=skill.model, rounds=most
     )
-    refused = "" if given.force_refresh or given.refresh == "auto" else found.refusal
+    refused = (
+        "" if given.force_semi_supervised or given.semi_supervised == "auto" else found.refusal
+    )
     if refused:
         raise ValueError(
-            f"held-out gold is against --refresh {given.refresh}: {refused}; leave it out, let "
-            "--refresh auto decide, or give --force-refresh"
+            f"--semi-supervised {given.semi_supervised} does worse on held-out gold: {refused}; "
+            "leave it out, let --semi-supervised auto decide, or give --force-semi-supervised"
         )
-    if given.refresh != "auto" or found.is_worth_it:
+    if given.semi_supervised != "auto" or found.is_worth_it:
         skill = refit_semi_supervised(table, known, skill, method=method, rounds=most)
-    _say_what_gold_says(found, given.refresh, is_done=skill.learnt is not None)
+    _print_refit(found, given.semi_supervised, is_done=skill.learnt is not None)
     return skill
 
 
 def _asked(answers: Answers, gold: Gold, skill: Skill, count: int) -> list[tuple[str, int, float]]:
-    """Tasks to make gold, their names safe for a spreadsheet."""
+    """Return tasks to make gold, their names safe for a spreadsheet."""
     from crowd_tvcs.skills.gold_suggestions import suggest_gold_tasks
     from tvcs_core.files.spreadsheet import shield
 
     found = suggest_gold_tasks(answers, gold, skill, count)
     if len(found) < count:
-        say(f"only {len(found)} tasks have answers and no known label, {count} were asked for")
+        print_message(
+            f"only {len(found)} tasks have answers and no known label, {count} were requested"
+        )
     return [(shield(task), n, tells) for task, n, tells in found]
 
 
 def _quality_rows(
     skill: Skill, tasks: list[str], *, wide: bool
 ) -> tuple[list[str], list[list[object]]]:
-    """Lay out what `crowd-tvcs assign` reads: every worker has one quality for all tasks."""
+    """Return the rows for `crowd-tvcs assign`: every worker has one quality for all tasks."""
     from tvcs_core.files.spreadsheet import shield
 
     pairs = list(zip(map(shield, skill.workers), skill.mean.tolist(), strict=True))
@@ -213,15 +237,18 @@ def _confusion_rows(skill: Skill) -> list[list[object]]:
     ]
 
 
-def _say_what_gold_says(found: RefitComparison, method: str, *, is_done: bool) -> None:
-    done = f"refreshed by {method}" if is_done else "not refreshed"
+def _print_refit(found: RefitComparison, method: str, *, is_done: bool) -> None:
+    done = f"semi-supervised by {method}" if is_done else "not semi-supervised"
     if found.gold == 0:
-        say(f"{done}; {found.refusal}")
+        print_message(f"{done}; {found.refusal}")
         return
-    say(
-        f"{done}; of {found.gold} held-out gold tasks the vote gets {found.without} right without "
-        f"and {found.refreshed} with it, their labels are more probable by a factor of "
+    print_message(
+        f"{done}; of {found.gold} held-out gold tasks the vote has {found.without} right without "
+        f"it and {found.refreshed} with it; it multiplies the probability of their labels by "
         f"{math.exp(found.gain):.3f} (log {found.gain:+.4f}, standard error {found.error:.4f})"
     )
     if is_done and found.refusal:
-        say("warning: held-out gold is against the refresh; --force-refresh did it all the same")
+        print_message(
+            "warning: semi-supervised estimation lowers the score on held-out gold; it was done "
+            "because of --force-semi-supervised"
+        )

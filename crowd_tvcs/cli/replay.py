@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs replay`: what policies would have reached with fewer answers."""
+"""The command `crowd-tvcs replay`: accuracy of policies with fewer answers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from crowd_tvcs.cli.answers import (
     ClassChances,
     Classes,
     Cleaning,
-    Model,
+    ErrorModel,
     PerClass,
     read_with_gold,
 )
 from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
 
-RECORDED = ("truth", "labels", "splits", "gold_share", "per_class", "prior", "model")
+RECORDED = ("truth", "labels", "splits", "gold_share", "per_class", "prior", "error_model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +36,12 @@ class ReplayOptions:
     truth: Annotated[Path, typer.Argument(metavar="TRUTH", help=GOLD)]
     out: OutFolder
     labels: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Labels per task that a policy may buy.")
+        str,
+        typer.Option(metavar="N,N,...", help="Numbers of labels per task that a policy may buy."),
     ] = "1,2,3"
-    splits: Annotated[int, typer.Option(metavar="N", help="Splits into gold and scored.")] = 10
+    splits: Annotated[
+        int, typer.Option(metavar="N", help="Number of splits into gold and scored tasks.")
+    ] = 10
     gold_share: Annotated[
         float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
     ] = 0.2
@@ -46,7 +49,7 @@ class ReplayOptions:
     cleaning: Cleaning
     per_class: PerClass = False
     prior: ClassChances = None
-    model: Model = "dependent"
+    error_model: ErrorModel = "dependent"
     seed: Seed = 0
     force: Force = False
 
@@ -54,13 +57,14 @@ class ReplayOptions:
 @guarded
 @with_options
 def replay(given: ReplayOptions) -> None:
-    """Replay recorded answers: what each policy would have reached with fewer of them.
+    """Replay recorded answers: the accuracy of each policy with fewer of them.
 
     Prints a table and writes it to replay.csv, every split to splits.csv, and run.json. Skills and
-    class shares come from the gold tasks of each split, which are not scored. claimed is the mean
-    confidence of the labels, to hold against the accuracy that is reached; sure and sure_right in
-    the files say how many labels are called .95 sure, and how many of these are right. A majority
-    has no confidence. refused counts the splits whose held-out gold is against the refresh.
+    class shares come from the gold tasks of each split, which are not scored. mean_confidence
+    should equal accuracy. In the files confident_share is the share of labels with a confidence of
+    .95 or more, and confident_accuracy the share of right ones among these. A majority has no
+    confidence. refused counts the splits in which semi-supervised estimation does worse on held-out
+    gold.
     """
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.routing.replay import Outcome, averages
@@ -70,7 +74,7 @@ def replay(given: ReplayOptions) -> None:
     table, known = read_with_gold(given.answers, given.truth, given.classes, given.cleaning)
     chances = class_prevalence.read_prior(given.prior, table.classes)
     if given.prior is None:
-        _say_shares(table, known, given.gold_share)
+        _print_shares(table, known, given.gold_share)
     with results(
         "crowd-tvcs replay",
         given,
@@ -88,7 +92,7 @@ def replay(given: ReplayOptions) -> None:
             per_class=given.per_class,
             prior=chances,
             seed=given.seed,
-            model=given.model,
+            model=given.error_model,
         )
         rows = averages(found)
         out.table("replay.csv", list(rows[0]), [list(row.values()) for row in rows])
@@ -99,7 +103,7 @@ def replay(given: ReplayOptions) -> None:
 
 
 def _parameters(given: ReplayOptions) -> dict[str, Any]:
-    """What ``run.json`` keeps of the options; classes and the rule for repeats where given."""
+    """Return the options for ``run.json``; classes and the rule for duplicates if given."""
     from crowd_tvcs.answers.class_prevalence import STRENGTH
 
     named = {} if given.classes is None else {"classes": given.classes}
@@ -108,7 +112,7 @@ def _parameters(given: ReplayOptions) -> dict[str, Any]:
     return kept | {"class_shares_strength": strength}
 
 
-def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
+def _print_shares(table: Answers, known: Gold, gold_share: float) -> None:
     from crowd_tvcs.answers import class_prevalence
 
     of_class = class_prevalence.class_counts(known.labels, table.classes)
@@ -116,19 +120,19 @@ def _say_shares(table: Answers, known: Gold, gold_share: float) -> None:
     shares = class_prevalence.format_prevalence(
         table.classes, class_prevalence.class_prevalence(of_class)
     )
-    say(
+    print_message(
         f"class prevalence from gold: of about {n_gold} gold tasks in each split (of all: {shares})"
     )
 
 
 def _print_rows(rows: list[dict[str, Any]], splits: int) -> None:
     columns = {
-        "policy": "<10", "vote": "<10", "labels": ">8", "bought": ">8.2f", "accuracy": ">10.4f",
-        "error": ">9.4f", "claimed": ">9.4f", "": "<",
+        "policy": "<10", "vote": "<16", "labels": ">8", "bought": ">8.2f", "accuracy": ">10.4f",
+        "error": ">9.4f", "confidence": ">12.4f", "": "<",
     }  # fmt: skip
     cells = []
     for row in rows:
-        claimed = "-" if row["claimed"] is None else row["claimed"]
+        claimed = "-" if row["mean_confidence"] is None else row["mean_confidence"]
         measured = [row["accuracy"], row["standard_error"], claimed]
         numbers = [row["labels"], row["bought"], *measured]
         cells.append([row["policy"], row["vote"], *numbers, _refused(row, splits)])
@@ -136,7 +140,7 @@ def _print_rows(rows: list[dict[str, Any]], splits: int) -> None:
 
 
 def _refused(row: dict[str, Any], splits: int) -> str:
-    """Say of a refresh in how many splits `crowd-tvcs quality` would refuse it."""
+    """Describe in how many splits `crowd-tvcs quality` would refuse semi-supervised skills."""
     if not row["refused"]:
         return ""
-    return f"  refused by held-out gold in {row['refused']:.0f} of {splits} splits"
+    return f"  worse on held-out gold in {row['refused']:.0f} of {splits} splits"

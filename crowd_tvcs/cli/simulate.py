@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs simulate`: a crowd whose qualities are known."""
+"""The command `crowd-tvcs simulate`: a crowd with known qualities."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 NAME = "crowd-tvcs simulate"
-RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "recorded")
-OF_MODELS = ("models", "within", "between", "hardness")
+RECORDED = ("workers", "tasks", "family", "low", "high", "gold", "full_answers")
+OF_MODELS = ("models", "shared_within", "shared_across", "difficulty_spread")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,45 +26,61 @@ class SimulateOptions:
     family: Annotated[
         str,
         typer.Option(
-            help="iid (every pair on its own, as in the paper), worker (one quality per worker), "
-            "skilldiff (skill times ease of the task), topic (five topics), or models (people "
-            "and models whose families err together)."
+            help="iid (each pair independent, as in the paper), worker (one quality per worker), "
+            "skilldiff (skill times ease of the task), topic (five topics), or models "
+            "(people, and models whose families share errors)."
         ),
     ] = "iid"
     low: Annotated[
-        float | None, typer.Option(metavar="P", help="Lowest quality of iid, worker; default .5.")
+        float | None,
+        typer.Option(metavar="P", help="Lowest quality of iid and worker. Default: .5."),
     ] = None
     high: Annotated[
-        float | None, typer.Option(metavar="P", help="Highest quality of iid, worker; default .9.")
+        float | None,
+        typer.Option(metavar="P", help="Highest quality of iid and worker. Default: .9."),
     ] = None
     gold: Annotated[
-        int, typer.Option(metavar="N", help="Further tasks with known labels, answered by all.")
+        int,
+        typer.Option(
+            metavar="N", help="Number of additional tasks with known labels, answered by all."
+        ),
     ] = 0
-    recorded: Annotated[
+    full_answers: Annotated[
         bool,
         typer.Option(
-            "--recorded", help="Also labels.csv and recorded.csv: what all would answer to all."
+            "--full-answers",
+            help="Also write labels.csv and recorded.csv, with the answers of every worker to "
+            "every task.",
         ),
     ] = False
     models: Annotated[
         str | None,
         typer.Option(
             metavar="N,N,...",
-            help="Of models: members of each family, beside --workers people; default 3,2.",
+            help="For models: members of each family, in addition to --workers people. Default: "
+            "3,2.",
         ),
     ] = None
-    within: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Of models: mistakes that a family shares; default .6."),
-    ] = None
-    between: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Of models: of these, what families share; default .3."),
-    ] = None
-    hardness: Annotated[
+    shared_within: Annotated[
         float | None,
         typer.Option(
-            metavar="X", help="Of models: how far tasks differ, for models and people; default 0."
+            metavar="P",
+            help="For models: share of the errors that are common to a family. Default: .6.",
+        ),
+    ] = None
+    shared_across: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="For models: share of these that are common to all families. Default: .3.",
+        ),
+    ] = None
+    difficulty_spread: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="For models: spread of the difficulty of tasks, for models and people. Default: "
+            "0.",
         ),
     ] = None
     seed: Seed = 0
@@ -76,8 +92,8 @@ class SimulateOptions:
 def simulate(given: SimulateOptions) -> None:
     """Simulate a crowd; write quality.csv, gold.csv, answers.csv (of gold tasks) and run.json.
 
-    Of models answers.csv also has what models say of all tasks, and workers.csv who is of which
-    family and what an answer costs.
+    With --family models, answers.csv also has the answers of models to all tasks, and workers.csv
+    the family of each worker and the cost of an answer.
     """
     from crowd_tvcs.simulation import simulate as simulate_crowd
     from crowd_tvcs.simulation import write_crowd
@@ -87,7 +103,8 @@ def simulate(given: SimulateOptions) -> None:
         return
     for name in OF_MODELS:
         if getattr(given, name) is not None:
-            raise ValueError(f"--{name} is for --family models, not for {given.family}")
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is for --family models, not for {given.family}")
     crowd = simulate_crowd(
         given.workers,
         given.tasks,
@@ -98,8 +115,8 @@ def simulate(given: SimulateOptions) -> None:
         rng=given.seed,
     )
     with results(NAME, given, recorded(given, RECORDED), seed=given.seed) as out:
-        write_crowd(crowd, out.folder, recorded=given.recorded)
-    say(
+        write_crowd(crowd, out.folder, full_answers=given.full_answers)
+    print_message(
         f"{given.workers} workers, {given.tasks} tasks and {given.gold} gold tasks written to "
         f"{given.out}"
     )
@@ -110,7 +127,7 @@ def _simulate_models(given: SimulateOptions) -> None:
 
     if not (given.low is None and given.high is None):
         raise ValueError("--low and --high are for iid and worker, not for models")
-    asked = {name: getattr(given, name) for name in ("within", "between", "hardness")}
+    asked = {name: getattr(given, name) for name in OF_MODELS[1:]}
     if given.models is not None:
         asked["families"] = integers("--models", given.models)
     crowd = simulate_models(
@@ -122,8 +139,8 @@ def _simulate_models(given: SimulateOptions) -> None:
     )
     parameters = recorded(given, (*RECORDED, *OF_MODELS))
     with results(NAME, given, parameters, seed=given.seed) as out:
-        write_models(crowd, out.folder, recorded=given.recorded)
-    say(
+        write_models(crowd, out.folder, full_answers=given.full_answers)
+    print_message(
         f"{len(crowd.family_of)} models, {given.workers} people, {given.tasks} tasks and "
         f"{given.gold} gold tasks written to {given.out}"
     )

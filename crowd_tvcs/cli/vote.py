@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs vote`: the label of every task, from its answers."""
+"""The command `crowd-tvcs vote`: the label of every task from its answers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from crowd_tvcs.cli.answers import (
     ClassChances,
     Classes,
     Cleaning,
-    Model,
+    ErrorModel,
     PerClass,
+    print_dependence,
+    print_skill,
     read_alone,
     read_with_gold,
-    say_dependence,
-    say_skill,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.skill import Skill
     from crowd_tvcs.skills.vote import Votes
 
-RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class", "model")
+RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class", "error_model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,26 +44,27 @@ class VoteOptions:
     out: OutFolder
     quality: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="How accurate the workers are, wide or long."),
+        typer.Option(metavar="FILE", help="Accuracies of the workers, wide or long."),
     ] = None
     gold: Annotated[Path | None, typer.Option(metavar="FILE", help=GOLD)] = None
     method: Annotated[
         str | None,
         typer.Option(
-            help="weighted (needs --quality or --gold, and is then the default), majority, or "
-            "crowd-kit's DawidSkene, OneCoinDawidSkene, GLAD, MACE, MMSR, MajorityVote."
+            help="weighted (default with --quality or --gold, and needs one of them), majority "
+            "(default otherwise), or crowd-kit's DawidSkene, OneCoinDawidSkene, GLAD, MACE, "
+            "MMSR, MajorityVote."
         ),
     ] = None
     prior: ClassChances = None
     classes: Classes = None
     cleaning: Cleaning
     per_class: PerClass = False
-    model: Model = "dependent"
+    error_model: ErrorModel = "dependent"
     force: Force = False
 
     @property
     def used_method(self) -> str:
-        """The method that was given, or the one that follows from what is known of the workers."""
+        """The given method, or the default for the given inputs."""
         known = self.quality is not None or self.gold is not None
         return self.method or ("weighted" if known else "majority")
 
@@ -73,12 +74,12 @@ class VoteOptions:
 def vote(given: VoteOptions) -> None:
     """Vote on the label of every task; write labels.csv (task, label, confidence, answers).
 
-    Without gold or a quality table no confidence is measured: its cells are empty, and a column
-    share has the share of the answers that gave the label, which is no confidence.
+    Without gold or a quality table no confidence is measured and its cells are empty. A column
+    share then has the share of the answers with this label, which is no confidence.
 
-    With --gold the skills and the class shares are estimated from the gold tasks first; these keep
+    With --gold the skills and class shares are estimated from the gold tasks first; these keep
     their known label, with confidence 1. The shares hold if gold is a random sample of the tasks;
-    of gold that was picked, such as the same number of each class, give --prior.
+    otherwise give --prior.
     """
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.skills.vote import vote as vote_on
@@ -102,11 +103,11 @@ def vote(given: VoteOptions) -> None:
         layout=table.layout,
     ) as out:
         out.table("labels.csv", votes.columns, _rows(table, votes, known))
-    say(f"{_counted(votes, known, dependence)}; written to {given.out}")
+    print_message(f"{_counted(votes, known, dependence)}; written to {given.out}")
 
 
 def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
-    """Rows of the labels; tasks whose label is known keep it."""
+    """Return the rows of the labels; tasks with a known label keep it."""
     from crowd_tvcs.skills.vote import vote_shares
     from tvcs_core.files.spreadsheet import shield
 
@@ -122,7 +123,7 @@ def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[
 
 
 def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | None) -> str:
-    """Count the labels and say how sure those are that were voted on, where it is measured."""
+    """Count the labels, with the mean confidence of the voted ones if it is measured."""
     import numpy as np
 
     is_gold = np.array([task in known for task in votes.tasks])
@@ -131,13 +132,13 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
     if not votes.is_measured:
         mean = f"{votes.share[voted].mean():.4f}" if voted.any() else "-"
         return (
-            f"{counted}, confidence not measured: give --gold; mean share of the answers that gave "
-            f"the label {mean}, which says nothing of how many labels are right"
+            f"{counted}, confidence not measured: give --gold; on average a share of {mean} of the "
+            "answers gave the label, which is no estimate of its accuracy"
         )
     if not voted.any():
-        return f"{counted}, all of them known: no confidence to speak of"
+        return f"{counted}, all of them known, so there is no confidence to report"
     is_fitted = dependence is not None and dependence.source == "gold"
-    doubt = "" if is_fitted else " (by the model alone: no gold has measured it)"
+    doubt = "" if is_fitted else " (not checked with gold)"
     return f"{counted}, mean confidence {votes.confidence[voted].mean():.4f}{doubt}"
 
 
@@ -150,26 +151,28 @@ def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
 def _skill(
     table: Answers, gold: Gold | None, given: VoteOptions
 ) -> tuple[Quality | Skill | None, dict[str, float] | None, Dependence | None]:
-    """What the weights are made of, the class shares where they come from gold, and dependence."""
+    """Return the skills, the class shares if they come from gold, and the dependence."""
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.answers.quality import read_quality
     from crowd_tvcs.skills.dependence_fit import NO_GOLD
     from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 
-    is_dependent = checked_model(given.model) == "dependent"
+    is_dependent = checked_model(given.error_model) == "dependent"
     if given.used_method != "weighted":
         return None, None, None
     if given.quality is not None:
         if is_dependent:
-            say_dependence(NO_GOLD)
+            print_dependence(NO_GOLD)
         return read_quality(given.quality).quality, None, NO_GOLD if is_dependent else None
     if gold is None:
         return None, None, None
-    skill = estimate_quality(table, gold, per_class=given.per_class, model=given.model, like=table)
-    say_skill(skill)
+    skill = estimate_quality(
+        table, gold, per_class=given.per_class, model=given.error_model, like=table
+    )
+    print_skill(skill)
     if given.prior is not None:
         return skill, None, skill.dependence
-    say(
+    print_message(
         class_prevalence.describe_prevalence(
             skill.classes, class_prevalence.class_counts(gold.labels, skill.classes)
         )

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs workers`: whom to keep, train, stop, or ask more gold of."""
+"""The command `crowd-tvcs workers`: recommendations to keep, train or stop workers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import typer
 from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.behaviour.worker_review import WorkerReview
 
-RECORDED = ("gold", "workers", "classes", "worth", "level", "interval")
+RECORDED = ("gold", "workers", "classes", "min_quality", "fdr", "interval")
 ORDER = ("stop", "train", "more gold", "keep")
 
 
@@ -30,36 +30,41 @@ class WorkersOptions:
     out: OutFolder
     workers: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="As for assign; the column cost gives the pay per hour."),
+        typer.Option(
+            metavar="FILE",
+            help="Table of workers as for assign; its column cost gives the pay per hour.",
+        ),
     ] = None
     classes: Classes = None
     cleaning: Cleaning
-    worth: Annotated[
+    min_quality: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="Least accuracy of a label that is worth having. Default: .1 above a guess.",
+            help="Minimum accuracy of a label that is worth its price. Default: .1 above a guess.",
         ),
     ] = None
-    level: Annotated[
-        float, typer.Option(metavar="P", help="Expected share of false flags, of each kind.")
+    fdr: Annotated[
+        float,
+        typer.Option(metavar="P", help="False discovery rate of the flags, for each kind of flag."),
     ] = 0.05
     interval: Annotated[
-        float, typer.Option(metavar="P", help="Chance that low to high hold the accuracy.")
+        float,
+        typer.Option(metavar="P", help="Probability of the credible interval from low to high."),
     ] = 0.9
-    rows: Annotated[int, typer.Option(metavar="N", help="How many workers to print.")] = 20
+    rows: Annotated[int, typer.Option(metavar="N", help="Number of workers to print.")] = 20
     force: Force = False
 
 
 @guarded
 @with_options
 def workers(given: WorkersOptions) -> None:
-    """Say whom to keep, train, stop or ask more gold of; write tables of them and run.json.
+    """Recommend which workers to keep, train, stop, or test with more gold; write tables.
 
     workers.csv has everybody with accuracy, pace, flags and verdict, flags.csv the evidence of
-    every flag, minutes.csv how long a label takes them, as assign --minutes reads it. ANSWERS may
-    have columns answered_at (or time) and seconds (or duration), or started_at; crowd-tvcs import
-    --times writes them.
+    every flag, minutes.csv the minutes per label, as assign --minutes reads them; run.json is
+    written too. ANSWERS may have columns answered_at (or time) and seconds (or duration), or
+    started_at; crowd-tvcs import --times writes them.
     """
     from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS, review_workers
 
@@ -70,8 +75,8 @@ def workers(given: WorkersOptions) -> None:
         table,
         known,
         cost=_costs(given.workers),
-        worth=given.worth,
-        level=given.level,
+        min_quality=given.min_quality,
+        fdr=given.fdr,
         interval=given.interval,
     )
     with results(
@@ -85,9 +90,9 @@ def workers(given: WorkersOptions) -> None:
         out.table("flags.csv", FLAG_COLUMNS, found.flag_rows())
         if minutes := found.minutes():
             out.table("minutes.csv", ["worker", "minutes"], minutes)
-    _say(found)
+    _print_messages(found)
     _print(found, given.rows)
-    say(f"written to {given.out}")
+    print_message(f"written to {given.out}")
 
 
 def _costs(path: Path | None) -> dict[str, float] | None:
@@ -99,17 +104,17 @@ def _costs(path: Path | None) -> dict[str, float] | None:
     return {name: row["cost"] for name, row in rows.items() if "cost" in row}
 
 
-def _say(found: WorkerReview) -> None:
+def _print_messages(found: WorkerReview) -> None:
     if not found.has_times:
-        say("no times of day: nothing is said of drift, fatigue and patterns")
+        print_message("no times of day, so drift, fatigue and patterns are not tested")
     if found.inferred:
-        say("no durations: the time since a worker's last answer stands for them")
-    say(str(found.speed_test))
+        print_message("no durations, so the time since a worker's previous answer is used")
+    print_message(str(found.speed_test))
 
 
 def _print(found: WorkerReview, rows: int) -> None:
-    """Print the workers that need something first, those of most answers first."""
-    from tvcs_core.files.shown import plain
+    """Print the workers, those that need an action first, then by number of answers."""
+    from tvcs_core.files.display import unquoted
 
     count = Counter(one.verdict for one in found.workers)
     print(", ".join(f"{count[verdict]} {verdict}" for verdict in ORDER))
@@ -123,6 +128,6 @@ def _print(found: WorkerReview, rows: int) -> None:
     for s in order[: max(rows, 0)]:
         measured = [s.gold, s.right, s.quality, s.low, s.high, s.seconds, s.pay_per_hour]
         kinds = ", ".join(dict.fromkeys(flag.kind for flag in s.flags))
-        cells.append([s.verdict, s.answers, *measured, "", plain(s.worker), kinds])
+        cells.append([s.verdict, s.answers, *measured, "", unquoted(s.worker), kinds])
     print()
     print_table(columns, cells)

@@ -90,7 +90,7 @@ def import_answers(
     question: str | None = None,
     task_field: str | None = None,
     accounts: Mapping[str, str] | None = None,
-    keep: str | None = None,
+    duplicates: str | None = None,
     times: bool = False,
     classes: Collection[str] | None = None,
     leave_out_missing: bool = False,
@@ -109,7 +109,7 @@ def import_answers(
         Name of the field of the task, if it is not that of `export`.
     accounts
         Worker of every account of the tool; None if the names are equal.
-    keep
+    duplicates
         Rule for duplicate answers of a worker to a task: ``"first"``, ``"last"`` (in time, if the
         tool records it) or ``"majority"``; None refuses duplicates.
     times
@@ -130,7 +130,7 @@ def import_answers(
     chosen = _format(format)
     collector = Collector(
         accounts,
-        keep=keep,
+        duplicates=duplicates,
         times=times,
         classes=classes,
         leave_out_missing=leave_out_missing,

@@ -9,9 +9,9 @@ from typing import Any
 from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Field, SourceLocation, Stamp
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
-from tvcs_core.files.shown import listed, shown
 
 TASK = "id"
 TIMES = ("inserted_at", "updated_at")  # of a response, if the export has them
@@ -53,7 +53,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             status = response.get("status", "submitted")
             if status not in ("submitted", "draft", "discarded"):
                 raise location.error(
-                    "status", f"must be submitted, draft or discarded: {shown(status)}; {AGAIN}"
+                    "status", f"must be submitted, draft or discarded: {quoted(status)}; {AGAIN}"
                 )
             if status != "submitted":
                 collector.leave_out(str(status))
@@ -63,7 +63,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
                 account = "user_id", response.get("user_id")
                 values = response["value"]
                 if isinstance(values, list) and len(values) > 1:
-                    what = f"must hold one label, found {shown(values)}; {SEVERAL}"
+                    what = f"must hold one label, found {quoted(values)}; {SEVERAL}"
                     raise location.error(name, what)
                 label = name, (values[0] if isinstance(values, list) else values)
                 when = next((f for f in TIMES if response.get(f)), TIMES[0])
@@ -135,7 +135,7 @@ def _choose(names: list[str], question: str | None, record: Record) -> str | Non
     if question is not None:
         return question if question in names else None
     if len(names) > 1:
-        found = f"has more than one question: {listed(sorted(names))}; choose with --question"
+        found = f"has more than one question: {joined(sorted(names))}; choose with --question"
         raise record.location.error("responses", found)
     return names[0] if names else None
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from crowd_tvcs.answers.duplicates import (
     EXAMPLES,
+    check_duplicates,
     describe_duplicates,
     most_frequent,
     remedy,
-    require_keep,
 )
 from crowd_tvcs.answers.times import Timing, duration, parse_seconds, parse_time
 from crowd_tvcs.answers.values import (
@@ -22,8 +22,8 @@ from crowd_tvcs.answers.values import (
     find_label_faults,
     find_name_fault,
 )
+from tvcs_core.files.display import flaw_of, joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import flaw_of, listed, shown
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import read_table
 
@@ -83,7 +83,7 @@ class SourceLocation:
     def error(self, field: str, what: str) -> DataError:
         """Make an error about a field."""
         where = f"{self.record}, " if self.record else ""
-        return DataError(f"{where}field {shown(field)} {what}", path=self.path, line=self.line)
+        return DataError(f"{where}field {quoted(field)} {what}", path=self.path, line=self.line)
 
     def __str__(self) -> str:
         line = "" if self.line is None else f":{self.line}"
@@ -155,7 +155,7 @@ class Collector:
     accounts
         Worker of every account of the tool; None if the names are equal. An account that is not
         listed is an error.
-    keep
+    duplicates
         Rule for duplicate answers, see `crowd_tvcs.answers.duplicates`; None refuses them. First
         and last are those in time if every answer of the pair has one, else those of the files.
     times
@@ -174,15 +174,15 @@ class Collector:
         self,
         accounts: Mapping[str, str] | None = None,
         *,
-        keep: str | None = None,
+        duplicates: str | None = None,
         times: bool = False,
         classes: Collection[str] | None = None,
         leave_out_missing: bool = False,
         takes_any_label: bool = False,
     ) -> None:
-        require_keep(keep)
+        check_duplicates(duplicates)
         self._accounts = accounts
-        self._keep, self._times = keep, times
+        self._keep, self._times = duplicates, times
         self._classes = None if classes is None else set(classes)
         self._leaves_out, self._takes_any_label = leave_out_missing, takes_any_label
         self._notes: dict[str, None] = {}
@@ -242,7 +242,9 @@ class Collector:
         worker = account
         if self._accounts is not None:
             if account not in self._accounts:
-                what = f"account {shown(account)} is not in the table of accounts; add a row for it"
+                what = (
+                    f"account {quoted(account)} is not in the table of accounts; add a row for it"
+                )
                 raise DataError(
                     f"{location.record}: {what}".lstrip(": "),
                     path=location.path,
@@ -316,14 +318,14 @@ class Collector:
         tasks, workers = {task for task, _ in self._given}, {who for _, who in self._given}
         do = remedy(len(repeated), (workers, worker), (tasks, task))
         what = (
-            f"worker {shown(worker)} answers task {shown(task)} twice: {shown(label)} in {first}, "
-            f"and {shown(other)} in {location}; {do}"
+            f"worker {quoted(worker)} answers task {quoted(task)} twice: {quoted(label)} in "
+            f"{first}, and {quoted(other)} in {location}; {do}"
         )
         raise DataError(what, path=location.path, line=location.line)
 
     def _describe_duplicates(self, repeated: list[tuple[str, str]]) -> str:
         examples = "; ".join(
-            f"{shown(worker)} on {shown(task)}" for task, worker in repeated[:EXAMPLES]
+            f"{quoted(worker)} on {quoted(task)}" for task, worker in repeated[:EXAMPLES]
         )
         answers = sum(len(self._given[pair]) for pair in repeated)
         return describe_duplicates(len(repeated), answers, str(self._keep), examples)
@@ -334,10 +336,10 @@ def name_of(value: object, location: SourceLocation, field: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        what = f"must be text or a whole number, found {shown(value)}; export it as text"
+        what = f"must be text or a whole number, found {quoted(value)}; export it as text"
         raise location.error(field, what)
     if flaw := flaw_of(value):
-        what = f"must be text, found {flaw} in {shown(value)}; take it out there"
+        what = f"must be text, found {flaw} in {quoted(value)}; take it out there"
         raise location.error(field, what)
     return value.strip()
 
@@ -346,13 +348,13 @@ def only(values: list[object], location: SourceLocation, field: str) -> Field:
     """Return the one label of a list of choices."""
     if len(values) != 1:
         several = f"; {SEVERAL}" if len(values) > 1 else ""
-        raise location.error(field, f"must hold one choice, found {shown(values)}{several}")
+        raise location.error(field, f"must hold one choice, found {quoted(values)}{several}")
     return field, values[0]
 
 
 def _other_label(text: str, classes: Collection[str]) -> str:
     return (
-        f"must be one of the classes {listed(sorted(classes), shown)}, found {shown(text)}; "
+        f"must be one of the classes {joined(sorted(classes), quoted)}, found {quoted(text)}; "
         "--classes names what there may be"
     )
 
@@ -368,10 +370,10 @@ def read_accounts(path: str | Path) -> dict[str, str]:
         If a column or a cell is missing, or an account is repeated.
     """
     table = read_table(path)
-    table.require_rectangle()
+    table.check_rectangle()
     if sorted(table.rows[0]) != ["account", "worker"]:
         raise table.error(
-            f"must have the columns account, worker; found {listed(table.rows[0])}", 0
+            f"must have the columns account, worker; found {joined(table.rows[0])}", 0
         )
     at = [table.rows[0].index(name) for name in ("account", "worker")]
     out: dict[str, str] = {}
@@ -381,6 +383,6 @@ def read_accounts(path: str | Path) -> dict[str, str]:
             if fault := find_name_fault(name):
                 raise table.error(describe_fault(fault, name, kind, of_answers=False), r, j)
         if account in out:
-            raise table.error(f"account {shown(account)} is there already; keep one row", r, at[0])
+            raise table.error(f"account {quoted(account)} is there already; keep one row", r, at[0])
         out[account] = worker
     return out

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crowd_tvcs.exchange.collecting import SourceLocation
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import shield, unshield
 from tvcs_core.files.tables import Table, read_table, write_table
 
@@ -30,14 +30,14 @@ class Sheet:
     def require(self, name: str, hint: str = "") -> None:
         """Refuse a table without the column."""
         if name not in self.header:
-            found = listed(self.header)
+            found = joined(self.header)
             raise self.error(f"must have the column {name!r}{hint}; found {found}")
 
     def choose(self, names: Sequence[str], what: str) -> str:
         """Return the one of `names` that is a column; refuse none, and more than one."""
         found = [name for name in names if name in self.header]
         if len(found) != 1:
-            given = listed(found) or "none"
+            given = joined(found) or "none"
             do = "delete or rename the others" if found else "name it so"
             raise self.error(
                 f"must have one column of {what} ({', '.join(names)}), found {given}; {do}"
@@ -52,14 +52,14 @@ class Sheet:
 def read_sheet(path: str | Path) -> Sheet:
     """Read a table, refusing repeated column names and truncated rows."""
     table = read_table(path)
-    table.require_rectangle()
+    table.check_rectangle()
     header = tuple(unshield(cell) for cell in table.rows[0])
     if header[0][:1] in ("{", "["):
         raise table.error("must be a table, found JSON; export a CSV there, or check --format", 0)
     for j, name in enumerate(header):
         if header.count(name) > 1:
             raise table.error(
-                f"must have every column once, found {shown(name)} twice; rename one", 0, j
+                f"must have every column once, found {quoted(name)} twice; rename one", 0, j
             )
     return Sheet(table, header)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.exchange.collecting import Field, SourceLocation, name_of
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import read_text
 
 ABSENT_FIELD = object()
@@ -42,7 +42,7 @@ class Record:
         if not isinstance(value, dict):
             what = "is missing" if value is ABSENT_FIELD else "must be an object"
             raise self.location.error(field, f"{what}; {AGAIN}")
-        return Record(self.location.part_location(f"in {shown(field)}"), value)
+        return Record(self.location.part_location(f"in {quoted(field)}"), value)
 
     def parts(self, field: str) -> list[Record]:
         """Read a field that must be a list of objects; null is an empty list."""
@@ -133,4 +133,4 @@ def _parse(text: str, path: str | Path, line: int | None = None) -> Any:
 def _kind(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
-    return "a list" if isinstance(value, list) else shown(value)
+    return "a list" if isinstance(value, list) else quoted(value)

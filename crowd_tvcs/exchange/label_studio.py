@@ -8,9 +8,9 @@ from pathlib import Path
 from crowd_tvcs.exchange.collecting import Collector, Field, SourceLocation, Stamp, only
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
 from crowd_tvcs.exchange.work import Work
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
-from tvcs_core.files.shown import listed, shown
 
 TASK = "task"
 TIMES = {"when": "created_at", "seconds": "lead_time"}
@@ -41,7 +41,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
     """
     for worker in sorted({worker for work in works for worker in work.workers}):
         if "|" in worker:
-            raise DataError(f"a worker's name must have no '|' in it here, found {shown(worker)}")
+            raise DataError(f"a worker's name must have no '|' in it here, found {quoted(worker)}")
     tasks = [
         {"data": {TASK: w.task, **w.payload, "assigned": f"|{'|'.join(w.workers)}|"}} for w in works
     ]
@@ -87,7 +87,7 @@ def read_annotation(
     choices = [part for part in results if part.fields.get("type") == "choices"]
     names = sorted({str(part.fields.get("from_name")) for part in choices})
     if len(names) > 1:
-        found = f"has more than one question: {listed(names)}; choose with --question"
+        found = f"has more than one question: {joined(names)}; choose with --question"
         raise record.location.error("result", found)
     if not choices and results:
         kind = str(results[0].fields.get("type"))
@@ -108,7 +108,7 @@ def read_annotation(
 
 def _read_flat(record: Record, collector: Collector, question: str | None, field: str) -> None:
     if question is None:
-        known = listed(record.fields)
+        known = joined(record.fields)
         raise DataError(
             f"is a JSON-MIN export: name the field of the label with --question; found {known}",
             path=record.location.path,
@@ -133,7 +133,7 @@ def _read_flat(record: Record, collector: Collector, question: str | None, field
 def _other(location: SourceLocation, field: str, kind: str, tag: object) -> DataError:
     """Make the error about a result that is not a choice of one label."""
     what = "a span or region" if kind.endswith("labels") else OTHERS.get(kind, f"of type {kind!r}")
-    named = "" if tag is None else f" of the tag {shown(tag)}"
+    named = "" if tag is None else f" of the tag {quoted(tag)}"
     return location.error(
         field,
         f"must hold one choice, found {what}{named}: only Choices of one label can be read; "

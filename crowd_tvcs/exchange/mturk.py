@@ -12,7 +12,7 @@ from crowd_tvcs.exchange.collecting import SEVERAL, Collector, SourceLocation, S
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.json_files import AGAIN, Record
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 TASK = "task"
 ASSIGNMENT = "AssignmentId"
@@ -53,7 +53,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     for location, row in sheet.rows():
         status = row["AssignmentStatus"]
         if status not in ("Submitted", "Approved", "Rejected"):
-            what = f"must be Submitted, Approved or Rejected, found {shown(status)}"
+            what = f"must be Submitted, Approved or Rejected, found {quoted(status)}"
             raise location.error(
                 "AssignmentStatus", f"{what}; take the results of the batch as they are"
             )
@@ -79,8 +79,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     shared = {number: who for number, who in workers_of.items() if len(who) > 1}
     for number, who in list(shared.items())[:EXAMPLES]:
         collector.note(
-            f"warning: the {ASSIGNMENT} {shown(number)} occurs with {len(who)} workers "
-            f"({listed(sorted(who), shown)}); in Mechanical Turk it is unique, so check whether "
+            f"warning: the {ASSIGNMENT} {quoted(number)} occurs with {len(who)} workers "
+            f"({joined(sorted(who), quoted)}); in Mechanical Turk it is unique, so check whether "
             "rows were edited or merged; all are included"
         )
     if len(shared) > EXAMPLES:
@@ -93,7 +93,7 @@ def _answer_column(sheet: Sheet, question: str | None) -> str:
         wanted = (f"{ANSWER}{question}", f"{ANSWER}{question}.label", JSON_ANSWER)
         answers = [name for name in wanted if name in answers][:1]
     if len(answers) != 1:
-        found = listed(name for name in sheet.header if name.startswith(ANSWER)) or "none"
+        found = joined(name for name in sheet.header if name.startswith(ANSWER)) or "none"
         what = "must have one column of answers; choose with --question"
         raise sheet.error(f"{what}; found {found}")
     return answers[0]
@@ -113,7 +113,7 @@ def _from_json(text: str, question: str | None, location: SourceLocation) -> str
     name = question
     if name is None:
         if len(answers.fields) != 1:
-            found = listed(answers.fields) or "none"
+            found = joined(answers.fields) or "none"
             raise location.error(
                 JSON_ANSWER, f"has more than one answer, or none: {found}; choose with --question"
             )
@@ -128,6 +128,6 @@ def _label(answer: Any, location: SourceLocation, name: str) -> str:
             return _label(answer["label"], location, name)
         chosen = [option for option, is_on in answer.items() if is_on is True]
         if len(chosen) > 1:
-            raise location.error(name, f"must hold one choice, found {listed(chosen)}; {SEVERAL}")
+            raise location.error(name, f"must hold one choice, found {joined(chosen)}; {SEVERAL}")
         return chosen[0] if chosen else ""
     return "" if answer in (None, "") else name_of(answer, location, name)

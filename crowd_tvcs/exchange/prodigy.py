@@ -10,7 +10,7 @@ from crowd_tvcs.exchange.collecting import Collector, Field, Stamp, only
 from crowd_tvcs.exchange.doccano import PER_USER, is_line
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.files.shown import plain, shown
+from tvcs_core.files.display import quoted, unquoted
 
 TASK = "task"
 
@@ -49,7 +49,7 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
             raise record.location.error("answer", what)
         answer = record.name("answer")
         if answer not in ("accept", "reject", "ignore"):
-            what = f"must be accept, reject or ignore: {shown(answer)}; {AGAIN}"
+            what = f"must be accept, reject or ignore: {quoted(answer)}; {AGAIN}"
             raise record.location.error("answer", what)
         options = record.fields.get("accept")
         is_binary = options is None and "label" in record.fields
@@ -93,8 +93,7 @@ def _account(record: Record, collector: Collector) -> Field:
         return field, account
     fitting = [w for w in assigned if isinstance(w, str) and account.endswith(f"-{w}")]
     if len(fitting) > 1:
-        what = (
-            f"{shown(account)} may be {' or '.join(map(plain, fitting))}; say which with --accounts"
-        )
+        names = " or ".join(map(unquoted, fitting))
+        what = f"{quoted(account)} may be {names}; say which with --accounts"
         raise record.location.error(field, what)
     return field, fitting[0] if fitting else account

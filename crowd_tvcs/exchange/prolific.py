@@ -15,7 +15,7 @@ from crowd_tvcs.answers.times import SECONDS, WHEN
 from crowd_tvcs.exchange.collecting import Collector, SourceLocation, Stamp
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.work import Work
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 TASK, WORKER, LABEL = "task", "PROLIFIC_PID", "label"
 WORKERS = (WORKER, "prolific_pid", "participant_id", "Participant id", "participant", "worker")
@@ -114,7 +114,7 @@ def _exclusion(location: SourceLocation, row: Mapping[str, str], *, is_of_qualtr
         whose = "Qualtrics" if is_of_qualtrics else "Prolific"
         raise location.error(
             column,
-            f"must be a status of {whose}, found {shown(row[column])}; delete the column if it "
+            f"must be a status of {whose}, found {quoted(row[column])}; delete the column if it "
             "says something else",
         )
     if is_of_qualtrics and row.get(FINISHED, "").upper() in NOT_FINISHED:

@@ -10,14 +10,14 @@ from crowd_tvcs.answers.columns import (
     TASK,
     WORKER,
     Column,
+    check_any_rows,
     find,
     names_in,
     open_table,
-    require_rows,
     rows_by_name,
 )
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.spreadsheet import unshield
 
 RESERVED = frozenset({"assigned", "answers", "worker", "PROLIFIC_PID", "id", "meta"})  # columns
@@ -75,13 +75,13 @@ def read_assignment(path: str | Path) -> list[tuple[str, str]]:
             raise DataError("must hold assignment.csv, as crowd-tvcs assign writes it", path=path)
     table = open_table(file)
     at = find(table, [WORKER, TASK])
-    require_rows(table, "a pair")
+    check_any_rows(table, "a pair")
     line_of: dict[tuple[str, str], int] = {}
     for (r, worker), (_, task) in zip(*(names_in(table, j) for j in at), strict=True):
         if (worker, task) in line_of:
             line = line_of[worker, task]
             raise table.error(
-                f"{shown(worker)} has {shown(task)} already, in line {line}", r, at[1]
+                f"{quoted(worker)} has {quoted(task)} already, in line {line}", r, at[1]
             )
         line_of[worker, task] = table.lines[r]
     return list(line_of)
@@ -102,7 +102,7 @@ def read_tasks(path: str | Path) -> TaskTable:
         if not name or name in RESERVED or header.count(name) > 1:
             what = "twice" if header.count(name) > 1 else "a reserved name, or none"
             raise table.error(
-                f"every column needs a name of its own, found {shown(name)}: {what}", 0, j
+                f"every column needs a name of its own, found {quoted(name)}: {what}", 0, j
             )
     payload = {
         task: {
@@ -129,15 +129,15 @@ def gather(pairs: Iterable[tuple[str, str]], tasks: TaskTable | None = None) -> 
     if not workers:
         raise ValueError("there must be a pair to give out, found none")
     if tasks is not None:
-        _require_all(sorted(workers), tasks)
+        _check_all(sorted(workers), tasks)
     return tuple(
         Work(task, {} if tasks is None else tasks.payload[task], tuple(sorted(workers[task])))
         for task in sorted(workers)
     )
 
 
-def _require_all(assigned: Sequence[str], tasks: TaskTable) -> None:
+def _check_all(assigned: Sequence[str], tasks: TaskTable) -> None:
     lacking = [task for task in assigned if task not in tasks.payload]
     if lacking:
-        named = listed(lacking, shown)
+        named = joined(lacking, quoted)
         raise DataError(f"must list every task that is assigned, without: {named}", path=tasks.path)

@@ -195,7 +195,7 @@ def add_what_is_left(relaxed: GroupRelaxation, teams: Teams) -> None:
         sets = relaxation.nobody()
         rows, sizes, accuracy = before
         sets.workers[:, : rows.shape[1]], sets.sizes[:] = rows, sizes
-        relaxation.climb(sets, exact=False, sharp=True)
+        relaxation.climb(sets, exact=False)
         teams.put(tasks, sets.workers, sets.sizes, accuracy)
         chosen = teams.pairs(tasks)
         teams.accuracy[tasks] = accuracies(plan, chosen)[tasks]

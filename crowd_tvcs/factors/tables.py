@@ -18,19 +18,19 @@ from crowd_tvcs.answers.columns import (
     TASK_COLUMNS,
     Column,
     Reader,
+    check_any_rows,
     find,
     open_table,
     read_probability,
     read_worker_rows,
     refuse_others,
-    require_rows,
 )
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import NO_CAP, chance_of_the_second, columns_of_classes
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
 # Workers x tasks of a crowd that is planned as a table; the table is then 32 MB.
@@ -73,7 +73,7 @@ def read_kinds(path: str | Path) -> QualityFile:
     Raises
     ------
     DataError
-        Naming the file, the line and the column of what is wrong.
+        With the file, the line and the column of the wrong cell.
     """
     return read_quality(path, KIND)
 
@@ -90,14 +90,14 @@ def read_factors(kinds: Path, tasks: Path) -> FactorsFile:
     read = read_kinds(kinds)
     table = open_table(tasks)
     at = find(table, [TASK, KIND], f"; a table of tasks beside {kinds.name} has both")
-    require_rows(table)
+    check_any_rows(table)
     task, kind = encode_columns(table, at)
     _refuse_twice(table, at[0], task)
     place = {name: k for k, name in enumerate(read.quality.tasks)}
     for code, name in enumerate(kind.names):
         if name not in place:
             row = int(np.argmax(kind.codes == code)) + 1
-            what = f"must be a kind of {kinds.name}, found {shown(name)}"
+            what = f"must be a kind of {kinds.name}, found {quoted(name)}"
             raise table.error(what, row, at[1])
     of_names = np.array([place[name] for name in kind.names], dtype=np.int64)
     factors = Factors(read.quality, task.names, of_names[kind.codes])
@@ -168,7 +168,7 @@ def _refuse_twice(table: Table, column: int, task: Coded) -> None:
     row, before = found
     name = task.names[task.codes[row]]
     raise table.error(
-        f"{shown(name)} is there already, in line {table.lines[before + 1]}", row + 1, column
+        f"{quoted(name)} is there already, in line {table.lines[before + 1]}", row + 1, column
     )
 
 

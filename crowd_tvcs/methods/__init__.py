@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tvcs_core.arguments import require_kind, require_number, require_one_of
+from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.lazy import LazyFunction
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(LazyFunction):
-    """A method and all that is said of it: in help, errors, reports and docs.
+    """A method with its texts for help, errors, reports and docs.
 
     Attributes
     ----------
     about
-        What it does, in one line.
+        Description in one line.
     honours
-        What of `Plan.demands` it meets; every method keeps the caps.
+        The `Plan.demands` that it meets; every method keeps the caps.
     proves_bound
-        Whether it proves what no plan can exceed.
+        Whether it proves an upper bound on all plans.
     is_quick
         Whether ten budgets of a plan can be tried for a curve.
     weighs_votes
-        Whether it asks what a vote is worth.
+        Whether it computes the accuracy of votes.
     """
 
     package = "crowd_tvcs.methods"
@@ -119,12 +119,12 @@ def assign(
     plan
         Quality, caps and priors.
     method
-        One of `METHODS`, such as ``"best"``; ``METHODS["best"].about`` says what it does.
+        One of `METHODS`, such as ``"best"``; ``METHODS["best"].about`` describes it.
     rng
         Seed or generator; the same seed gives the same assignment.
     time_limit
-        Seconds after which the best assignment so far is returned; None for no limit. With a
-        limit that strikes, the result depends on the speed of the machine.
+        Seconds after which the best assignment so far is returned; None for no limit. If the
+        limit is reached, the result depends on the speed of the machine.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def assign(
     Raises
     ------
     ValueError
-        If the method is unknown or does not honour what the plan demands beyond the caps, or the
+        If the method is unknown or does not honour the plan's demands beyond the caps, or the
         time limit is not a number of seconds above 0.
 
     Examples
@@ -151,10 +151,10 @@ def assign(
     from crowd_tvcs.search.deadline import Deadline
     from tvcs_core.streams import stream
 
-    require_kind("plan", plan, Plan)
+    check_type("plan", plan, Plan)
     chosen = method_for(plan, method)
     if time_limit is not None:
-        require_number("time_limit", time_limit)
+        check_number("time_limit", time_limit)
         if not 0 < time_limit < math.inf:
             raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
     rng = stream(rng, "assign", method) if plan.is_table else stream(rng, "plan in factors")
@@ -179,15 +179,15 @@ def methods_for(plan: Plan) -> list[str]:
 
 def method_for(plan: Plan, method: str) -> Method:
     """Return a method, loaded; refuse an unknown one, and one that does not honour the demands."""
-    require_honoured(method, plan.demands)
+    check_honoured(method, plan.demands)
     chosen = METHODS[method]
     _ = chosen.function  # loaded before a clock runs, or a folder is there
     return chosen
 
 
-def require_honoured(method: str, demands: Sequence[str]) -> None:
+def check_honoured(method: str, demands: Sequence[str]) -> None:
     """Refuse an unknown method, and one that does not honour some demands."""
-    require_one_of("method", method, METHODS)
+    check_choice("method", method, METHODS)
     for demand in demands:
         if demand not in METHODS[method].honours:
             able = [name for name, other in METHODS.items() if demand in other.honours]

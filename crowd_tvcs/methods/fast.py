@@ -13,19 +13,18 @@ from crowd_tvcs.search.relaxation import Relaxation
 
 
 def fast(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignment:
-    """Take the best, by exact expected accuracy, of two greedy assignments and of odd sizes.
+    """Take the best, by exact expected accuracy, of a greedy assignment and of odd sizes.
 
     Greedy adds the pair that adds most to the expected posterior probability of the truth, which
-    is good where workers differ, or to a measure nearer to the accuracy, which is good where there
-    are many equally good pairs: with x the posterior, 1 - E[2 x (1 - x)] or
-    1 - E[4 (x (1 - x))^1.5] for 1 - E[min(x, 1 - x)]. Odd sizes are the largest sum of qualities
-    with an odd number of voters on every task.
+    is good where workers differ: with x the posterior, 1 - E[2 x (1 - x)] for
+    1 - E[min(x, 1 - x)]. Odd sizes are the largest sum of qualities with an odd number of voters
+    on every task.
 
     Then workers change places as long as that gains, for at most a fixed amount of work: two
     workers with each other, or one gives their place to somebody who has room.
 
-    With more than two classes there is one greedy, equal sizes of any kind are tried as well, and
-    nobody changes places. It draws no random number and does not look at the deadline.
+    With more than two classes nobody changes places. It draws no random number and does not look
+    at the deadline.
     """
     relaxation = Relaxation.of(plan)
     how, sets = quick(relaxation)

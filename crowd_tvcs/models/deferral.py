@@ -12,7 +12,7 @@ from crowd_tvcs.answers.answers import UNKNOWN
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.people import expected_with_people, people_needed
 from crowd_tvcs.skills.dependence import CalibrationBin
-from tvcs_core.files.shown import plain
+from tvcs_core.files.display import unquoted
 from tvcs_core.files.spreadsheet import shield
 
 MODEL_COLUMNS = (
@@ -155,9 +155,9 @@ class DeferredTasks:
         of_gold = self.models.held_out_gold.tasks
         found = []
         for k, name in enumerate(answers.classes):
-            where = f"after {n} models agree on {plain(name)}"
+            where = f"after {n} models agree on {unquoted(name)}"
             if n == 1:
-                where = f"after the model answers {plain(name)}"
+                where = f"after the model answers {unquoted(name)}"
             found.append((where, full & (counts[:, k] == n)))
         found.sort(key=lambda pair: -int(pair[1][self.tasks].sum()))
         found.append((DISAGREEING, full & (counts.max(axis=1) < n)))
@@ -213,8 +213,9 @@ def describe_miscalibration(found: CalibrationBin | None) -> str:
     if not found.is_miscalibrated:
         return ""
     return (
-        f"gold contradicts it: on {found.tasks} such tasks mean confidence is {found.claimed:.3f} "
-        f"but accuracy is {found.reached:.3f} ({found.low:.3f} to {found.high:.3f})"
+        f"gold contradicts it: on {found.tasks} such tasks mean confidence is "
+        f"{found.mean_confidence:.3f} but accuracy is {found.accuracy:.3f} ({found.low:.3f} to "
+        f"{found.high:.3f})"
     )
 
 

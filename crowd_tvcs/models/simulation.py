@@ -7,10 +7,10 @@ With K classes and a truth y:
 3. given z_f its members answer independently: z_f with probability r_i, else another class.
 
 A model is right with its quality q_i whatever the errors are: shared errors are a part of its
-mistakes. A family shares the fraction `within` of the mistakes of its best member, so
-1 - E_f = (1 - e)(1 - e_f) with E_f = within K / (K - 1) (1 - max q_i), and
-r_i = (q_i - E_f / K) / (1 - E_f). All families share the fraction `between` of the smallest E_f of
-a task. No fitted model has this form.
+mistakes. A family shares the fraction `shared_within` of the mistakes of its best member, so 1 -
+E_f = (1 - e)(1 - e_f) with E_f = shared_within K / (K - 1) (1 - max q_i), and r_i = (q_i - E_f / K)
+/ (1 - E_f). All families share the fraction `shared_across` of the smallest E_f of a task. No
+fitted model has this form.
 """
 
 from __future__ import annotations
@@ -95,19 +95,19 @@ def simulate_models(
     n_tasks: int = 200,
     *,
     families: Sequence[int] = FAMILIES,
-    within: float = WITHIN,
-    between: float = BETWEEN,
+    shared_within: float = WITHIN,
+    shared_across: float = BETWEEN,
     classes: Sequence[str] = ("0", "1"),
     shares: Sequence[float] | None = None,
-    hardness: float = 0.0,
+    difficulty_spread: float = 0.0,
     n_gold: int = 100,
     rng: int | np.random.Generator | None = None,
 ) -> MixedCrowd:
     """Simulate models with errors shared by families, and people who err independently.
 
-    Members of a family share the fraction `within` of the mistakes of its best member; all models
-    share the fraction `between` of the smallest of these. The models' stated confidence is too
-    high, and slightly informative.
+    Members of a family share the fraction `shared_within` of the mistakes of its best member; all
+    models share the fraction `shared_across` of the smallest of these. The models' stated
+    confidence is too high, and slightly informative.
 
     Parameters
     ----------
@@ -115,11 +115,11 @@ def simulate_models(
         Size; all answer every task, gold or not.
     families
         Number of models of every family.
-    within, between
+    shared_within, shared_across
         Fractions of shared mistakes, in [0, 1].
     classes, shares
         Labels and their prevalences; None for equal ones.
-    hardness
+    difficulty_spread
         Deviation of the difficulty of tasks, in the logit of the quality of models and people:
         above 0 they err on the same tasks.
     rng
@@ -136,15 +136,15 @@ def simulate_models(
                                ("n_gold", n_gold, 0)]:  # fmt: skip
         if value < least:
             raise ValueError(f"{name} must be >= {least}, found {value}")
-    for name, share in (("within", within), ("between", between)):
+    for name, share in (("shared_within", shared_within), ("shared_across", shared_across)):
         if not 0.0 <= share <= 1.0:
             raise ValueError(f"{name} must be in [0, 1], found {share}")
-    if not hardness >= 0.0:
-        raise ValueError(f"hardness must be >= 0, found {hardness}")
+    if not difficulty_spread >= 0.0:
+        raise ValueError(f"difficulty_spread must be >= 0, found {difficulty_spread}")
     rng = stream(rng, "models")
     k, m = len(classes), n_tasks + n_gold
     truth = rng.choice(k, size=m, p=shares)
-    hard = hardness * rng.standard_normal(m)
+    hard = difficulty_spread * rng.standard_normal(m)
     n_models = sum(families)
     usual = np.concatenate(
         [rng.uniform(*MODEL_QUALITY, n_models), rng.uniform(*PERSON_QUALITY, n_people)]
@@ -153,7 +153,7 @@ def simulate_models(
     family = np.repeat(np.arange(len(families)), families)
     said = np.empty((n_models + n_people, m), dtype=np.int64)
     said[:n_models] = _with_common_errors(
-        truth, quality[:n_models], family, (within, between), k, rng
+        truth, quality[:n_models], family, (shared_within, shared_across), k, rng
     )
     is_right = rng.random((n_people, m)) < quality[n_models:]
     said[n_models:] = np.where(is_right, truth, _other(truth, k, rng, (n_people, m)))
@@ -177,11 +177,11 @@ def _with_common_errors(
     rng: np.random.Generator,
 ) -> Integers:  # fmt: skip
     """Draw the answers of models by the three steps above."""
-    within, between = shares
+    shared_within, shared_across = shares
     n_families, m = int(family.max()) + 1, truth.size
     best = np.array([quality[family == f].max(axis=0) for f in range(n_families)])
-    common = np.minimum(within * np.minimum(1.0, k / (k - 1.0) * (1.0 - best)), 1.0 - 1e-9)
-    of_all = between * common.min(axis=0)
+    common = np.minimum(shared_within * np.minimum(1.0, k / (k - 1.0) * (1.0 - best)), 1.0 - 1e-9)
+    of_all = shared_across * common.min(axis=0)
     own = 1.0 - (1.0 - common) / (1.0 - of_all)
     top = np.where(rng.random(m) < of_all, rng.integers(0, k, m), truth)
     lost = rng.random((n_families, m)) < own
@@ -225,13 +225,13 @@ def _numbered(prefix: str, count: int) -> tuple[str, ...]:
     return tuple(f"{prefix}{i:0{width}d}" for i in range(1, count + 1))
 
 
-def write_models(crowd: MixedCrowd, folder: Path, *, recorded: bool = False) -> None:
+def write_models(crowd: MixedCrowd, folder: Path, *, full_answers: bool = False) -> None:
     """Write `crowd` into a folder as `crowd-tvcs models` reads it.
 
     The files are workers.csv (worker, kind, family, cost), answers.csv (task, worker, label,
     confidence) of the models to all tasks and of the people to gold, gold.csv, and quality.csv with
-    the people's accuracy on the open tasks. With `recorded`, labels.csv has the labels of these,
-    and recorded.csv the people's answers.
+    the people's accuracy on the open tasks. With `full_answers`, labels.csv has the labels of
+    these, and recorded.csv the people's answers.
     """
     rows: list[list[Any]] = [
         [w, "model", crowd.family_of[w], MODEL_COST]
@@ -252,7 +252,7 @@ def write_models(crowd: MixedCrowd, folder: Path, *, recorded: bool = False) -> 
         write_table(folder / "gold.csv", ["task", "label"], known, ",")
     good = [[name, *[crowd.quality[name]] * len(tasks)] for name in crowd.people]
     write_table(folder / "quality.csv", ["worker", *tasks], good, ",")
-    if recorded:
+    if full_answers:
         labels = [(task, crowd.truth[task]) for task in tasks]
         write_table(folder / "labels.csv", ["task", "label"], labels, ",")
         chosen = crowd.of(models=False, tasks=tasks)

@@ -18,16 +18,16 @@ from crowd_tvcs.answers.columns import (
     WORKER_COLUMNS,
     Column,
     Rows,
+    check_costs,
     find,
     open_table,
     read_name,
     read_probability,
     read_rows,
-    require_costs,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
 CONFIDENCE = Column("confidence")
@@ -61,7 +61,7 @@ class AnnotatorTable:
 def _read_kind(table: Table, row: int, column: int) -> str:
     cell = table.rows[row][column].lower()
     if cell not in (MODEL, PERSON):
-        found = shown(table.rows[row][column])
+        found = quoted(table.rows[row][column])
         raise table.error(f"must be {MODEL} or {PERSON}, found {found}", row, column)
     return cell
 
@@ -88,12 +88,12 @@ def read_annotators(path: Path, answers: Answers) -> AnnotatorTable:
         if is_model and "family" not in row:
             raise DataError(
                 "every model must have a family (one each for models without shared errors), "
-                f"found none for {shown(name)}",
+                f"found none for {quoted(name)}",
                 path=path,
             )
         if not is_model and "family" in row:
             raise DataError(
-                f"a family is for models, but {shown(name)} is a person; the column kind says "
+                f"a family is for models, but {quoted(name)} is a person; the column kind says "
                 f"{MODEL}",
                 path=path,
             )
@@ -101,7 +101,7 @@ def read_annotators(path: Path, answers: Answers) -> AnnotatorTable:
             family_of[name] = row["family"]
     if not family_of:
         raise DataError(f"must have a worker whose kind is {MODEL}, found none", path=path)
-    require_costs(path, rows, rows)
+    check_costs(path, rows, rows)
     listed = [name for name in rows if name not in family_of]
     others = [name for name in answers.workers if name not in rows]
     return AnnotatorTable(family_of, (*listed, *others), _without(rows, "kind", "family"))
@@ -118,14 +118,14 @@ def read_confidence(
     path: Path,
     answers: Answers,
     models: set[str],
-    keep: str | None = None,
+    duplicates: str | None = None,
     *,
     leave_out_missing: bool = False,
 ) -> NDArray[np.float64] | None:
     """Read the column `confidence` of the models' answers, one per answer; nan if empty.
 
     The result is None without such a column. Confidences of people are ignored. Of duplicate
-    answers the one that `keep` takes counts.
+    answers the one that `duplicates` takes counts.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def read_confidence(
         )
     }
     out = np.full(answers.size, np.nan)
-    for k in deduplicate(table, checked, keep).rows.tolist():
+    for k in deduplicate(table, checked, duplicates).rows.tolist():
         pair = tasks.names[tasks.codes[k]], workers.names[workers.codes[k]]
         if pair[1] in models and table.rows[k + 1][at] and pair in place:
             out[place[pair]] = read_probability(table, k + 1, at)

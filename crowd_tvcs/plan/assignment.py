@@ -1,4 +1,4 @@
-"""Assignment: the pairs of workers and tasks, and what can be expected of them."""
+"""Assignment: pairs of workers and tasks, with their expected accuracy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from crowd_tvcs.plan.accuracy_of_pairs import accuracies_and_errors
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.certificate import Duals, PlanProof
 from crowd_tvcs.plan.costs import spent
-from crowd_tvcs.plan.leaves import as_json
 from crowd_tvcs.plan.plan import Plan, by_name
 from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, gap_between, is_certified, statement
 from tvcs_core.files.spreadsheet import shield
@@ -25,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assignment:
-    """Which worker labels which task.
+    """An assignment of workers to tasks.
 
     Attributes
     ----------
     plan
-        The plan that it answers; workers and tasks are in its order.
+        The plan that the assignment answers; workers and tasks are in its order.
     assigned
         The pairs.
     method
-        Name of the method that made it.
+        Name of the method that made the assignment.
     reason
         Why the method stopped, in words.
     duals
@@ -42,7 +41,7 @@ class Assignment:
     facts
         Further figures of the method, such as the number of iterations.
     certificate
-        Bound on what any assignment can reach, or None: no bound was proved.
+        Bound on the accuracy of any assignment; None if no bound was proved.
     """
 
     plan: Plan
@@ -110,7 +109,7 @@ class Assignment:
     def standard_error(self) -> float:
         """Standard error of `expected_accuracy`: 0 unless large teams of K classes were sampled.
 
-        All tasks use the same random numbers, so it is the mean of theirs.
+        All tasks use the same random numbers, so it is the mean of their standard errors.
         """
         return float(self._accuracies[1].mean())
 
@@ -160,7 +159,7 @@ class Assignment:
         return None if self.plan.cost is None else spent(self.plan.cost, self.support)
 
     def binding(self) -> dict[str, Any]:
-        """Count the caps that bind: those that are used up and lie below what is possible."""
+        """Count the caps that bind: used up, and below the number of allowed pairs."""
         plan = self.plan
         per_worker, per_task = plan.room
         most_tasks, most_workers = plan.max_tasks_per_worker, plan.max_workers_per_task
@@ -223,12 +222,6 @@ class Assignment:
         priced = zip(self.names[0], self.prices.tolist(), strict=True)
         return [(shield(worker), price) for worker, price in sorted(priced)]
 
-    def branches(self) -> list[dict[str, Any]]:
-        """Return the parts of the proof for `branches.json`; empty if the prices prove it alone."""
-        quality = self.plan.quality
-        leaves = () if self.certificate is None else self.certificate.leaves
-        return as_json(leaves, quality.workers, quality.tasks)
-
     def summary(self) -> dict[str, Any]:
         """Return everything about the assignment that `summary.json` holds.
 
@@ -257,8 +250,6 @@ class Assignment:
             out["task_accuracy"] = _by_name(tasks, self.task_accuracy)
         else:
             out |= of_classes | {"n_tasks": len(tasks)} | loads | {"kinds": self.kinds()}
-        if self.certificate is not None and self.certificate.leaves:
-            out["bound_by_prices"] = self.certificate.bound_by_prices
         if plan.model is not None:
             out |= of_classes
         if plan.common_error > 0.0:
@@ -283,7 +274,7 @@ class Assignment:
             duals = Duals(
                 duals.workers[rows], duals.tasks[columns], duals.budget, duals.unit, duals.is_price
             )
-        proof = None if self.certificate is None else self.certificate.reorder(rows, columns)
+        proof = None if self.certificate is None else self.certificate.reorder(rows)
         pairs = self.assigned.reorder(rows, columns)
         return Assignment(plan, pairs, self.method, self.reason, duals, self.facts, proof)
 

@@ -1,4 +1,4 @@
-"""What a method proves beside its assignment: duals of its score, and a bound with its prices."""
+"""Duals of the score of a method, and the proof of a bound: its prices."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.plan.leaves import Leaf
 from tvcs_core import Projection
 
 
 @dataclass(frozen=True, eq=False)
 class Duals:
-    """What one more unit of each cap is worth to the score that a method projects.
+    """Duals of the caps: gains of the score that a method projects by one more unit of each.
 
     Attributes
     ----------
@@ -21,7 +20,7 @@ class Duals:
         Dual of every worker's cap, of every task's cap and of the budget, all >= 0. One more
         unit of a cap adds at most this much to the score.
     unit
-        What the score is. It is the expected accuracy for no method so far.
+        Name of the score. No method so far projects the expected accuracy.
     is_price
         Whether the score means something to an operator.
     """
@@ -63,11 +62,6 @@ class PlanProof:
     budget_price
         Price of one more label in the budget, >= 0. All are per label and in units of the mean
         expected accuracy: one more unit of a cap adds at most its price to the bound.
-    leaves
-        Parts that all assignments fall into, each with prices and a bound of its own. If there
-        are any, `bound` is the largest of theirs, and the prices above prove `bound_by_prices`.
-    bound_by_prices
-        The same as `bound` without leaves.
     money_price
         Price of one more unit of money, >= 0; None for a plan without money.
     """
@@ -75,11 +69,8 @@ class PlanProof:
     bound: float
     prices: NDArray[np.float64]
     budget_price: float
-    leaves: tuple[Leaf, ...] = ()
-    bound_by_prices: float | None = None
     money_price: float | None = None
 
-    def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
-        """Put the workers in the order of `rows` and the tasks in that of `columns`."""
-        leaves = tuple(leaf.reorder(rows, columns) for leaf in self.leaves)
-        return replace(self, prices=self.prices[rows], leaves=leaves)
+    def reorder(self, rows: NDArray[np.intp]) -> PlanProof:
+        """Put the workers in the order of `rows`."""
+        return replace(self, prices=self.prices[rows])

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.plan.terms import Terms
-from tvcs_core.arguments import array_of, items_of, require_number
-from tvcs_core.files.shown import shown
+from tvcs_core.arguments import array_of, check_number, items_of
+from tvcs_core.files.display import quoted
 
 ROUNDING = 1e-9  # of the money; sums of costs such as 0.1 are not exact
 
@@ -29,7 +29,7 @@ def money_settings(
     if money is not None:
         if costs is None:
             raise ValueError("money needs the cost of a label of every worker, found no cost")
-        require_number("money", money)
+        check_number("money", money)
         money = float(money)
         if not 0.0 <= money < math.inf:
             raise ValueError(f"money must be a finite number >= 0, found {money}")
@@ -60,7 +60,7 @@ def _checked_group(
     if group is None:
         return None
     if isinstance(group, str) or len(items_of("group", group)) != len(workers):
-        raise ValueError(f"group must hold {len(workers)} names or None, found {shown(group)}")
+        raise ValueError(f"group must hold {len(workers)} names or None, found {quoted(group)}")
     for worker, name in zip(workers, group, strict=True):
         if not (name is None or (isinstance(name, str) and name)):
             raise TypeError(f"group of worker {worker!r} must be a name or None, found {name!r}")
@@ -192,7 +192,7 @@ def money_there_is(plan: Terms) -> float:
 def kept_within(plan: Terms, support: Bools, told: Floats) -> Bools:
     """Meet the minimums and forced pairs, then keep pairs of `support` while all limits allow it.
 
-    Of the pairs of `support`, those go first that have the most `told`, of shape (workers, tasks).
+    Pairs of `support` go in the order of `told`, of shape (workers, tasks), the largest first.
 
     Raises
     ------

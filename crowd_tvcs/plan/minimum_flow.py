@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 
 class MinimumFlow(NamedTuple):
-    """The largest flow.
+    """The largest flow of labels from workers to classes of tasks.
 
     Attributes
     ----------
@@ -30,7 +30,8 @@ class MinimumFlow(NamedTuple):
     labels
         Labels of every worker in every class, of shape (workers, classes).
     short
-        Classes that workers cannot give what they need together; none if all minimums are met.
+        The smallest set of classes that need more labels than all workers can give them; empty if
+        the flow meets all minimums.
     able
         Labels that workers can give these classes at most.
     """
@@ -60,8 +61,8 @@ def minimum_flow(terms: Terms) -> MinimumFlow:
     labels = np.maximum(0, flow[1 : n + 1, n + 1 : sink].toarray()).astype(np.int64)
     short = np.zeros(k, dtype=bool)
     if labels.sum() < (need * count).sum():
-        # By a smallest cut (Hall, Ford and Fulkerson): nodes from which the sink can be reached
-        # along edges with room left.
+        # Max-flow min-cut (Ford and Fulkerson 1956): from the sink's side of the smallest cut the
+        # sink can be reached along edges with room left. Its classes break Hall's condition.
         room = (graph - flow).tocsr()
         room.data = np.where(room.data > 0, room.data, 0)
         room.eliminate_zeros()

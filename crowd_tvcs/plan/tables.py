@@ -15,6 +15,7 @@ from crowd_tvcs.answers.columns import (
     TASK_COLUMNS,
     WORKER,
     Rows,
+    check_costs,
     find,
     names_in,
     open_table,
@@ -22,13 +23,12 @@ from crowd_tvcs.answers.columns import (
     read_probability,
     read_rows,
     read_worker_rows,
-    require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.plan import Plan
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table
 
 OF_CLASS = "prior="  # prefix of the columns of priors of tasks, before the name of a class
@@ -109,7 +109,7 @@ def read_plan(
     if workers is not None:
         targets = {"max_tasks": per_worker, "cost": cost, "group": group}
         rows = read_worker_rows(workers, set(quality.workers))
-        require_costs(workers, rows, quality.workers)
+        check_costs(workers, rows, quality.workers)
         _fill(rows, targets)
     if tasks is not None:
         targets = {"prior": chance, "min_workers": least, "max_workers": per_task}
@@ -176,7 +176,7 @@ def _priors_of_tasks(
     tasks: Sequence[str],
     usual: Sequence[float] | None,
 ) -> NDArray[np.float64]:
-    """Chance of every class of every task, taken out of `rows`; `usual` for tasks without one."""
+    """Take the priors of tasks out of `rows`: (tasks, classes); `usual` for tasks without."""
     k = len(columns)
     out = np.array(checked_prior(usual, len(tasks), k))
     place = {name: j for j, name in enumerate(tasks)}
@@ -185,7 +185,7 @@ def _priors_of_tasks(
         if given:
             if len(given) < k or abs(sum(given) - 1.0) > 1e-6:
                 raise DataError(
-                    f"the chances of the classes of task {shown(name)} must be {k} that add up to "
+                    f"the chances of the classes of task {quoted(name)} must be {k} that add up to "
                     f"1, found {', '.join(map(str, given))}",
                     path=path,
                 )
@@ -209,7 +209,7 @@ class _Column:
         self.is_given = False
 
     def caps(self, given: int | None) -> int | NDArray[np.int64] | None:
-        """The number that was given if no table changed it, so that `Plan` names it right."""
+        """Return the given number if no table changed it, so that errors of `Plan` show it."""
         return np.array(self.values, dtype=np.int64) if self.is_given else given
 
 

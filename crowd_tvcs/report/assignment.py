@@ -14,7 +14,7 @@ from crowd_tvcs.skills.dependence import CalibrationBin
 from crowd_tvcs.what_if import BudgetPoint, steps
 from tvcs_core.files.page import Axes, fill_page, round_numbers
 
-LEAST_SURE = 12  # tasks shown
+LEAST_CONFIDENT = 12  # tasks shown
 MAX_BARS = 60  # of a chart 920 pixels wide
 PRICES = 8  # shown
 BINS = 20  # of expected accuracy
@@ -78,7 +78,7 @@ def render(
         n_priced=0 if assignment.prices is None else int((assignment.prices > 0).sum()),
         prices=_prices(assignment),
         guess=float(plan.guess.mean()),
-        least_sure=_least_sure(assignment),
+        least_confident=_least_sure(assignment),
         duals=_duals(assignment),
         curve=None if curve is None else _curve(assignment, *curve),
         kinds=None if plan.is_table else _kinds(assignment),
@@ -124,11 +124,11 @@ def _least_sure(assignment: Assignment) -> list[dict[str, Any]]:
     """Return the tasks of lowest expected accuracy, with their workers and qualities."""
     plan, accuracy = assignment.plan, assignment.task_accuracy
     pairs, out = assignment.assigned, []
-    last = np.partition(accuracy, min(LEAST_SURE, accuracy.size) - 1)[
-        min(LEAST_SURE, accuracy.size) - 1
+    last = np.partition(accuracy, min(LEAST_CONFIDENT, accuracy.size) - 1)[
+        min(LEAST_CONFIDENT, accuracy.size) - 1
     ]
     weak = np.flatnonzero(accuracy <= last).tolist()
-    for j in sorted(weak, key=lambda j: (accuracy[j], plan.quality.tasks[j]))[:LEAST_SURE]:
+    for j in sorted(weak, key=lambda j: (accuracy[j], plan.quality.tasks[j]))[:LEAST_CONFIDENT]:
         at = slice(*np.searchsorted(pairs.tasks, [j, j + 1]))
         quality = plan.quality.columns(np.array([j])).values[:, 0]
         members = sorted(pairs.workers[at].tolist(), key=lambda i: -quality[i])

@@ -8,14 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.belief.independent import priors
-from crowd_tvcs.campaign.honesty import OnGold, on_gold
+from crowd_tvcs.campaign.gold_calibration import GoldCalibration, calibrate_on_gold
 from crowd_tvcs.campaign.state import State
-from crowd_tvcs.campaign.stopping import WAITING, WORTH, Standing, least_sure, stand, summary
+from crowd_tvcs.campaign.stopping import (
+    WAITING,
+    WORTH,
+    TaskStatus,
+    least_confident,
+    summary,
+    task_statuses,
+)
 from crowd_tvcs.report.reliability import diagram
 from crowd_tvcs.skills.dependence import describe_dependence
 from tvcs_core.files.page import Axes, fill_page
 
-LEAST_SURE = 15  # tasks shown
+LEAST_CONFIDENT = 15  # tasks shown
 MAX_WORKERS = 40  # shown
 POINTS = 200  # of a curve
 LAST = 0.25  # last part of the labels, whose gain decides whether the curve is flat
@@ -39,8 +46,8 @@ def render(state: State, *, name: str) -> str:
     str
         The page. Names are escaped; it loads nothing and runs no script.
     """
-    standings = stand(state)
-    least = least_sure(standings, LEAST_SURE)
+    standings = task_statuses(state)
+    least = least_confident(standings, LEAST_CONFIDENT)
     expected, measured = accuracy_by_answers(state)
     workers = _workers(state)
     return fill_page(
@@ -56,11 +63,11 @@ def render(state: State, *, name: str) -> str:
         idle=sum(not w.slots for w in state.workers),
         rounds=[row._asdict() for row in state.rounds],
         source=state.settings.source,
-        honesty=_honesty(state, on_gold(state)),
+        honesty=_honesty(state, calibrate_on_gold(state)),
     )
 
 
-def _honesty(state: State, gold: OnGold | None) -> dict[str, Any]:
+def _honesty(state: State, gold: GoldCalibration | None) -> dict[str, Any]:
     """Return the basis of the confidences, and their calibration on gold."""
     model = state.model
     return {
@@ -133,7 +140,7 @@ def _by_answers(state: State) -> tuple[Floats, Floats | None]:
     return expected, hits / (truth >= 0).sum()
 
 
-def _advice(standings: list[Standing], expected: Floats) -> dict[str, Any]:
+def _advice(standings: list[TaskStatus], expected: Floats) -> dict[str, Any]:
     """Return the gain of the last labels, and the verdicts on further ones."""
     n = expected.size - 1
     last = min(n, max(1, round(LAST * n)))

@@ -20,12 +20,12 @@ def diagram(found: Sequence[CalibrationBin]) -> dict[str, Any]:
     axes = Axes(1.0, 0.0, 1.0)
     dots = [
         {
-            "x": axes.across(one.claimed),
-            "y": axes.down(one.reached),
+            "x": axes.across(one.mean_confidence),
+            "y": axes.down(one.accuracy),
             "top": axes.down(one.high),
             "bottom": axes.down(one.low),
             "is_miscalibrated": one.is_miscalibrated,
-            "words": f"mean confidence {one.claimed:.3f}, accuracy {one.reached:.3f} "
+            "words": f"mean confidence {one.mean_confidence:.3f}, accuracy {one.accuracy:.3f} "
             f"({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)",
         }
         for one in found

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.belief.independent import priors
 from crowd_tvcs.routing.routing import is_worth_buying, next_batch, routing_scores
@@ -29,8 +30,6 @@ from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2  # of the tasks with known labels
 BATCH = 0.1  # answers per task that an adaptive policy buys at once
-# Expected right labels that one more label must add; as in campaigns (docs/campaigns.md).
-DEFAULT_MIN_GAIN = 0.01
 NO_LIMIT = 0  # as a number of labels per task
 CONFIDENT = 0.95  # confidence of a confident label
 TIE = 1e-12  # rounding of probabilities that tie
@@ -51,9 +50,9 @@ class Outcome:
         expected reduction of uncertainty, in batches; ``"stopping"``: likewise, until no label is
         worth its price; ``"all"``: every answer.
     vote
-        ``"weighted"`` by the skills, ``"majority"``, or ``"refreshed"``: weighted by skills that
-        are re-estimated from all answers (by EM, see `crowd_tvcs.skills.em`), even if held-out gold
-        is against it.
+        ``"weighted"`` by the skills, ``"majority"``, or ``"semi-supervised"``: weighted by skills
+        that are re-estimated from all answers (by EM, see `crowd_tvcs.skills.em`), even if held-out
+        gold is against it.
     labels
         Requested number of labels per task, on average; `NO_LIMIT` for no limit.
     split
@@ -65,14 +64,14 @@ class Outcome:
     claimed
         Mean confidence of the labels of tasks with answers. NaN for a majority vote, whose shares
         are not confidences.
-    sure, sure_right
+    sure, confident_accuracy
         Share of the tasks with a confidence of `CONFIDENT` or more, and share of right labels among
         those; NaN if there are none, and for a majority vote.
     unlabelled
         Share of the tasks without answers. They count as guessed in `accuracy`.
     refused
-        For ``"refreshed"``: 1 if held-out gold is against it, so that `crowd-tvcs quality` would
-        refuse it, else 0; NaN for other votes.
+        For ``"semi-supervised"``: 1 if held-out gold is against it, so that `crowd-tvcs quality`
+        would refuse it, else 0; NaN for other votes.
     """
 
     policy: str
@@ -81,9 +80,9 @@ class Outcome:
     split: int
     bought: float
     accuracy: float
-    claimed: float
-    sure: float
-    sure_right: float
+    mean_confidence: float
+    confident_share: float
+    confident_accuracy: float
     unlabelled: float
     refused: float
 
@@ -132,7 +131,7 @@ class Split:
     def evaluate(
         self, chances: Floats, answered: Bools | None = None
     ) -> tuple[float, float, float, float]:
-        """Return `accuracy`, `claimed`, `sure` and `sure_right` of an `Outcome`.
+        """Return `accuracy`, `mean_confidence`, `sure` and `confident_accuracy` of an `Outcome`.
 
         `answered` marks the tasks with an answer; None for all.
         """
@@ -286,7 +285,7 @@ def _outcomes(
                 split.answers, split.gold, per_class=skill.per_class, model=skill.model
             )
             refused = float(bool(asked.refusal))
-            yield policy, "refreshed", k, seen, split.posterior(seen, learnt), refused
+            yield policy, "semi-supervised", k, seen, split.posterior(seen, learnt), refused
 
 
 def _balanced(split: Split, labels: int) -> Bools:
@@ -382,8 +381,8 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     for (policy, vote, labels), found in groups.items():
         values = np.array([o.accuracy for o in found])
         error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
-        right = [o.sure_right for o in found if o.sure > 0.0]
-        claims = [o.claimed for o in found if not math.isnan(o.claimed)]
+        right = [o.confident_accuracy for o in found if o.confident_share > 0.0]
+        claims = [o.mean_confidence for o in found if not math.isnan(o.mean_confidence)]
         is_measured = vote != "majority"
         rows.append(
             {
@@ -393,11 +392,13 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
                 "bought": float(np.mean([o.bought for o in found])),
                 "accuracy": float(values.mean()),
                 "standard_error": error,
-                "claimed": float(np.mean(claims)) if claims else None,
-                "sure": float(np.mean([o.sure for o in found])) if is_measured else None,
-                "sure_right": float(np.mean(right)) if right else None,
+                "mean_confidence": float(np.mean(claims)) if claims else None,
+                "confident_share": float(np.mean([o.confident_share for o in found]))
+                if is_measured
+                else None,
+                "confident_accuracy": float(np.mean(right)) if right else None,
                 "unlabelled": float(np.mean([o.unlabelled for o in found])),
-                "refused": sum(o.refused for o in found) if vote == "refreshed" else None,
+                "refused": sum(o.refused for o in found) if vote == "semi-supervised" else None,
             }
         )
     return rows

@@ -1,4 +1,4 @@
-"""Cheap assignments that the methods start from: greedy ones, and the LP with odd sizes."""
+"""Cheap assignments that the methods start from: greedy, and the LP with odd sizes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.costs import cheapest_that_meets, is_rationed, kept_within
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import Relaxation
 from tvcs_core import TVCS, project
 
 
 def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
-    """Take the best of a few cheap assignments, and how it was made.
+    """Take the better of two cheap assignments, and how it was made.
 
     For two classes workers then change places: two of them with each other, or one with somebody
     who has room, while the accuracy grows.
@@ -26,36 +25,30 @@ def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
         "greedy on the probability of truth": climb(relaxation, exact=False),
         "equal odd sizes": odd_sizes(relaxation),
     }
-    if relaxation.voters.is_folded:
-        tried["greedy on a measure nearer to accuracy"] = climb(relaxation, exact=False, sharp=True)
-    if plan.n_classes > 2:
-        equal = np.full(relaxation.n_tasks, -(-plan.budget // relaxation.n_tasks))
-        tried["equal sizes"] = largest_sum(plan, np.minimum(equal, relaxation.candidates.cap))
     made = {
         name: relaxation.sets_of(met(plan, s) if plan.unmet(s) else s) for name, s in tried.items()
     }
     name = max(made, key=lambda name: float(made[name].accuracy.sum()))
     chosen = made[name]
     if relaxation.voters.is_folded:
-        chosen = relaxation.exchange(chosen, Deadline.after(None))
-    return f"the best of {len(tried)}: {name}", chosen
+        chosen = relaxation.exchange(chosen)
+    return f"the better of two: {name}", chosen
 
 
 def climb(
-    relaxation: Relaxation, *, exact: bool, sharp: bool = False, start: TaskSets | None = None
+    relaxation: Relaxation, *, exact: bool, start: TaskSets | None = None
 ) -> NDArray[np.bool_]:
     """Add pair after pair, always the one of the largest gain that the caps still allow.
 
     With `exact` by gain in expected accuracy, and where all gains are 0 by gain in probability of
-    truth; without, by the latter alone, or if `sharp` by a measure nearer to accuracy. Tasks below
-    their minimum go first. Uses up the budget where the caps allow it, but for workers who tell
-    nothing. Begins with `start` if there is one.
+    truth; without, by the latter alone. Tasks below their minimum go first. Uses up the budget
+    where the caps allow it, but for workers who tell nothing. Begins with `start` if there is one.
     """
     begin = relaxation.nobody() if start is None else start.copy()
-    support = relaxation.climb(begin, exact=exact, sharp=sharp)
+    support = relaxation.climb(begin, exact=exact)
     if start is None and relaxation.plan.unmet(support):
         begin = relaxation.sets_of(met(relaxation.plan, support))
-        return climb(relaxation, exact=exact, sharp=sharp, start=begin)
+        return climb(relaxation, exact=exact, start=begin)
     return support
 
 

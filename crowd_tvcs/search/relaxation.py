@@ -19,7 +19,6 @@ from crowd_tvcs.search.kernels.records import (
     Candidates,
     Climb,
     Limit,
-    Measure,
     Prices,
     Room,
     TaskSets,
@@ -206,7 +205,7 @@ class Relaxation:
         self.voters.visit(order, self.candidates, moving, left, sets, found, limit)
         return found
 
-    def climb(self, sets: TaskSets, *, exact: bool, sharp: bool = False) -> Bools:
+    def climb(self, sets: TaskSets, *, exact: bool) -> Bools:
         """Add pair after pair to `sets`, in place, always the one of the largest gain.
 
         Return the pairs, of shape (workers, tasks); see `crowd_tvcs.search.initial.climb`.
@@ -222,7 +221,7 @@ class Relaxation:
             scores=np.full((m, n), -np.inf),
             gain=np.empty(n),
         )
-        self.voters.climb(self.candidates, state, Measure(exact, sharp))
+        self.voters.climb(self.candidates, state, exact=exact)
         return self.support_of(sets)
 
     def scorer(self) -> Callable[[int, list[int]], Floats]:
@@ -238,13 +237,14 @@ class Relaxation:
 
         return score
 
-    def exchange(
-        self, sets: TaskSets, deadline: Deadline, at_most: int = EXCHANGE_WORK
-    ) -> TaskSets:
-        """Exchange workers of folded voters while the accuracy grows and there is work and time."""
+    def exchange(self, sets: TaskSets) -> TaskSets:
+        """Exchange workers of folded voters while the accuracy grows, for a fixed amount of work.
+
+        For plans without money and groups.
+        """
         n, most = self.n_workers, max(1, int(sets.sizes.max(initial=0)))
         work = min(2 ** (most - 1), exchange.COARSE) * n + 2 ** min(most, EXACT)
-        limit = (at_most - self.n_tasks * most * work) // (2 * most * work)
+        limit = (EXCHANGE_WORK - self.n_tasks * most * work) // (2 * most * work)
         if limit <= 0:
             return sets
         out = TaskSets(
@@ -253,11 +253,11 @@ class Relaxation:
         exchange.exchange(
             self.candidates,
             out,
-            places_of(self.candidates, self.caps, out, self.rations.left(out.loads(n))),
+            places_of(self.candidates, self.caps, out),
             Tables.empty(2, 2 * TABLE),
             np.empty(n),
             np.empty(most, dtype=np.int64),
-            Limit(limit, deadline.stop),
+            limit,
         )
         out = self.sets_of(self.support_of(out))
         return out if out.accuracy.sum() > sets.accuracy.sum() else sets

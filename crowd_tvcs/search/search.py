@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +29,6 @@ ROUNDS = 30
 ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
 ROUGH_ROUNDS = 8
 MOST_COLUMNS = 40_000
-MOST_WORK = 3_000_000_000  # multiplications for exchanges, a few seconds
 # Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
 FEW_BARGAINED, MOST_BARGAINED = 10_000, 200_000
 NO_MORE = "no step found more"
@@ -49,9 +46,7 @@ class Search:
         self.best = quick(self.relaxation)[1]
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
-        self._traded: TaskSets | None = None
         self._nodes = ROUGH_NODES
-        self.facts: dict[str, Any] = {}
         self._rng = rng
         self._deadline = deadline
         self._columns = Columns(self.relaxation)
@@ -76,15 +71,12 @@ class Search:
         self._columns.add(self.best)
         if self._is_late():
             return struck
-        if self.relaxation.voters.is_folded and not is_rationed(plan):
-            self._keep(self.relaxation.exchange(self.best, self._deadline, MOST_WORK))
         prices, ended = self._first_prices(), OUT_OF_ROUNDS
         self._price(prices)
         self._assign_by(prices)
         for n in range(ROUNDS):
             if n >= ROUGH_ROUNDS and self.dual is None:
                 self._look_closer()
-            self._trade()
             if closed := self._closed():
                 return closed
             if self._is_late():
@@ -95,7 +87,6 @@ class Search:
             if not self._generate():
                 ended = NO_MORE
                 break
-        self._trade()
         if is_rationed(plan) and not self._closed() and not self._is_late():
             self._bargain()
         return self._closed() or (struck if self._is_late() else ended)
@@ -104,14 +95,6 @@ class Search:
         """Try greedy assignments of a small plan with money or groups, whatever the time."""
         if self.relaxation.plan.table.values.size <= FEW_BARGAINED:
             self.offer(bargain(self.relaxation.plan))
-
-    def _trade(self) -> None:
-        """With money or groups, exchange workers in the best assignment if it is a new one."""
-        plan = self.relaxation.plan
-        is_new = self._traded is None or self.best.accuracy.sum() > self._traded.accuracy.sum()
-        if is_rationed(plan) and self.relaxation.voters.is_folded and is_new and not self._closed():
-            self._keep(self.relaxation.exchange(self.best, self._deadline))
-            self._traded = self.best
 
     def _bargain(self) -> None:
         """Try greedy assignments too, and all sets seen in whole numbers.
@@ -126,7 +109,6 @@ class Search:
             whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
             if whole is not None:
                 self.offer(self.relaxation.support_of(self._columns.round(whole)))
-            self._trade()
 
     def _closed(self) -> str | None:
         """Return whether the gap is closed, and note it if it is."""

@@ -28,7 +28,6 @@ from crowd_tvcs.search.kernels.records import (
     Candidates,
     Climb,
     Limit,
-    Measure,
     Model,
     Prices,
     Room,
@@ -129,19 +128,19 @@ class FoldedVoters:
         scratch = folded_scratch(candidates)
         pricing.visit(order, candidates, prices, room, sets, found, limit, *scratch)
 
-    def climb(self, candidates: Candidates, state: Climb, measure: Measure) -> None:
+    def climb(self, candidates: Candidates, state: Climb, *, exact: bool) -> None:
         """Add pair after pair."""
-        greedy.climb(candidates, measure, state, Tables.empty(2, 2 * TABLE))
+        greedy.climb(candidates, exact, state, Tables.empty(2, 2 * TABLE))
 
     def filler(self, candidates: Candidates) -> Callable[[int, Integers, Floats], None]:
         """Return what writes the exact gains of the candidates of a task beside some of them."""
-        exact, x = Measure(True, False), candidates
+        x = candidates
         tables, gain = Tables.empty(2, 2 * TABLE), np.empty(x.worker.shape[1])
 
         def fill(j: int, places: Integers, scores: Floats) -> None:
             quality, fixed = x.quality[j, : x.size[j]], x.fixed[j, : x.n_fixed[j]]
             greedy.fill_scores(
-                quality, fixed, x.need[j], x.cap[j], exact, places, scores, tables, gain
+                quality, fixed, x.need[j], x.cap[j], True, places, scores, tables, gain
             )
 
         return fill
@@ -188,10 +187,10 @@ class ManyClassVoters:
             order, candidates, self.model, prices, room, sets, found, fewer, scratch
         )
 
-    def climb(self, candidates: Candidates, state: Climb, measure: Measure) -> None:
-        """Add pair after pair; `measure.sharp` changes nothing."""
+    def climb(self, candidates: Candidates, state: Climb, *, exact: bool) -> None:
+        """Add pair after pair."""
         gains = self._gains(candidates.worker.shape[1])
-        greedy_many_classes.climb(candidates, self.model, measure.exact, state, self._pair(), gains)
+        greedy_many_classes.climb(candidates, self.model, exact, state, self._pair(), gains)
 
     def filler(self, candidates: Candidates) -> Callable[[int, Integers, Floats], None]:
         """Return what writes the exact gains of the candidates of a task beside some of them."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from crowd_tvcs.campaign import Refused
+from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.desk.media import MEDIA
 from crowd_tvcs.campaign.store.schema import task
@@ -51,7 +51,7 @@ class Aliases:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is none.
         """
         if alias not in self._names:  # the first one, or a new task
@@ -61,7 +61,7 @@ class Aliases:
         try:
             return self._names[alias]
         except KeyError:
-            raise Refused("there is no such task in this campaign") from None
+            raise RejectedError("there is no such task in this campaign") from None
 
     def shown(self, name: str, content: Content) -> Content:
         """Return the content of a task with files named after its alias."""
@@ -91,5 +91,5 @@ class Aliases:
         """Remove the names of tasks from refusals."""
         try:
             yield
-        except Refused as error:
-            raise Refused(_TASK.sub("this task", str(error))) from None
+        except RejectedError as error:
+            raise RejectedError(_TASK.sub("this task", str(error))) from None

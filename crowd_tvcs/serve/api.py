@@ -18,7 +18,7 @@ from fastapi.security import (
 from fastapi.security.utils import get_authorization_scheme_param
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from crowd_tvcs.campaign import Offer
+from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.worker import address_of, progress_of, require_worker
@@ -131,7 +131,7 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         ):
             raise HTTPException(401, "give the operator's password", {"WWW-Authenticate": "Basic"})
 
-    def turn(name: str, offer: Offer) -> CurrentTask:
+    def turn(name: str, offer: NextTask) -> CurrentTask:
         return CurrentTask(
             state="task" if offer.task else progress_of(served, name, offer).state,
             task=served.name_of(offer.task) if offer.task else None,
@@ -209,7 +209,7 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
                 answers=one.answers,
                 verdict=one.verdict,
             )
-            for one in campaign.stop()
+            for one in campaign.review_tasks()
         ]
 
     @routes.post("/links", tags=["operator"], dependencies=[Depends(operator)])

@@ -15,11 +15,11 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from crowd_tvcs.campaign import Refused, StoreError
+from crowd_tvcs.campaign import RejectedError, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels
-from crowd_tvcs.campaign.store.errors import Damaged, Overtaken
-from crowd_tvcs.campaign.store.presence import Presence
+from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
+from crowd_tvcs.campaign.store.server_lock import ServerLock
 from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
@@ -33,8 +33,8 @@ from crowd_tvcs.serve.operator import NotLoggedInError
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.worker import InvalidLinkError
-from tvcs_core.command.shell import say
-from tvcs_core.files.shown import message as tidy
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import message as tidy
 
 MAX_BODY_BYTES = 64_000
 """Largest number of bytes of a request."""
@@ -51,7 +51,7 @@ STATIC = {
 }
 
 
-def create_app(served: Served, sign: Presence | None = None) -> FastAPI:
+def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
     """Return the application of one campaign, which renews the server's lock."""
     app = FastAPI(
         title="crowd-tvcs",
@@ -123,16 +123,16 @@ def _add_errors(app: FastAPI, served: Served) -> None:
         answer.headers.update(headers or {})
         return answer
 
-    @app.exception_handler(Refused)
-    async def refused(request: Request, error: Refused) -> Response:
+    @app.exception_handler(RejectedError)
+    async def refused(request: Request, error: RejectedError) -> Response:
         return respond(request, 409, "Not accepted", str(error))
 
     @app.exception_handler(ValueError)
     async def unfit(request: Request, error: ValueError) -> Response:
         return respond(request, 400, "Not possible", str(error))
 
-    @app.exception_handler(Overtaken)
-    async def overtaken(request: Request, error: Overtaken) -> Response:
+    @app.exception_handler(ConcurrentUpdateError)
+    async def overtaken(request: Request, error: ConcurrentUpdateError) -> Response:
         message = "New answers arrived during planning, so no task was issued. Please try again."
         return respond(request, 409, "Not planned", message)
 
@@ -182,7 +182,7 @@ def _add_errors(app: FastAPI, served: Served) -> None:
 
 
 @asynccontextmanager
-async def _background(served: Served, sign: Presence | None) -> AsyncIterator[None]:
+async def _background(served: Served, sign: ServerLock | None) -> AsyncIterator[None]:
     """Record points of the curve and learn from new answers, every few seconds, while it runs."""
     over, store = threading.Event(), served.campaign.store
     served.campaign.learns_beside = True
@@ -202,7 +202,7 @@ async def _background(served: Served, sign: Presence | None) -> AsyncIterator[No
                 pass  # unavailable: the next point will do
             except Exception as error:  # reported once; it may not recur
                 if (found := f"{type(error).__name__}: {error}") != last:
-                    say(f"the curve and gold are not updated now: {tidy(found)}")
+                    print_message(f"the curve and gold are not updated now: {tidy(found)}")
                 last = found
 
     thread = threading.Thread(target=note, daemon=True)

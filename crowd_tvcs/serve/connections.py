@@ -16,7 +16,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 MAX_CONNECTIONS = 512
 """Simultaneous connections: 2.5 for each of 200 people, who need one."""
@@ -212,6 +212,6 @@ def log_shortage(loop: asyncio.AbstractEventLoop) -> None:
             loop.default_exception_handler(context)
         elif loop.time() >= logged_at + LOG_SECONDS:
             logged_at = loop.time()
-            say(f"connections cannot be accepted now: {error.strerror}")
+            print_message(f"connections cannot be accepted now: {error.strerror}")
 
     loop.set_exception_handler(handle)

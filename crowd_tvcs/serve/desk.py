@@ -18,7 +18,7 @@ from fastapi.responses import HTMLResponse, Response
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, func, or_, select
 
-from crowd_tvcs.campaign import Campaign, Refused
+from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
@@ -174,14 +174,14 @@ class Served:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is none.
         """
         if not self.is_mixed:
             return name
         try:
             return self._aliases.name(name)
-        except Refused:
+        except RejectedError:
             with self.campaign.store.read() as (connection, _):
                 if _KNOWN_NAME.first(connection, called=name, by=worker, since=self._since) is None:
                     raise

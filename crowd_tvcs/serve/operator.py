@@ -10,9 +10,9 @@ from fastapi import APIRouter, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from crowd_tvcs.campaign import Refused, Worker
+from crowd_tvcs.campaign import RejectedError, Worker
 from crowd_tvcs.campaign.desk import figures, tables
-from crowd_tvcs.campaign.desk.seats import make_index, seats_of, warn_of_haste
+from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_index, warn_of_speed
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
@@ -20,7 +20,7 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.operator_auth import SESSION_SECONDS
 from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.worker import address_of, fields_of
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 from tvcs_core.files.page import Axes, round_numbers
 from tvcs_core.files.spreadsheet import shield
 
@@ -55,7 +55,7 @@ def router(served: Served) -> APIRouter:
 
     def require_form(request: Request, form: str) -> None:
         if not served.is_form_of(require_session(request), form):
-            raise Refused("this page has expired; reload it")
+            raise RejectedError("this page has expired; reload it")
 
     def done(message: str = "") -> Response:
         answer = RedirectResponse(f"{served.root}/operator", status_code=303)
@@ -111,7 +111,7 @@ def router(served: Served) -> APIRouter:
     def advice(request: Request) -> Response:
         require_session(request)
         counts: dict[str, int] = {}
-        for one in campaign.stop():
+        for one in campaign.review_tasks():
             counts[one.verdict] = counts.get(one.verdict, 0) + 1
         return served.page("advice.html.j2", counts=sorted(counts.items()))
 
@@ -124,7 +124,7 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         require_form(request, form)
         if what not in ACTIONS:
-            raise Refused(f"there is no action {what!r}")
+            raise RejectedError(f"there is no action {what!r}")
         return done(ACTIONS[what](served, name, served.auth.keyed(address_of(request))))
 
     @routes.post("/link")
@@ -167,14 +167,14 @@ def router(served: Served) -> APIRouter:
         from crowd_tvcs.campaign.rounds import propose
 
         state = campaign.state()
-        given: dict[str, Any] = {"method": None, "least_gain": None, "time_limit": PLANNING_SECONDS}
+        given: dict[str, Any] = {"method": None, "min_gain": None, "time_limit": PLANNING_SECONDS}
         found = propose(state, labels=labels, quick=True, **given)
-        words = "" if found.foreseen is None else f"{found.foreseen}."
-        foreseen = f" {words[:1].upper()}{words[1:]}".rstrip()
+        words = "" if found.forecast is None else f"{found.forecast}."
+        forecast = f" {words[:1].upper()}{words[1:]}".rstrip()
         message = (
             f"{len(found.pairs)} labels are worth their price: with them and the pending ones, "
             f"expected accuracy rises from {state.expected_accuracy:.2%} to "
-            f"{found.expected_accuracy:.2%}.{foreseen} No task was issued."
+            f"{found.expected_accuracy:.2%}.{forecast} No task was issued."
         )
         return served.page("result.html.j2", title=f"A round of {labels} labels", message=message)
 
@@ -207,7 +207,7 @@ def router(served: Served) -> APIRouter:
     @routes.post("/links")
     def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
         require_form(request, form)
-        names = [seat.name for seat in seats_of(campaign.store) if not seat.links]
+        names = [seat.name for seat in list_worker_activity(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
         rows = [[name, served.link(token)] for name, token in tokens.items()]
         return _csv("links", ["worker", "link"], list(rows))
@@ -232,7 +232,7 @@ class _StatusPage:
         self._store = served.campaign.store
         self._parts = [_Part(_campaign_values), _Part(_worker_values)]
         if message := make_index(self._store):
-            say(f"{message}; the operator's page works without an index, but is slower")
+            print_message(f"{message}; the operator's page works without an index, but is slower")
 
     def now(self, *, may_be_old: bool) -> dict[str, Any]:
         """Return the values; with `may_be_old` each part takes at most a tenth of the time."""
@@ -261,16 +261,16 @@ class _Part:
 
 
 def _worker_values(store: Store) -> dict[str, Any]:
-    seats = seats_of(store)
-    return {"seats": seats, "fast_warning": warn_of_haste(seats)}
+    seats = list_worker_activity(store)
+    return {"seats": seats, "fast_warning": warn_of_speed(seats)}
 
 
 def _campaign_values(store: Store) -> dict[str, Any]:
     points = figures.curve(store)
     return {
         "summary": figures.figures(store),
-        "least": figures.least_sure(store),
-        "closed": tables.closed(store, figures.LEAST_SURE),
+        "least": figures.least_confident(store),
+        "closed": tables.closed(store, figures.LEAST_CONFIDENT),
         "curve": _drawn(points) if len(points) > 1 else None,
     }
 
@@ -297,7 +297,7 @@ def _csv(name: str, header: list[str], rows: list[list[Any]]) -> Response:
 
 
 def _close_unworthy(served: Served, name: str, address: str) -> str:
-    found = served.campaign.stop(close=True, address=address)
+    found = served.campaign.review_tasks(close=True, address=address)
     closed = [one for one in found if one.verdict == "not worth it"]
     return f"{len(closed)} tasks were not worth another label and were closed"
 

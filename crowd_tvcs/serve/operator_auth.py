@@ -18,7 +18,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, delete, func, insert, select
 
 from crowd_tvcs.campaign.desk.access import hashed, keyed
-from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
 from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -152,10 +152,10 @@ class OperatorAuth:
         """
         network, quick = self.keyed(network_of(address)), self._quick_hash(password)
         if secrets.compare_digest(quick, self._right):
-            self._require_few(network)
+            self._check_few(network)
             return True
         with self._one_at_a_time:  # so that parallel attempts gain nothing
-            full_for = self._require_few(network)
+            full_for = self._check_few(network)
             if secrets.compare_digest(self._slow_hash(password), self._proof):
                 self._right = quick
                 return True
@@ -165,7 +165,7 @@ class OperatorAuth:
                 self._unwritten = [*recent, (now, network)]
                 raise RateLimitError(full_for)
             with self._store.write() as (connection, _, _):
-                write_down(connection, Note(OPERATOR, WRONG, address=network), now)
+                write_audit(connection, AuditEntry(OPERATOR, WRONG, address=network), now)
             return False
 
     def new_session(self) -> str:
@@ -190,7 +190,7 @@ class OperatorAuth:
         with self._store.write() as (connection, _, _):
             connection.execute(delete(session).where(session.c.hashed == hashed(text)))
 
-    def _require_few(self, network: str) -> float:
+    def _check_few(self, network: str) -> float:
         """Return the seconds until a wrong password may be recorded again; 0 if now."""
         now = time.time()
         since = now - TRY_WINDOW_SECONDS

@@ -22,25 +22,25 @@ from sqlalchemy import func, select
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import (
     Content,
+    check_kept_media,
     read_content,
-    require_kept_media,
     set_content,
     text_of,
 )
 from crowd_tvcs.campaign.desk.figures import without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
-from crowd_tvcs.campaign.desk.media import require_media
-from crowd_tvcs.campaign.store.presence import Presence, present
+from crowd_tvcs.campaign.desk.media import check_media
 from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task, worker
+from crowd_tvcs.campaign.store.server_lock import ServerLock, hold_server_lock
 from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.turn.instructions import pictures
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError, RunError
-from tvcs_core.files.shown import listed, shown
 
 GOLD_SHARE = 0.1
 """Share of gold among the assigned tasks, if gold is given without a share."""
@@ -90,7 +90,7 @@ class ListenAddress:
                 "--trust-network if the network is private"
             )
         if self.public_url is not None:
-            _require_url(self.public_url, self.root, needs_https=self.behind_proxy)
+            _check_url(self.public_url, self.root, needs_https=self.behind_proxy)
         elif self.behind_proxy:
             raise ValueError(
                 "--behind-proxy needs --public-url, the URL of the proxy for browsers, such as "
@@ -121,18 +121,18 @@ class ListenAddress:
         )
 
 
-def _require_url(url: str, root: str, *, needs_https: bool) -> None:
+def _check_url(url: str, root: str, *, needs_https: bool) -> None:
     parts = urlsplit(url)
     schemes = ("https",) if needs_https else ("http", "https")
     if parts.scheme not in schemes or not parts.hostname or parts.username or parts.query:
         why = ", since a proxy speaks https" if needs_https else ""
         raise ValueError(
-            f"--public-url must be such as https://label.example.org{why}, found {shown(url)}"
+            f"--public-url must be such as https://label.example.org{why}, found {quoted(url)}"
         )
     if parts.path.rstrip("/") != root:
         raise ValueError(
             f"--public-url must end with the path of --root-path, {root or 'none'}, "
-            f"found {shown(url)}"
+            f"found {quoted(url)}"
         )
 
 
@@ -163,14 +163,14 @@ def serve(
         password = _password(password_file)
         text = "" if instructions is None else _instructions(instructions, media)
         bodies = {} if content is None else read_content(content, media)
-        require_kept_media(campaign.store, media, bodies)
+        check_kept_media(campaign.store, media, bodies)
         is_gold = gold is not None or gold_share is not None
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
         served = Served(
             campaign, password, media, text, address.is_secure, address.root, address.url
         )
-        with present(campaign.store, served.setup(share), SETUP_DIFFERENCES) as sign:
+        with hold_server_lock(campaign.store, served.setup(share), SETUP_DIFFERENCES) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
                 campaign.gold_share = share
@@ -178,15 +178,15 @@ def serve(
             if content is not None:
                 lacking = set_content(campaign.store, bodies, content)
                 if lacking:
-                    say(f"{lacking} tasks have no content, so their names are shown")
+                    print_message(f"{lacking} tasks have no content, so their names are shown")
             if is_gold:
-                _say_who_gets_none(campaign)
-            say(f"operator: {address.url}/operator")
+                _print_workers_without_tasks(campaign)
+            print_message(f"operator: {address.url}/operator")
             if password_file is None:
-                say(f"password of the operator, for this run: {password}")
+                print_message(f"password of the operator, for this run: {password}")
             if store is None:
                 for name, token in served.links.make(None, now=time.time()).items():
-                    say(f"{name}: {served.link(token)}")
+                    print_message(f"{name}: {served.link(token)}")
             _run(served, address, sign)
 
 
@@ -195,7 +195,7 @@ def _instructions(path: Path, media: Path | None) -> str:
     text = text_of(path)
     try:
         for picture in sorted(pictures(text)):
-            require_media(media, picture, "image")
+            check_media(media, picture, "image")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return text
@@ -217,14 +217,16 @@ def _mix_in(
             known.update(connection.scalars(select(column)))
     for name in bodies:
         if name not in known:
-            raise DataError(f"task {shown(name)} is not in the campaign", path=path)
+            raise DataError(f"task {quoted(name)} is not in the campaign", path=path)
     there, left_out = mix_in(campaign.store, labels, bodies)
-    say(f"{there} gold tasks are mixed in; workers cannot recognise them")
+    print_message(f"{there} gold tasks are mixed in; workers cannot recognise them")
     if left_out:
-        say(f"{left_out} gold tasks without content are skipped; workers could recognise them")
+        print_message(
+            f"{left_out} gold tasks without content are skipped; workers could recognise them"
+        )
 
 
-def _say_who_gets_none(campaign: Campaign) -> None:
+def _print_workers_without_tasks(campaign: Campaign) -> None:
     """Report the workers who get no gold, because they answered all of it before."""
     names, number = without_gold(campaign.store)
     with campaign.store.read() as (connection, _):
@@ -233,8 +235,8 @@ def _say_who_gets_none(campaign: Campaign) -> None:
         return
     whom = f"all {workers} workers"
     if len(names) != workers:
-        whom = f"{len(names)} of {workers} workers ({listed(names)})"
-    say(
+        whom = f"{len(names)} of {workers} workers ({joined(names)})"
+    print_message(
         f"{whom} have already answered all {number} gold tasks and get no gold; add gold that they "
         "have not seen with --gold FILE"
     )
@@ -243,7 +245,7 @@ def _say_who_gets_none(campaign: Campaign) -> None:
 class _Server(uvicorn.Server):
     """Server that reports when it listens, and ends when another replaces it."""
 
-    def __init__(self, config: uvicorn.Config, sign: Presence | None) -> None:
+    def __init__(self, config: uvicorn.Config, sign: ServerLock | None) -> None:
         super().__init__(config)
         self._sign = sign
 
@@ -260,7 +262,7 @@ class _Server(uvicorn.Server):
             for server in self.servers:
                 for one in server.sockets:
                     connections.lengthen_queue(one.fileno())
-            say("ready; stop with Ctrl-C")
+            print_message("ready; stop with Ctrl-C")
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to end."""
@@ -268,7 +270,7 @@ class _Server(uvicorn.Server):
 
 
 def config_of(
-    served: Served, address: ListenAddress, sign: Presence | None = None, most: int | None = None
+    served: Served, address: ListenAddress, sign: ServerLock | None = None, most: int | None = None
 ) -> uvicorn.Config:
     """Return the configuration of the server, with at most `most` connections."""
     most = connections.max_connections() if most is None else most
@@ -289,7 +291,7 @@ def config_of(
     return uvicorn.Config(create_app(served, sign), **options)
 
 
-def _run(served: Served, address: ListenAddress, sign: Presence | None) -> None:
+def _run(served: Served, address: ListenAddress, sign: ServerLock | None) -> None:
     logging.getLogger("uvicorn.error").addFilter(_is_no_end)
     server = _Server(config_of(served, address, sign), sign)
     try:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import bindparam, exists, select
 
-from crowd_tvcs.campaign import Offer
+from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
@@ -21,7 +21,7 @@ from crowd_tvcs.serve.pages import is_for_script
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 COOKIE_SECONDS = 90 * 86400
 """Seconds that a browser keeps the worker's login."""
@@ -133,7 +133,7 @@ def router(served: Served) -> APIRouter:
         except ValueError as error:
             if isinstance(error, NotMedia) and name not in refused:  # it was replaced since
                 refused.add(name)
-                say(f"a file of --media is not sent: {error}")
+                print_message(f"a file of --media is not sent: {error}")
             message = "There is no such file."
             return served.page("message.html.j2", 404, title="Not found", message=message)
         return sent(file, kind, request.headers.get("range"))
@@ -185,7 +185,7 @@ def _checked(
 
 
 def _after(
-    served: Served, request: Request, name: str, offer: Offer | None, message: str = ""
+    served: Served, request: Request, name: str, offer: NextTask | None, message: str = ""
 ) -> Response:
     """Show the next task to a script, and redirect a browser without one."""
     if offer is not None and is_for_script(request):
@@ -194,7 +194,7 @@ def _after(
 
 
 def _show_task(
-    served: Served, request: Request, name: str, offer: Offer, message: str = ""
+    served: Served, request: Request, name: str, offer: NextTask, message: str = ""
 ) -> Response:
     values = _values(served, name, offer)
     owner = request.cookies.get(served.cookies.worker, "")
@@ -215,7 +215,7 @@ class Progress(NamedTuple):
     most: int | None
 
 
-def progress_of(served: Served, name: str, offer: Offer) -> Progress:
+def progress_of(served: Served, name: str, offer: NextTask) -> Progress:
     """Return the progress of a worker; the reasons of an offer are for the operator only."""
     look = served.campaign.store.look
     (row,), (settings,) = look(_PROGRESS.with_(called=name), SETTINGS.with_())
@@ -231,7 +231,7 @@ def progress_of(served: Served, name: str, offer: Offer) -> Progress:
     return Progress(state, row.answers, None if row.max_tasks == UNLIMITED else row.max_tasks)
 
 
-def _values(served: Served, name: str, offer: Offer) -> dict[str, Any]:
+def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
     """Return the values of a worker's page."""
     return {
         **progress_of(served, name, offer)._asdict(),

@@ -85,24 +85,24 @@ class ForecastModel:
         """
         names = {field.name for field in fields(cls)}
         if not isinstance(given, dict) or set(given) != names:
-            raise ValueError(f"foresight must have {', '.join(sorted(names))}")
+            raise ValueError(f"forecast_model must have {', '.join(sorted(names))}")
         lists = {name: given[name] for name in ("labels", "best", "gaps")}
         for name, values in lists.items():
             if not isinstance(values, list | tuple) or len(values) != len(lists["labels"]):
-                raise ValueError(f"foresight.{name} must be a list, as long as labels")
+                raise ValueError(f"forecast_model.{name} must be a list, as long as labels")
         labels = lists["labels"]
         if (
             not labels
             or not all(map(is_positive_count, labels))
             or list(labels) != sorted(set(labels))
         ):
-            raise ValueError("foresight.labels must be integers >= 1 that ascend")
+            raise ValueError("forecast_model.labels must be integers >= 1 that ascend")
         if not is_positive_count(given["gold_tasks"]):
-            raise ValueError("foresight.gold_tasks must be an integer >= 1")
+            raise ValueError("forecast_model.gold_tasks must be an integer >= 1")
         if not all(is_number_in(x, 0.0) for x in (given["usual"], *lists["best"])):
-            raise ValueError("foresight.best and foresight.usual must lie in [0, 1]")
+            raise ValueError("forecast_model.best and forecast_model.usual must lie in [0, 1]")
         if not all(is_number_in(x, -1.0) for x in lists["gaps"]):
-            raise ValueError("foresight.gaps must lie in [-1, 1]")
+            raise ValueError("forecast_model.gaps must lie in [-1, 1]")
         return cls(**{**given, **{name: tuple(values) for name, values in lists.items()}})
 
     def forecast_plan(

@@ -26,7 +26,7 @@ NOT_USABLE = {
 NOT_INSTALLED = "crowd-kit is not installed; install it with:"
 
 
-def require_usable(name: str) -> None:
+def check_usable(name: str) -> None:
     """Refuse an aggregator that cannot be used, with the reason."""
     if name in NOT_USABLE:
         raise ValueError(f"crowd-kit's {name} is not offered: {NOT_USABLE[name]}")

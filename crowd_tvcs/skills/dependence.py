@@ -44,8 +44,8 @@ class CalibrationBin:
 
     labels: int | None
     tasks: int
-    claimed: float
-    reached: float
+    mean_confidence: float
+    accuracy: float
     low: float
     high: float
 
@@ -63,7 +63,9 @@ class CalibrationBin:
             is_positive_count(n) for n in (out.tasks, 1 if out.labels is None else out.labels)
         ):
             raise ValueError("measured.tasks and measured.labels must be integers >= 1")
-        if not all(is_number_in(x, 0.0) for x in (out.claimed, out.reached, out.low, out.high)):
+        if not all(
+            is_number_in(x, 0.0) for x in (out.mean_confidence, out.accuracy, out.low, out.high)
+        ):
             raise ValueError("the numbers of measured must lie in [0, 1]")
         return out
 
@@ -75,7 +77,7 @@ class CalibrationBin:
     @property
     def is_miscalibrated(self) -> bool:
         """Whether the mean confidence lies outside the interval of the accuracy."""
-        return not self.low <= self.claimed <= self.high
+        return not self.low <= self.mean_confidence <= self.high
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Dependence(DependenceParams):
     plan_error
         Common error with which plans expect the confidences of votes, see
         `crowd_tvcs.skills.common_error`.
-    foresight
+    forecast_model
         Forecast model of plans with that error, see `crowd_tvcs.skills.accuracy_forecast`; None if
         nothing was fitted.
     source
@@ -121,7 +123,7 @@ class Dependence(DependenceParams):
     score: float | None = None
     independent_score: float | None = None
     measured: tuple[CalibrationBin, ...] = ()
-    foresight: ForecastModel | None = None
+    forecast_model: ForecastModel | None = None
     within: float = 0.0
 
     @classmethod
@@ -168,10 +170,10 @@ class Dependence(DependenceParams):
             raise ValueError("plan_error must be a number >= 0 and below 1")
         if type(given["labels"]) is not int:
             raise ValueError(f"labels must be an integer, found {given['labels']!r}")
-        stored = given["foresight"]
+        stored = given["forecast_model"]
         facts = {
             "measured": tuple(map(CalibrationBin.from_json, given["measured"])),
-            "foresight": None if stored is None else ForecastModel.from_json(stored),
+            "forecast_model": None if stored is None else ForecastModel.from_json(stored),
         }
         known = {name: value for name, value in given.items() if name != "order"}
         return cls(**(known | cls.checked(given) | facts))
@@ -201,7 +203,7 @@ def describe_dependence(model: Dependence) -> str:
     if model.source != "gold":
         return f"{worth}, as in most crowds ({model.source}, so no confidence is validated)"
     full = next(one for one in model.measured if one.labels is None)
-    calibration = f"mean confidence is {full.claimed:.3f} and accuracy {full.reached:.3f}"
+    calibration = f"mean confidence is {full.mean_confidence:.3f} and accuracy {full.accuracy:.3f}"
     return f"{worth}; on {model.gold} held-out gold tasks {calibration}"
 
 
@@ -212,8 +214,9 @@ def calibration_warnings(model: Dependence) -> list[str]:
     workers, so the accuracy of the best one or two varies more than the interval.
     """
     return [
-        f"warning: with {one.labels_text} per task, mean confidence on gold is {one.claimed:.3f} "
-        f"but accuracy is {one.reached:.3f} ({one.low:.3f} to {one.high:.3f}, {one.tasks} tasks)"
+        f"warning: with {one.labels_text} per task, mean confidence on gold is "
+        f"{one.mean_confidence:.3f} but accuracy is {one.accuracy:.3f} ({one.low:.3f} to "
+        f"{one.high:.3f}, {one.tasks} tasks)"
         for one in model.measured
         if one.is_miscalibrated and (one.labels is None or one.tasks >= MIN_GOLD_TO_WARN)
     ]

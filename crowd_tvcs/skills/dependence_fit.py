@@ -96,7 +96,7 @@ def fit_dependence(
     choice = BEST_FIRST if like is None else estimate_choice(like, answers, gold, skill)
     given = _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
     model, alone = _most_likely(given), Dependence()
-    plan_error, foresight = _of_plans(seen, model, len(answers.classes))
+    plan_error, forecast_model = _of_plans(seen, model, len(answers.classes))
     return replace(
         skill,
         dependence=replace(
@@ -105,7 +105,7 @@ def fit_dependence(
             choice=choice,
             labels=0 if like is None else like.size,
             plan_error=plan_error,
-            foresight=foresight,
+            forecast_model=forecast_model,
             gold=int(seen.truth.size),
             score=given.score(model),
             independent_score=given.score(alone),

@@ -9,15 +9,15 @@ from crowd_tvcs.answers.class_prevalence import class_counts
 from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
-from tvcs_core.arguments import require_kind, require_number, require_one_of
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.arguments import check_choice, check_number, check_type
+from tvcs_core.files.display import joined, quoted
 
 MODELS = ("dependent", "independent")
 
 
 def checked_model(model: str) -> str:
     """Return a model, refusing one that is not in `MODELS`."""
-    require_one_of("model", model, MODELS)
+    check_choice("model", model, MODELS)
     return model
 
 
@@ -67,18 +67,18 @@ def estimate_quality(
     >>> skill.n_right.tolist(), skill.mean.round(2).tolist()
     ([2, 0], [0.8, 0.4])
     """
-    require_kind("answers", answers, Answers)
-    require_kind("gold", gold, Gold)
-    require_one_of("prior", prior, PRIORS)
+    check_type("answers", answers, Answers)
+    check_type("gold", gold, Gold)
+    check_choice("prior", prior, PRIORS)
     checked_model(model)
-    require_number("interval", interval)
+    check_number("interval", interval)
     if not 0.0 < interval < 1.0:
         raise ValueError(f"interval must be above 0 and below 1, found {interval}")
     answers = with_shared_classes(answers, gold)
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
     known = truth != UNKNOWN
     if not known.any():
-        here, there = listed(sorted(gold.labels), shown), listed(answers.tasks, shown)
+        here, there = joined(sorted(gold.labels), quoted), joined(answers.tasks, quoted)
         raise ValueError(
             f"no gold task is answered: none of the {len(gold)} gold tasks ({here}) is among the "
             f"{len(answers.tasks)} tasks with answers ({there})"

@@ -22,7 +22,7 @@ from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel
 from crowd_tvcs.skills.skill import DEVIATION_COLUMNS
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 STEP = 1e-4  # of an accuracy: exact up to rounding, as the expected accuracy is piecewise linear
 
@@ -60,11 +60,11 @@ def with_deviation(assignment: Assignment, skills: str | Path) -> Assignment:
     return replace(assignment, facts=facts)
 
 
-def with_forecast(assignment: Assignment, foresight: ForecastModel) -> Assignment:
-    """Add the fact `foreseen`: the forecast of the plan's accuracy."""
+def with_forecast(assignment: Assignment, forecast_model: ForecastModel) -> Assignment:
+    """Add the fact `forecast`: the forecast of the plan's accuracy."""
     quality, support = assignment.plan.table.values, assignment.support
-    foreseen = foresight.forecast_plan(quality, support, assignment.task_accuracy)
-    return replace(assignment, facts={**assignment.facts, "foreseen": foreseen._asdict()})
+    forecast = forecast_model.forecast_plan(quality, support, assignment.task_accuracy)
+    return replace(assignment, facts={**assignment.facts, "forecast": forecast._asdict()})
 
 
 def slopes(assignment: Assignment) -> NDArray[np.float64]:
@@ -111,5 +111,5 @@ def read_deviations(path: str | Path, quality: Quality) -> NDArray[np.float64]:
     row_of = rows_by_name(table, worker)
     for name in quality.workers:
         if name not in row_of:
-            raise table.error(f"must have a row for every worker, found none for {shown(name)}")
+            raise table.error(f"must have a row for every worker, found none for {quoted(name)}")
     return values[[row_of[name] - 1 for name in quality.workers]]

@@ -22,7 +22,7 @@ from crowd_tvcs.belief.independent import (
     log_likelihood,
     priors,
 )
-from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, require_usable
+from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, check_usable
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.skill import Skill
 from tvcs_core.arguments import array_of
@@ -166,7 +166,7 @@ def vote(
     >>> vote(answers, "majority").labels, vote(answers, skill=[.95, .6, .6]).labels
     ({'t1': '0'}, {'t1': '1'})
     """
-    require_usable(method)
+    check_usable(method)
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     if method == "weighted":
@@ -246,12 +246,12 @@ def _log_likelihood(answers: Answers, skill: Skill | Quality | ArrayLike) -> Flo
     numbers = _values(answers, skill)
     rows, columns = answers.worker_of, answers.task_of
     if numbers.shape == (n, k, k):
-        _require_probabilities(numbers)
+        _check_probabilities(numbers)
         if not np.allclose(numbers.sum(axis=2), 1.0, rtol=0.0, atol=1e-6):
             raise ValueError("the rows of every confusion matrix must add up to 1")
         return log_likelihood(numbers[rows, :, answers.label_of])
     if numbers.shape in ((n,), (n, m)):
-        _require_probabilities(numbers)
+        _check_probabilities(numbers)
         accuracy = numbers[rows] if numbers.ndim == 1 else numbers[rows, columns]
         return even_log_likelihood(accuracy, answers.label_of, k)
     raise ValueError(
@@ -302,7 +302,7 @@ def _positions(kind: str, names: Sequence[str], known: Sequence[str]) -> NDArray
     return np.array([position_of[name] for name in names], dtype=np.intp)
 
 
-def _require_probabilities(values: Floats) -> None:
+def _check_probabilities(values: Floats) -> None:
     if not ((values >= 0.0) & (values <= 1.0)).all():
         raise ValueError("skill must hold probabilities in [0, 1]")
 

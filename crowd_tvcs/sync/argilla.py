@@ -9,7 +9,7 @@ from typing import Any
 from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
 from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 MAJOR = 2
 """Supported version; 2.8 is tested."""
@@ -73,7 +73,7 @@ class Argilla:
         self._check_version()
         self._dataset = self._find()
         if self._dataset["status"] != "ready":
-            raise ValueError(f"dataset {shown(self._name)} must be published, it is a draft")
+            raise ValueError(f"dataset {quoted(self._name)} must be published, it is a draft")
         self._check_question(classes)
         fields = self._ask("GET", self._path("fields"))["items"]
         self._fields = {one["name"]: bool(one["required"]) for one in fields}
@@ -110,8 +110,8 @@ class Argilla:
             for name, is_required in self._fields.items():
                 if is_required and name not in payload:
                     raise ValueError(
-                        f"dataset {shown(self._name)} shows the field {shown(name)}, but task "
-                        f"{shown(task)} has only {listed(payload) or 'a name'}; --tasks names a "
+                        f"dataset {quoted(self._name)} shows the field {quoted(name)}, but task "
+                        f"{quoted(task)} has only {joined(payload) or 'a name'}; --tasks names a "
                         "table with that column"
                     )
             fields = {name: payload[name] for name in self._fields if name in payload}
@@ -189,11 +189,11 @@ class Argilla:
         where = "" if self._workspace_name is None else f" in workspace {self._workspace_name!r}"
         if not found:
             raise ValueError(
-                f"--dataset: there is no dataset {shown(self._name)}{where} on {self._at.url} that "
-                "this key may see"
+                f"--dataset: there is no dataset {quoted(self._name)}{where} on {self._at.url} "
+                "that this key may see"
             )
-        inside = listed(spaces.get(one["workspace_id"], "?") for one in found)
-        raise ValueError(f"dataset {shown(self._name)} is in {inside}: choose with --workspace")
+        inside = joined(spaces.get(one["workspace_id"], "?") for one in found)
+        raise ValueError(f"dataset {quoted(self._name)} is in {inside}: choose with --workspace")
 
     def _check_question(self, classes: Sequence[str]) -> None:
         every = self._ask("GET", self._path("questions"))["items"]
@@ -204,17 +204,17 @@ class Argilla:
         }
         if self._question is None and len(options) == 1:
             self._question = next(iter(options))
-        where = f"dataset {shown(self._name)}"
+        where = f"dataset {quoted(self._name)}"
         if self._question not in options:
-            asked = "" if self._question is None else f" called {shown(self._question)}"
+            asked = "" if self._question is None else f" called {quoted(self._question)}"
             raise ValueError(
-                f"{where} must have one label question{asked}, found {listed(options) or 'none'}; "
+                f"{where} must have one label question{asked}, found {joined(options) or 'none'}; "
                 "--question names it where there are several"
             )
         if set(options[self._question]) != set(classes):
             raise ValueError(
-                f"{where}: the labels of {shown(self._question)} must be the classes of the "
-                f"campaign, {listed(classes)}; found {listed(options[self._question])}"
+                f"{where}: the labels of {quoted(self._question)} must be the classes of the "
+                f"campaign, {joined(classes)}; found {joined(options[self._question])}"
             )
 
     def _set_up(self, workers: int) -> list[str]:
@@ -229,7 +229,7 @@ class Argilla:
             except ToolError as error:
                 raise ToolError(
                     error.status,
-                    f"dataset {shown(self._name)} calls a record complete after "
+                    f"dataset {quoted(self._name)} calls a record complete after "
                     f"{distribution.get('min_submitted')} responses, and must not before {workers}"
                     f", the workers of the campaign; Argilla does not change it: {error}",
                 ) from None

@@ -14,7 +14,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 TIMEOUT = 60.0
 """Seconds to wait for a response."""
@@ -134,7 +134,7 @@ class Connection:
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):
-            start = shown(raw[:40].decode("utf-8", "replace"))
+            start = quoted(raw[:40].decode("utf-8", "replace"))
             raise ToolError(200, f"{self.url} does not answer in JSON, found {start}") from None
 
     def _refused(self, error: urllib.error.HTTPError, path: str) -> Exception:
@@ -169,7 +169,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def _host(url: str) -> str:
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise ValueError(f"URL must be such as https://label.example.org, found {shown(url)}")
+        raise ValueError(f"URL must be such as https://label.example.org, found {quoted(url)}")
     return parts.hostname
 
 

@@ -14,8 +14,8 @@ from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust
 from crowd_tvcs.sync.labelling_tool import Annotation, RemoteTask
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import listed, shown
 
 OLDEST, NEXT_MAJOR = (1, 20), 2
 """Supported versions: from `OLDEST` to the next major one; 1.23 is tested."""
@@ -128,7 +128,7 @@ class LabelStudio:
                 if name not in payload:
                     raise ValueError(
                         f"the labelling interface of project {self._project} shows ${name}, but "
-                        f"task {shown(task)} has only {listed(payload) or 'a name'}; --tasks "
+                        f"task {quoted(task)} has only {joined(payload) or 'a name'}; --tasks "
                         "names a table with that column"
                     )
             listed_tasks.append({"data": {TASK: task, **payload, "assigned": "|"}})
@@ -229,12 +229,12 @@ class LabelStudio:
         seen: dict[str, str] = {}
         for worker in workers:
             if "|" in worker:
-                raise ValueError(f"a worker's name must have no '|' in it here: {shown(worker)}")
+                raise ValueError(f"a worker's name must have no '|' in it here: {quoted(worker)}")
             other = seen.setdefault(worker.casefold(), worker)
             if other != worker:
                 raise ValueError(
                     "names of workers must differ in more than capitals here, found "
-                    f"{shown(other)} and {shown(worker)}"
+                    f"{quoted(other)} and {quoted(worker)}"
                 )
 
     def _project_settings(self) -> dict[str, Any]:
@@ -257,19 +257,19 @@ class LabelStudio:
         if self._question is None and len(choices) == 1:
             self._question = choices[0]
         if self._question not in choices:
-            asked = "" if self._question is None else f" called {shown(self._question)}"
+            asked = "" if self._question is None else f" called {quoted(self._question)}"
             raise ValueError(
-                f"{where} must have one tag Choices{asked}, found {listed(choices) or 'none'}; "
+                f"{where} must have one tag Choices{asked}, found {joined(choices) or 'none'}; "
                 "--question names it where there are several"
             )
         tag = tags[self._question]
         several = _choice_of(str(project.get("label_config")), str(self._question))
         if several.startswith("multiple"):
-            raise ValueError(f"{where}: {shown(self._question)} must take one choice, not several")
+            raise ValueError(f"{where}: {quoted(self._question)} must take one choice, not several")
         if set(tag["labels"]) != set(classes):
             raise ValueError(
-                f"{where}: the choices of {shown(self._question)} must be the classes of the "
-                f"campaign, {listed(classes)}; found {listed(tag['labels'])}"
+                f"{where}: the choices of {quoted(self._question)} must be the classes of the "
+                f"campaign, {joined(classes)}; found {joined(tag['labels'])}"
             )
         self._to_name = tag["to_name"][0]
         inputs = {one["value"] for other in tags.values() for one in other["inputs"]}

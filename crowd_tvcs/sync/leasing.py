@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import bindparam, case, func, select
 
-from crowd_tvcs.campaign.desk.turns import DETAIL, Note, write_down
+from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, AuditEntry, write_audit
 from crowd_tvcs.campaign.leases import (
     KNOWN,
     LATE,
     Given,
-    Refused,
+    RejectedError,
     before_submit,
     free,
     judge,
@@ -72,7 +72,8 @@ class Names:
 def take_answer(store: Store, answer: Answer, now: float) -> str:
     """Record one answer, by the rules of `Campaign.submit`, with its origin in the audit.
 
-    The worker's other leases are renewed, as for one who asks again. The caller flushes the store.
+    The worker's other leases are renewed, as after a request for a task. The caller flushes the
+    store.
 
     Returns
     -------
@@ -81,17 +82,19 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
 
     Raises
     ------
-    Refused
+    RejectedError
         If the campaign refuses it.
     """
     first = before_submit(answer.worker, answer.task)
     with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):
         classes = json.loads(settings.classes)
         if answer.label not in classes:
-            raise Refused(f"label must be one of {', '.join(classes)}, found {answer.label!r}")
+            raise RejectedError(
+                f"label must be one of {', '.join(classes)}, found {answer.label!r}"
+            )
         who = the_worker(workers, answer.worker)
         if not rows:
-            raise Refused(f"there is no task {answer.task!r} in this campaign")
+            raise RejectedError(f"there is no task {answer.task!r} in this campaign")
         [row] = rows
         slot = next((p for p in pairs if p.worker_id == who.id), None)
         reason = judge(connection, settings, who, row, slot, answer.label)
@@ -105,17 +108,19 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
         for held in {one.lease for one in workers} - {None, row.id}:
             until = now + settings.lease_seconds
             queries.RENEW(connection, of_task=held, who=who.id, until=until)
-        write_down(connection, Note(answer.worker, "answer", answer.task, answer.key), now)
+        write_audit(connection, AuditEntry(answer.worker, "answer", answer.task, answer.key), now)
     return reason
 
 
 def record_refusal(store: Store, answer: Answer, why: str, now: float) -> None:
     """Record in the audit, once, that an answer was refused, and why."""
-    note = Note(answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:DETAIL])
+    note = AuditEntry(
+        answer.worker, REFUSED, answer.task, f"{answer.key}: {why}"[:MAX_REASON_CHARACTERS]
+    )
     with store.write() as (connection, _, _):
         is_same = (audit.c.what == REFUSED) & (audit.c.detail == note.detail)
         if connection.execute(select(audit.c.id).where(is_same).limit(1)).first() is None:
-            write_down(connection, note, now)
+            write_audit(connection, note, now)
 
 
 def refused_keys(store: Store) -> set[str]:

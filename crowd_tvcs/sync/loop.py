@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from crowd_tvcs.campaign import Campaign, Refused, StoreError
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED, SKIPPED
 from crowd_tvcs.sync import leasing
 from crowd_tvcs.sync.connection import ToolError, ToolUnavailableError
 from crowd_tvcs.sync.labelling_tool import Annotation, LabellingTool, RemoteTask
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import RunError
-from tvcs_core.files.shown import shown
 
 SWEEP_SECONDS = 3600.0
 """Seconds after which everything is read again, so that no change is missed for longer."""
@@ -52,8 +52,8 @@ class Sync:
 
     Attributes
     ----------
-    say
-        Prints a line for the operator.
+    log
+        Function that prints a line for the operator.
     webhook_url
         Address that the tool calls after a change, or None.
     counts
@@ -65,7 +65,7 @@ class Sync:
     campaign: Campaign
     tool: LabellingTool
     settings: Settings
-    say: Callable[[str], None]
+    log: Callable[[str], None]
     webhook_url: str | None = None
     counts: Counter[str] = field(default_factory=Counter)
     has_reported: bool = False
@@ -87,7 +87,7 @@ class Sync:
             try:
                 self.tool.set_webhook(self.webhook_url)
             except ToolError as error:
-                self.say(f"{self.tool.title} refuses the webhook, so it is only polled: {error}")
+                self.log(f"{self.tool.title} refuses the webhook, so it is only polled: {error}")
 
     def end(self) -> None:
         """Remove the webhook; an unavailable tool notices by itself."""
@@ -98,7 +98,7 @@ class Sync:
     def _check(self, names: leasing.Names) -> None:
         """Check the classes and the workers in the tool, and update its settings."""
         for line in self.tool.check(names.classes, sorted(names.workers)):
-            self.say(line)
+            self.log(line)
 
     def step(self, now: float | None = None) -> None:
         """Import answers, lease tasks, and show them.
@@ -204,7 +204,7 @@ class Sync:
         answer = leasing.Answer(who, name, one.label, one.key, one.when, one.seconds)
         try:
             reason = leasing.take_answer(self.campaign.store, answer, now)
-        except Refused as error:
+        except RejectedError as error:
             self._refuse(answer, str(error), now, is_open)
             return False
         self.counts[reason] += 1
@@ -214,19 +214,19 @@ class Sync:
     def _skip(self, one: Annotation, who: str, name: str, now: float) -> None:
         """Release the task of a worker who skipped it in the tool."""
         why = f"{one.key}: {one.unreadable}" if one.unreadable else one.key
-        with suppress(Refused):  # it has lapsed meanwhile
+        with suppress(RejectedError):  # it has lapsed meanwhile
             self.campaign.skip(who, name, why, now=now)
             self.counts["skipped"] += 1
 
     def _refuse(self, answer: leasing.Answer, why: str, now: float, is_open: bool) -> None:
         leasing.record_refusal(self.campaign.store, answer, why, now)
         if is_open:  # the worker is finished with it in the tool, so release it
-            with suppress(Refused):
+            with suppress(RejectedError):
                 self.campaign.skip(answer.worker, answer.task, answer.key, now=now)
         if self._refused is not None:
             self._refused.add(answer.key)
         self.counts["refused"] += 1
-        self.say(f"refused: {answer.key} of {shown(answer.worker)}: {why}")
+        self.log(f"refused: {answer.key} of {quoted(answer.worker)}: {why}")
 
     def _leave_out(self, one: Annotation) -> None:
         if one.key not in self._unknown_accounts:
@@ -282,7 +282,7 @@ def run(
     try:
         _first(sync, patience)
         if once and not sync.has_reported:
-            sync.say("nothing new")
+            sync.log("nothing new")
         while not once:
             wait(every)
             _again(sync)
@@ -317,14 +317,14 @@ def _until_done(sync: Sync, work: Callable[[], None], give_up: Callable[[Excepti
         except (ToolUnavailableError, StoreError) as error:
             give_up(error)
             if not is_away:
-                sync.say(f"{error}; trying again")
+                sync.log(f"{error}; trying again")
             is_away = True
             time.sleep(wait)
             wait = min(2.0 * wait, LONGEST_WAIT)
         else:
             break
     if is_away:
-        sync.say(f"{sync.tool.title} is back")
+        sync.log(f"{sync.tool.title} is back")
     report(sync)
 
 
@@ -332,7 +332,7 @@ def report(sync: Sync) -> None:
     """Report the actions since the last report, if any."""
     done = {what: count for what, count in sync.counts.items() if count}
     if done:
-        sync.say(", ".join(f"{count} {what}" for what, count in done.items()))
+        sync.log(", ".join(f"{count} {what}" for what, count in done.items()))
         sync.has_reported = True
     sync.counts.clear()
 

@@ -1,4 +1,4 @@
-"""The check of what `crowd-tvcs assign` wrote, by code that shares nothing with the search.
+"""Independent checks of the files of `crowd-tvcs assign`; nothing is shared with the search.
 
 Nothing here finds a plan; pricing uses NumPy alone.
 """

@@ -25,14 +25,23 @@ from crowd_tvcs.verification.pricing_common_error import (
     seeming_right,
     weights_and_scale,
 )
-from crowd_tvcs.verification.rations import beside, groups_of, label_prices, worth_of_money
+from crowd_tvcs.verification.side_constraints import (
+    groups_of,
+    label_prices,
+    outside_exclusion_groups,
+    worth_of_money,
+)
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-EVERY = 100  # priced tasks between two words of progress
-WIDENED = (1.0, 8.0, 64.0)  # factors of the slack, one after the other where pricing takes too long
+PROGRESS_STEP = 100  # priced tasks between two messages of progress
+SLACK_FACTORS = (
+    1.0,
+    8.0,
+    64.0,
+)  # factors of the slack, one after the other where pricing takes too long
 
 
 class _Line(NamedTuple):
@@ -59,13 +68,13 @@ def bound_by_prices(
     prices: tuple[Floats, float, float],
     pairs: Assigned,
     values: Floats,
-    say: Callable[[str], object],
+    log: Callable[[str], object],
     *,
     slack: float = 0.0,
 ) -> float:
     """Return the bound that the prices of workers, budget and money prove.
 
-    It is what the caps, the budget and the money are worth at these prices, plus the mean over
+    It is the value of the caps, the budget and the money at these prices, plus the mean over
     tasks of the best accuracy less prices (weak duality of the Lagrangian relaxation). Tasks that
     are alike are priced once. The best accuracy less prices is convex in the prior, so that of a
     task between two priors is at most on their chord.
@@ -77,8 +86,8 @@ def bound_by_prices(
         bound, but pricing takes longer.
     prices
         Price of a label of every worker, of any label, and of a unit of money.
-    say
-        Is called with words of progress.
+    log
+        Function that is called with messages of progress.
     slack
         Accuracy of a task by which its price may be off, and 8 and 64 times that, where exact
         pricing takes too long; the bound is that much larger.
@@ -86,7 +95,7 @@ def bound_by_prices(
     Raises
     ------
     ValueError
-        If a task could not be priced exactly; says which.
+        Naming a task that could not be priced exactly.
     """
     m = len(plan.quality.tasks)
     price, groups = m * label_prices(plan, *prices), groups_of(plan)
@@ -96,8 +105,8 @@ def bound_by_prices(
     for line in _lines_of_table(plan) if plan.is_table else _lines_of_kinds(plan):
         found = []
         for j, prior in zip(line.columns.tolist(), line.at, strict=True):
-            if done and done % EVERY == 0:
-                say(f"priced {done} groups of tasks")
+            if done and done % PROGRESS_STEP == 0:
+                log(f"priced {done} groups of tasks")
             done += 1
             known = float(net[line.tasks[line.prior == prior]].max(initial=-np.inf))
             found.append(_priced(line.part, j, price, groups, known, slack))
@@ -180,7 +189,7 @@ def _priced(
         matrices, seems = multiclass.chances(plan, j)
         chance, scale = weights_and_scale(seems, multiclass.shares(plan, j), e)
     fixed = np.zeros(price.size, bool) if plan.forced is None else plan.forced[:, j]
-    may = ~fixed & beside(groups, fixed)
+    may = ~fixed & outside_exclusion_groups(groups, fixed)
     if plan.table.allowed is not None:
         may &= plan.table.allowed[:, j]
     n_fixed = int(fixed.sum())
@@ -201,7 +210,7 @@ def _priced(
             q[may], cost[may], cap, prior, value, least=least, fixed=q[fixed], group=groups[may]
         )
 
-    for more in (0.0, *(slack * factor for factor in WIDENED if slack)):
+    for more in (0.0, *(slack * factor for factor in SLACK_FACTORS if slack)):
         priced = at_least(scale.back(known + more) + spent)
         if priced.exact:
             return scale.of(priced.value - spent), scale.of(1.0)

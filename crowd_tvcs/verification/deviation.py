@@ -17,7 +17,7 @@ from crowd_tvcs.verification.pricing_common_error import (
 
 Floats = NDArray[np.float64]
 
-STEP = 1e-4  # of a quality, for slopes
+QUALITY_STEP = 1e-4  # of a quality, for slopes
 
 
 def deviation(plan: Plan, support: NDArray[np.bool_], known: Floats) -> float:
@@ -28,7 +28,7 @@ def deviation(plan: Plan, support: NDArray[np.bool_], known: Floats) -> float:
         voters = np.flatnonzero(chosen)
         for place, i in enumerate(voters):
             ends = []
-            for step in (-STEP, STEP):
+            for step in (-QUALITY_STEP, QUALITY_STEP):
                 q = plan.table.values[voters, j].copy()
                 q[place] = min(max(q[place] + step, 0.0), 1.0)
                 value = accuracy(seeming_right(q, e), float(prior[j]))[0]

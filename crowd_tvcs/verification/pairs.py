@@ -10,7 +10,7 @@ from crowd_tvcs.answers.coded import encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import open_exactly
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.verification.rations import broken_rations
+from crowd_tvcs.verification.side_constraints import violated_side_constraints
 
 LISTED = 10  # violations of one sort
 
@@ -64,4 +64,4 @@ def broken(plan: Plan, pairs: Assigned) -> list[str]:
     if plan.forced is not None:
         for i, j in np.argwhere(plan.forced & ~pairs.support)[:LISTED].tolist():
             out.append(f"a forced pair is missing: {workers[i]!r} on {tasks[j]!r}")
-    return out + (broken_rations(plan, pairs.support) if plan.is_table else [])
+    return out + (violated_side_constraints(plan, pairs.support) if plan.is_table else [])

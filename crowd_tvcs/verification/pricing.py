@@ -15,11 +15,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_VOTERS = 22
-BEFORE_GRID = 14  # voters of a larger team whose outcomes are not moved yet
-JOINED = 1e-4  # what the method may lose by joining outcomes of larger teams
-MOST_SETS = 200_000
-AT_ONCE = 4_000_000  # numbers in the largest array
+MAX_EXACT_VOTERS = 22  # voters whose 2^22 outcomes are enumerated: 32 MB
+BEFORE_GRID = 14  # voters of a larger team before its posteriors are moved to the grid
+MAX_JOINING_LOSS = 1e-4  # accuracy that the method may lose by joining outcomes of larger teams
+MAX_SETS = 200_000  # sets of a task, beyond which its pricing is given up
+MAX_ARRAY_NUMBERS = 4_000_000  # numbers in the largest array: 32 MB
 SLOPES = 200  # intervals of slopes, at each of which others may beat a worker
 # Posteriors, dense near 1/2, where the vote changes, and next to 0 and 1.
 GRID = np.concatenate([[0.0], 0.5 + 0.5 * np.tanh(np.linspace(-18.0, 18.0, 36_001)), [1.0]])
@@ -33,11 +33,11 @@ NOBODY: Floats = np.empty(0)
 def accuracy(quality: Floats, prior: float) -> tuple[float, float]:
     """Bounds below and above the expected accuracy of the vote, outcome by outcome.
 
-    They are the same up to `MOST_VOTERS` voters. Beyond, outcomes are moved to a grid of
+    They are the same up to `MAX_EXACT_VOTERS` voters. Beyond, outcomes are moved to a grid of
     posteriors: for the upper one to the two points around them, such that their mean stays
     (max is convex); for the lower one those between two points are joined.
     """
-    n_exact = quality.size if quality.size <= MOST_VOTERS else BEFORE_GRID
+    n_exact = quality.size if quality.size <= MAX_EXACT_VOTERS else BEFORE_GRID
     m1, m0 = np.array([prior]), np.array([1.0 - prior])
     for q in quality[:n_exact]:
         m1, m0 = np.append(m1 * q, m1 * (1.0 - q)), np.append(m0 * (1.0 - q), m0 * q)
@@ -100,10 +100,10 @@ def price_task(
 ) -> Priced:
     """Maximise accuracy(fixed and S) - sum of `price` over S; sets S of least..cap workers.
 
-    `quality` and `price` are of the workers who are allowed, `fixed` holds the qualities of those
-    who label the task in any case. `known` is the value of some such set, to begin with. A
-    worker of quality q < 1/2 is one of 1 - q: the vote turns them around. Of each number >= 0 in
-    `group` S has at most one worker.
+    `quality` and `price` are those of the allowed workers, `fixed` the qualities of the workers who
+    label the task in any case. `known` is the value of some such set, as a start. A worker of
+    quality q < 1/2 counts as one of 1 - q, because the vote inverts their answers. S has at most
+    one worker of each number >= 0 in `group`.
     """
     group = np.full(quality.size, -1) if group is None else group
     q, fixed = np.maximum(quality, 1.0 - quality), np.maximum(fixed, 1.0 - fixed)
@@ -121,7 +121,7 @@ def price_task(
     cheapest = np.sort(p)[:cap].cumsum()
     affordable = int((1.0 - cheapest > value).sum())  # an accuracy is at most 1
     cap = min(cap, max(least, affordable))
-    if fixed.size + min(cap, 2) > MOST_VOTERS:
+    if fixed.size + min(cap, 2) > MAX_EXACT_VOTERS:
         return Priced(value, cap == 0)
     m1, m0 = np.array([[prior]]), np.array([[1.0 - prior]])
     for voter in fixed:
@@ -135,24 +135,24 @@ def price_task(
         row, column = np.nonzero(after > -np.inf)
         if size == cap or not row.size:
             break
-        if row.size * 2 ** (size + fixed.size) > 40 * AT_ONCE:
+        if row.size * 2 ** (size + fixed.size) > 40 * MAX_ARRAY_NUMBERS:
             return Priced(value, False)
         m1, m0 = _add(m1[row], q[column]), _add(m0[row], 1.0 - q[column])
         spent, last, barred = spent[row] + p[column], column, barred[row] | mates[column]
         may = np.zeros(last.size, dtype=bool)
-        step = max(1, AT_ONCE // max(q.size, m1.shape[1]))
+        step = max(1, MAX_ARRAY_NUMBERS // max(q.size, m1.shape[1]))
         for at in range(0, last.size, step):
             some = slice(at, at + step)
             sets = Sets(m1[some], m0[some], last[some], barred[some], value + spent[some])
             may[some] = _may_exceed(sets, q, p, group, cap - size, least - size)
         m1, m0, spent, last, barred = m1[may], m0[may], spent[may], last[may], barred[may]
-        if last.size > MOST_SETS:
+        if last.size > MAX_SETS:
             return Priced(value, False)
     return Priced(value, True)
 
 
 def _cheapest_together(price: Floats, group: Integers) -> Floats:
-    """Prices of workers who may work together, the least ones first."""
+    """Return the prices of workers who may work together, in ascending order."""
     return np.sort(-best_of_each(-price[None, :], group)[0])
 
 
@@ -165,11 +165,12 @@ def not_replaceable(
     useless: float,
     serves: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.intp]:
-    """Workers that some best set needs, best first.
+    """Return the workers that some best set needs, best first.
 
-    Whoever has a mate, or others of `cap` groups, as good and as cheap can be replaced in any set
-    by one of them (a worker without a group is one alone); and nobody adds more than q - `useless`,
-    which matters where nobody must be added. Only those who `serves` can replace others.
+    A worker can be replaced in any set if `cap` groups have a worker as good and as cheap, or if a
+    worker of the same group is (a worker without a group is a group alone). No worker adds more
+    than q - `useless`, which matters if no worker must be added. Only workers in `serves` can
+    replace others.
     """
     kept: list[int] = []
     order = np.lexsort((price, -q)).tolist()
@@ -192,12 +193,12 @@ def not_replaceable(
 
 
 def are_ever_among(q: Floats, price: Floats, cap: int) -> NDArray[np.bool_]:
-    """Whom at some slope m in [0, 1] fewer than `cap` others beat by m * quality - price.
+    """Mark workers whom fewer than `cap` others beat by m * quality - price at some m in [0, 1].
 
-    Beside the others of a best set the accuracy is convex in the quality of a member and rises
-    with a slope m in [0, 1] there; whoever beats the member at m would be better in their place,
-    unless they are in the set too. Who beats another at both ends of an interval of slopes does
-    so between them.
+    For fixed other members of a best set the accuracy is convex in the quality of a member, with a
+    slope m in [0, 1] there. A worker who beats the member at m would do better in their place,
+    unless they are in the set too. A worker who beats another at both ends of an interval of slopes
+    does so between them.
     """
     out, ends = np.zeros(q.size, dtype=bool), np.linspace(0.0, 1.0, SLOPES + 1)
     before = np.zeros((q.size, q.size), dtype=bool)
@@ -211,7 +212,7 @@ def are_ever_among(q: Floats, price: Floats, cap: int) -> NDArray[np.bool_]:
 
 
 def best_of_each(values: Floats, group: Integers) -> Floats:
-    """Keep the columns of who has no group, and of each group the largest value of every row."""
+    """Keep the columns of workers without a group, and of each group the maximum of every row."""
     if (group < 0).all():
         return values
     named = np.unique(group[group >= 0])
@@ -234,16 +235,16 @@ def _after_one_more(m1: Floats, m0: Floats, q: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Sets:
-    """Sets of as many workers each, of whom others may still be added after the last.
+    """Sets of equally many workers, to which workers after the last may still be added.
 
     Attributes
     ----------
     m1, m0
         Probabilities of every outcome of a set with label 1 and 0; (sets, outcomes).
     last, barred
-        The last worker of each, and who may not join it.
+        The last worker of each, and the workers who may not join it.
     value
-        What accuracy minus the prices of those who join must exceed.
+        Value that accuracy minus the prices of joining workers must exceed.
     """
 
     m1: Floats
@@ -258,10 +259,10 @@ def _may_exceed(
 ) -> NDArray[np.bool_]:
     """Whether a set with least..more workers after its last may be worth more than its `value`.
 
-    Accuracy is convex in the quality of a voter. So a worker of quality q is worth no more than
-    a copy of the best one left, of quality Q, with chance (q - 1/2) / (Q - 1/2), else nobody;
-    and with g[k] the accuracy after k such copies, any line above g bounds all mixtures. Of each
-    group the best counts, and of those whose mate is in the set nobody.
+    Accuracy is convex in the quality of a voter. So a worker of quality q is worth at most as much
+    as a copy of the best one left, of quality Q, that is present with probability (q - 1/2) / (Q -
+    1/2). With g[k] the accuracy after k such copies, any line above g bounds all mixtures. Of each
+    group the best worker counts, and none if the set has a worker of the group.
     """
     out = np.zeros(sets.last.size, dtype=bool)
     rows = np.flatnonzero(q.size - 1 - sets.last >= max(least, 1))

@@ -1,15 +1,15 @@
-"""Workers who err together, in plain NumPy: code that shares nothing with the method.
+"""Common errors of workers, in plain NumPy with code of its own.
 
-With chance 1 - e a task seems to be of its class, else of one drawn from the shares pi: chances
-A = (1 - e) I + e 1 pi^T of what it seems, given what it is. The matrices R of the answers to what
-it seems solve A R = M, with no entry below `LEAST`. What is known of the class is B times what is
-known of what it seems, B = (1 - e) I + e pi 1^T. With t[z] the chance of an outcome together with a
-task that seems to be z, the vote is right with chance
+With probability 1 - e a task appears to be of its class, else of one drawn from the shares pi. So
+the apparent class has the probabilities A = (1 - e) I + e 1 pi^T given the true class. The matrices
+R of answers given the apparent class solve A R = M, with no entry below `LEAST`. Probabilities of
+the true class are B times those of the apparent class, B = (1 - e) I + e pi 1^T. Let t[z] be the
+joint probability of an outcome and the apparent class z. Then the vote is right with probability
 
     sum over outcomes of the largest entry of B t.
 
 No such sum is above that with B's diagonal less c, and zeros beside it, plus c . sum of t, if c[z]
-is the largest B[y, z] with y other than z. That is what prices are held to.
+is the largest B[y, z] with y other than z. Prices are checked against this bound.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T", float, Floats)
 
 @dataclass(frozen=True)
 class Scale:
-    """What the value of a vote on what a task seems to be is worth: constant + factor * value."""
+    """Value of a vote from that for the apparent class: constant + factor * value."""
 
     constant: float = 0.0
     factor: float = 1.0
@@ -46,7 +46,7 @@ class Scale:
 
 
 def seeming_right(right: Floats, e: float) -> Floats:
-    """Accuracies about what a task seems to be, with two equally likely classes."""
+    """Return the accuracies about the apparent class, for two equally likely classes."""
     if e == 0.0:
         return right
     both = np.stack([right, 1.0 - right])
@@ -78,7 +78,7 @@ def seeming_matrices(matrices: Floats, shares: Floats, e: float) -> Floats:
 
 
 def seeming_prior(prior: Floats, shares: Floats, e: float) -> Floats:
-    """Find what is known of what a task seems to be, from what is known of its class."""
+    """Return the prior of the apparent class from that of the true class."""
     if e == 0.0:
         return prior
     B = payoff(shares, e)
@@ -88,7 +88,7 @@ def seeming_prior(prior: Floats, shares: Floats, e: float) -> Floats:
 
 
 def payoff(shares: Floats, e: float) -> Floats | None:
-    """Return the matrix B: chance that a class is the task's, by what it seems to be."""
+    """Return the matrix B: probabilities of the true class given the apparent class."""
     if e == 0.0:
         return None
     out: Floats = (1.0 - e) * np.eye(shares.size) + e * np.outer(shares, np.ones(shares.size))

@@ -17,26 +17,26 @@ from crowd_tvcs.verification.pricing_common_error import seeming_matrices, seemi
 if TYPE_CHECKING:
     from crowd_tvcs.plan.plan import Plan
 
-MOST_OUTCOMES = 2**20
-SEED = 7
-SURE = 6.0  # standard errors that a sampled accuracy may be off
-MOST_NODES = 100_000
-AGAIN = 4  # workers after which the bounds of a node are computed anew
-ROUNDING = 1e-12
+MAX_EXACT_OUTCOMES = 2**20  # outcomes of a team; more are sampled
+SEED = 7  # of the sampled outcomes, so that checks repeat
+N_STANDARD_ERRORS = 6.0  # standard errors that a sampled accuracy may be off
+MAX_NODES = 100_000  # nodes of a search, beyond which pricing is given up
+BOUND_STEP = 4  # workers after which the bounds of a node are computed anew
+ROUNDING = 1e-12  # of probabilities
 
 Floats = NDArray[np.float64]
 
 
 def chances(plan: Plan, j: int) -> tuple[Floats, Floats]:
-    """Chance of every answer of every worker on task j, by what it seems to be; its prior."""
+    """Return answer probabilities given the apparent class of task j, and its prior."""
     k, e, prior = plan.n_classes, plan.common_error, _prior(plan, j)
-    told = plan.confusion
-    if told is None:
-        told = even_matrices(plan.table.values[:, j], k)
+    matrices = plan.confusion
+    if matrices is None:
+        matrices = even_matrices(plan.quality.columns(np.array([j])).values[:, 0], k)
     drawn = shares(plan, j)
     if plan.error_shares is not None:
         prior = seeming_prior(prior, drawn, e)
-    return seeming_matrices(told, drawn, e), prior
+    return seeming_matrices(matrices, drawn, e), prior
 
 
 def even_matrices(right: Floats, k: int) -> Floats:
@@ -51,19 +51,19 @@ def shares(plan: Plan, j: int) -> Floats:
 
 
 def _prior(plan: Plan, j: int) -> Floats:
-    """What is known of the class of task j."""
+    """Return the prior of the class of task j."""
     if plan.class_prior is not None:
         return plan.class_prior[j]
     return np.array([1.0 - plan.prior[j], plan.prior[j]])
 
 
 def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tuple[float, float]:
-    """Bounds below and above the expected accuracy of the vote of these workers.
+    """Return bounds below and above the expected accuracy of the vote of these workers.
 
-    `pays` is the payoff of `pricing_common_error`, None where tasks are what they seem.
+    `pays` is the payoff of `pricing_common_error`, None without common errors.
 
-    They are the same while there are at most `MOST_OUTCOMES` outcomes, where those with the same
-    posterior count once; beyond they are six standard errors around 20,000 drawn outcomes.
+    The bounds are equal up to `MAX_EXACT_OUTCOMES` outcomes, where those with the same posterior
+    count once. Beyond, they are six standard errors around 20,000 drawn outcomes.
     """
     matrices = matrices[np.lexsort(matrices.reshape(len(matrices), prior.size**2).T)]
     table = prior[:, None]
@@ -71,7 +71,7 @@ def accuracy(matrices: Floats, prior: Floats, pays: Floats | None = None) -> tup
         table = _add(table, matrix)
         if i > 0 and (matrix == matrices[i - 1]).all() and table.shape[1] > 4096:
             table = _merged(table)
-        if table.shape[1] > MOST_OUTCOMES:
+        if table.shape[1] > MAX_EXACT_OUTCOMES:
             return _sampled(matrices, prior, pays)
     value = _best(table if pays is None else pays @ table)
     return value, value
@@ -101,7 +101,7 @@ def _sampled(
         posterior = posterior * matrix[:, answer].T
         posterior /= posterior.sum(axis=1, keepdims=True)
     sure = (posterior if pays is None else posterior @ pays.T).max(axis=1)
-    off = SURE * float(sure.std()) / np.sqrt(n_samples)
+    off = N_STANDARD_ERRORS * float(sure.std()) / np.sqrt(n_samples)
     return float(sure.mean()) - off, float(sure.mean()) + off
 
 
@@ -130,7 +130,7 @@ def price_task(
     """
     table = prior[:, None]
     for matrix in fixed:
-        if table.shape[1] * prior.size > MOST_OUTCOMES:
+        if table.shape[1] * prior.size > MAX_EXACT_OUTCOMES:
             return Priced(known, False)
         table = _add(table, matrix)
     value = max(known, _best(table)) if least == 0 else known
@@ -144,11 +144,11 @@ def price_task(
     search = _Search(matrices[kept], reach[kept], price[kept], group[kept], cap, least, value)
     affordable = int((1.0 - np.sort(search.price).cumsum() > value).sum())
     search.cap = min(cap, max(least, affordable), len(kept))
-    if table.shape[1] * float(prior.size) ** search.cap > MOST_OUTCOMES:
+    if table.shape[1] * float(prior.size) ** search.cap > MAX_EXACT_OUTCOMES:
         return Priced(value, search.cap == 0)
     if search.cap > 0:
         search.visit(table, 0.0, 0, 0, np.zeros(len(kept), dtype=bool))
-    return Priced(search.value, search.nodes <= MOST_NODES)
+    return Priced(search.value, search.nodes <= MAX_NODES)
 
 
 def _reach(matrices: Floats) -> Floats:
@@ -166,7 +166,7 @@ def _reach(matrices: Floats) -> Floats:
 
 
 def _are_even(matrices: Floats) -> NDArray[np.bool_]:
-    """Mark the workers whose mistakes all have the same chance, and who are right often enough."""
+    """Mark the workers whose errors are equally likely and whose accuracy is high enough."""
     k = matrices.shape[1]
     right = matrices[:, 0, 0]
     even = np.where(np.eye(k, dtype=bool), right[:, None, None],
@@ -195,13 +195,13 @@ class _Search:
     def visit(
         self, table: Floats, spent: float, first: int, size: int, barred: NDArray[np.bool_]
     ) -> None:
-        """Visit all sets of these `size`, whose table this is, and workers from `first` on.
+        """Visit all sets of these `size`, whose table this is, with workers from `first` on.
 
-        Mates of those who are in are `barred`.
+        Workers of the groups of members are `barred`.
         """
         self.nodes += 1
         n = self.price.size
-        if first >= n or self.nodes > MOST_NODES:
+        if first >= n or self.nodes > MAX_NODES:
             return
         if size + 1 >= self.least:
             after = [_best(_add(table, matrix)) for matrix in self.matrices[first:]]
@@ -210,7 +210,7 @@ class _Search:
         if size + 1 == self.cap:
             return
         for i in range(first, n - 1):
-            if (i - first) % AGAIN == 0:
+            if (i - first) % BOUND_STEP == 0:
                 bound, with_one = self._bounds(table, i, size, barred)
                 start = i
                 if bound - spent <= self.value + ROUNDING:
@@ -223,11 +223,11 @@ class _Search:
     def _bounds(
         self, table: Floats, first: int, size: int, barred: NDArray[np.bool_]
     ) -> tuple[float, Floats]:
-        """Bound what sets of workers from `first` on add, and those that have each of them.
+        """Bound the gain of sets of workers from `first` on, and that of sets with each of them.
 
-        An evenly mistaken worker of accuracy q is one of the first's reach Q with chance
-        (q - 1/K) / (Q - 1/K), and nobody otherwise; who knows which it is loses nothing. With
-        g[a] the accuracy after a workers of accuracy Q, any line above g bounds all mixtures.
+        A worker of accuracy q whose errors are even is at most as good as one of the first's reach
+        Q that is present with probability (q - 1/K) / (Q - 1/K). With g[a] the accuracy after a
+        workers of accuracy Q, any line above g bounds all mixtures.
         """
         k, more = table.shape[0], self.cap - size
         least = max(0, self.least - size)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Verification:
-    """What was found.
+    """Result of a verification.
 
     Attributes
     ----------
     violations
-        What is not as the files say, in words.
+        Descriptions of contradictions to the files.
     accuracy, bound
         Mean expected accuracy and the bound that the prices prove, as recomputed; None where
         they could not be.
     unchecked
-        What was not checked, in words.
+        Descriptions of fields that were not checked.
     """
 
     violations: list[str] = field(default_factory=list)

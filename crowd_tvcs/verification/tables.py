@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from crowd_tvcs.verification.written import Record, digest
+from crowd_tvcs.verification.record_checks import Record, digest
 from tvcs_core.files.errors import DataError
 
 
@@ -24,14 +24,14 @@ def path_from(folder: Path, path: Path) -> str:
 def find_tables(folder: Path, quality: Path | None, record: Record) -> dict[str, Path]:
     """Return every file that was read, by its name.
 
-    A file is looked for where it lay, from the folder, then here, in the folder and beside it;
-    if the quality table is named, the others are looked for beside it first. The first that has
-    the SHA-256 in run.json is taken.
+    A file is searched for at its old path, from the folder, then here, in the folder and beside it.
+    If the quality table is named, its folder is searched first. The first file with the SHA-256 in
+    run.json is taken.
 
     Raises
     ------
     DataError
-        If a file is not there, or none that is there is the one that was read.
+        If a file is missing, or none that is found has its SHA-256.
     """
     out = {}
     for number, (name, sha) in enumerate(record.inputs.items()):

@@ -1,6 +1,6 @@
-"""Check anew what `crowd-tvcs assign` wrote: caps, figures and bound, without the method's code.
+"""Check the files of `crowd-tvcs assign`: caps, figures and bound, without the method's code.
 
-The files are read by the readers of the package; everything computed from them is computed by
+The readers of the package read the files. All figures are computed by
 `crowd_tvcs.verification.pricing`, which uses no kernel and nothing of the method.
 """
 
@@ -23,42 +23,37 @@ from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import usable
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
-from crowd_tvcs.verification import factors
-from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
-from crowd_tvcs.verification.branches import bound_of_branches
-from crowd_tvcs.verification.claims import LARGE_ERROR, Found, refuted, uncertified, unchecked
 from crowd_tvcs.verification.deviation import deviation
-from crowd_tvcs.verification.foresight import foreseen
+from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
-from crowd_tvcs.verification.pricing import JOINED, accuracy
-from crowd_tvcs.verification.pricing_common_error import (
-    payoff,
-    scale_of_equals,
-    seeming_chances,
-    seeming_right,
-)
-from crowd_tvcs.verification.result import Verification
-from crowd_tvcs.verification.tables import find_tables
-from crowd_tvcs.verification.written import (
+from crowd_tvcs.verification.record_checks import (
     ACCURACY,
-    BRANCHES,
     PRICES,
     TABLES,
     Record,
     changed_outputs,
-    read_foresight,
+    read_forecast_model,
     read_json,
     read_prices,
     read_record,
 )
+from crowd_tvcs.verification.result import Verification
+from crowd_tvcs.verification.summary_checks import (
+    Found,
+    refuted,
+    uncertified,
+    unchecked,
+)
+from crowd_tvcs.verification.tables import find_tables
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 
 Floats = NDArray[np.float64]
 
-MOST_SLOPED = 12  # voters
-SLACK = 1e-5  # of the error, where exact pricing of kinds takes too long
+MAX_SLOPED_VOTERS = 12  # voters of a task up to which the deviation is recomputed
+PRICING_SLACK = 1e-5  # of the error, where exact pricing of kinds takes too long
 NUMBERS = (
     "max_workers_per_task",
     "max_tasks_per_worker",
@@ -75,30 +70,31 @@ def verify(
     quality: Path | None = None,
     *,
     methods: Collection[str] = (),
-    say: Callable[[str], object] = lambda _: None,
+    log: Callable[[str], object] = lambda _: None,
 ) -> Verification:
-    """Recompute what summary.json says from assignment.csv, prices.csv and the tables.
+    """Recompute summary.json from assignment.csv, prices.csv and the tables.
 
-    Every field of summary.json is compared, run.json must be whole and name the SHA-256 of every
-    file, and the bound is that of the prices. What cannot be checked is in `unchecked`.
+    Every field of summary.json is compared, run.json must be whole and have the SHA-256 of every
+    file, and the bound is recomputed from the prices. Contents that cannot be checked are in
+    `unchecked`.
 
     Parameters
     ----------
     folder
-        What `crowd-tvcs assign` wrote.
+        Folder that `crowd-tvcs assign` wrote.
     quality
-        The quality table; by default the one named in run.json, where it lay, here or beside the
+        The quality table; by default the one named in run.json, at its old path, here or beside the
         folder. Other tables are found likewise, beside this one first. Each must have the SHA-256
         in run.json.
     methods
         Methods there are; a plan of another is refused. Without any it may be of any method.
-    say
-        Is called with words of progress.
+    log
+        Function that is called with messages of progress.
 
     Raises
     ------
     DataError, OSError
-        If a file is missing, is not what it should be, or is not the one that was read.
+        If a file is missing, faulty, or not the one that was read.
     """
     record = read_record(folder / "run.json", methods)
     summary = read_json(folder / "summary.json")
@@ -107,35 +103,31 @@ def verify(
     out = Verification(changed_outputs(folder, record))
     pairs = read_pairs(folder / "assignment.csv", plan, out.violations)
     out.violations += broken(plan, pairs)
-    values, least, most = _accuracies(plan, pairs)
+    values, least, most = accuracies(plan, pairs)
     out.accuracy = math.fsum(values) / values.size
     out.violations += uncertified(summary)
     listed = None
     if not plan.is_table:
-        given = factors.read_accuracies(folder / ACCURACY, plan)
-        wrong = factors.wrong_tasks(plan, pairs, given, (least, most))
+        given = read_accuracies(folder / ACCURACY, plan)
+        wrong = wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
-    by_prices = None
     said, has_prices = summary.get("bound"), PRICES in record.outputs
     if (said is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
-        out.violations.append(f"bound: summary.json says {shown(said)}, run.json names {there}")
+        out.violations.append(f"bound: summary.json says {quoted(said)}, run.json names {there}")
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            slack = 0.0 if plan.is_table else SLACK * (1.0 - out.accuracy)
-            by_prices = bound_by_prices(plan, prices, pairs, values, say, slack=slack)
+            slack = 0.0 if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
+            bound = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
+            out.bound = usable(bound)
         except ValueError as error:
             out.violations.append(str(error))
-        by_prices = out.bound = usable(by_prices)
-        if BRANCHES in record.outputs:
-            out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
-        by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
-        _foreseen(plan, pairs, record, tables),
+        _forecast(plan, pairs, record, tables),
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.unchecked += unchecked(found)
@@ -151,7 +143,7 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
     )
     if read.layout != record.layout:
         raise DataError(
-            f"layout must be {shown(read.layout)}, found {shown(record.layout)}", path=record.path
+            f"layout must be {quoted(read.layout)}, found {quoted(record.layout)}", path=record.path
         )
     numbers = {k: given[k] for k in (*NUMBERS, "common_error") if k in given}
     if isinstance(read, FactorsFile) and ACCURACY in record.outputs:
@@ -165,33 +157,6 @@ def _plan(record: Record, found: Mapping[str, Path]) -> tuple[Plan, tuple[str, .
     return plan, tuple(map(str, range(plan.n_classes)))
 
 
-def _accuracies(plan: Plan, pairs: Assigned) -> tuple[Floats, Floats, Floats]:
-    """Accuracy of every task, from below, and the range in which another may give it.
-
-    The range is a point for teams that are not large.
-    """
-    if not plan.is_table:
-        return factors.accuracies(plan, pairs)
-    support = pairs.support
-    if plan.model is not None:
-        bounds = []
-        for j, chosen in enumerate(support.T):
-            matrices, prior = multiclass.chances(plan, j)
-            pays = payoff(multiclass.shares(plan, j), plan.common_error)
-            bounds.append(multiclass.accuracy(matrices[chosen], prior, pays))
-        low, high = np.array(bounds).T
-        # The method draws outcomes where it has more than these and workers differ.
-        is_large = plan.n_classes ** support.sum(axis=0).astype(float) > multiclass.MOST_OUTCOMES
-        off = np.where(is_large | (low < high), multiclass.SURE * LARGE_ERROR, 0.0)
-        return low, np.maximum(low - off, 0.0), np.minimum(high + off, 1.0)
-    values = seeming_right(plan.table.values, plan.common_error)
-    voters = [q[s & (q != 0.5)] for q, s in zip(values.T, support.T, strict=True)]
-    priors = seeming_chances(plan).tolist()
-    bounds = [accuracy(q, p) for q, p in zip(voters, priors, strict=True)]
-    low, high = scale_of_equals(plan.common_error).of(np.array(bounds)).T
-    return low, np.where(low < high, low - JOINED, low), high
-
-
 def _deviation(
     plan: Plan,
     pairs: Assigned,
@@ -203,30 +168,22 @@ def _deviation(
     if record.parameters["skills"] is None:
         return None
     known = read_deviations(found[record.parameters["skills"]], plan.table)
-    if pairs.answers.max(initial=0) > MOST_SLOPED:
-        out.unchecked.append(f"accuracy_deviation, where a task has more than {MOST_SLOPED} voters")
+    if pairs.answers.max(initial=0) > MAX_SLOPED_VOTERS:
+        out.unchecked.append(
+            f"accuracy_deviation, where a task has more than {MAX_SLOPED_VOTERS} voters"
+        )
         return None
     return deviation(plan, pairs.support, known)
 
 
-def _foreseen(
+def _forecast(
     plan: Plan, pairs: Assigned, record: Record, found: Mapping[str, Path]
 ) -> Callable[[Floats], dict[str, float]] | None:
-    """What gold foresees, by the accuracy of every task and the file named in the record."""
+    """Return a function from the accuracy of every task to the forecast; None without a file."""
     name = record.parameters.get("dependence")
     if name is None or not plan.is_table:
         return None
-    plan_error, told = read_foresight(found[name])
-    if told is None or plan_error != plan.common_error:
+    plan_error, model = read_forecast_model(found[name])
+    if model is None or plan_error != plan.common_error:
         return None
-    return partial(foreseen, told, plan.table.values, pairs.support)
-
-
-def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
-    """Return the bound of a tiny plan whose gap was branched on."""
-    document = read_json(path)
-    try:
-        return usable(bound_of_branches(plan, document))
-    except ValueError as error:
-        out.violations.append(f"{path.name}: {error}")
-        return None
+    return partial(recompute_forecast, model, plan.table.values, pairs.support)

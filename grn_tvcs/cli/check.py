@@ -1,4 +1,4 @@
-"""The command `grn-tvcs check`: how an expression file is understood."""
+"""The command `grn-tvcs check`: how an expression file is interpreted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import guarded, say, tell
-from tvcs_core.files.shown import plain
+from tvcs_core.command.shell import guarded, print_message, print_text
+from tvcs_core.files.display import unquoted
 
 FIRST, LAST = 5, 2  # genes
 MOST_SHOWN = 12  # series
@@ -32,28 +32,28 @@ class CheckOptions:
 @guarded
 @with_options
 def check(given: CheckOptions) -> None:
-    """Say how EXPRESSION is understood: genes, samples, series, spacing, names that match.
+    """Print how EXPRESSION is interpreted: genes, samples, series, spacing, matching names.
 
     If it is refused, print options that would read it.
     """
     from grn_tvcs.cli.genes import read_regulators
     from grn_tvcs.expression.ways import command_of
-    from tvcs_core.files.shown import listed
+    from tvcs_core.files.display import joined
 
     data = _read(given)
     kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
-    tell(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
-    tell("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
+    print_text(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
+    print_text("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
     names = read_regulators(given.regulators, data)
     if names is not None:
-        strangers = sorted(names - set(data.genes))
-        tell(f"regulators   {len(names) - len(strangers)} of {len(names)} names are genes")
-        if strangers:
-            tell(f"no gene      {listed(strangers)}")
+        unknown = sorted(names - set(data.genes))
+        print_text(f"regulators   {len(names) - len(unknown)} of {len(names)} names are genes")
+        if unknown:
+            print_text(f"no genes     {joined(unknown)}")
     told = given.layout.given()
     if given.regulators is not None:
         told |= {"regulators": given.regulators}
-    tell(f"to infer     {command_of(given.expression, told, 'infer')} --out DIR")
+    print_text(f"to infer     {command_of(given.expression, told, 'infer')} --out DIR")
 
 
 def _read(given: CheckOptions) -> Expression:
@@ -65,9 +65,11 @@ def _read(given: CheckOptions) -> Expression:
     except ValueError as error:
         for options, data in ways_that_read(given.expression, error, given.layout):
             n = len(data.pieces())
-            series = f"{n} series" if n else "all at rest"
+            series = f"{n} series" if n else "all in steady state"
             found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"
-            say(f"this reads it ({found}): {command_of(given.expression, options.given())}")
+            print_message(
+                f"this reads it ({found}): {command_of(given.expression, options.given())}"
+            )
         raise
 
 
@@ -75,16 +77,16 @@ def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.expression import spacing
     from grn_tvcs.expression.scales import said
     from grn_tvcs.methods import DEFAULT
-    from grn_tvcs.methods.at_rest import unknowable
+    from grn_tvcs.methods.steady_samples import unknowable
     from grn_tvcs.stability.stability import why_no_stability
-    from tvcs_core.files.shown import listed
+    from tvcs_core.files.display import joined
 
     facts = {
         "genes": f"{len(data.genes)}: {_first_and_last(data.genes)}",
         "samples": str(len(data.levels)),
         "series": _series(data),
         **_each_series(data),
-        "at rest": f"{data.n_at_rest} of {len(data.levels)} samples" if data.n_at_rest else None,
+        "steady state": f"{data.n_steady} of {len(data.levels)} samples" if data.n_steady else None,
         "spacing": spacing(data) if data.series else None,
         "values": f"{data.levels.min():g} to {data.levels.max():g}",
         "scale": said(data),
@@ -93,7 +95,7 @@ def _facts(data: Expression) -> dict[str, str]:
         on = data.perturbed
         facts["stability"] = why_no_stability(data) or "can be told for every edge"
         facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
-    facts["constant"] = listed(data.constant_genes) or "no gene"
+    facts["constant"] = joined(data.constant_genes) or "no gene"
     facts["not known"] = unknowable(data, DEFAULT)
     return {name: fact for name, fact in facts.items() if fact is not None}
 
@@ -101,8 +103,8 @@ def _facts(data: Expression) -> dict[str, str]:
 def _first_and_last(genes: Sequence[str]) -> str:
     """Return the first and last genes: columns that are no genes stand at the ends of a table."""
     if len(genes) <= FIRST + LAST:
-        return ", ".join(map(plain, genes))
-    names = [*map(plain, genes[:FIRST]), "...", *map(plain, genes[-LAST:])]
+        return ", ".join(map(unquoted, genes))
+    names = [*map(unquoted, genes[:FIRST]), "...", *map(unquoted, genes[-LAST:])]
     return ", ".join(names)
 
 
@@ -114,7 +116,7 @@ def _each_series(data: Expression) -> dict[str, str]:
         times = [f"{time:g}" for time in data.times[rows][: MOST_TIMES + 1]]
         if len(times) > MOST_TIMES:
             times[-1] = f"... {data.times[rows][-1]:g}"
-        shown[f"  {k}"] = f"{plain(name)}: {', '.join(times)}"
+        shown[f"  {k}"] = f"{unquoted(name)}: {', '.join(times)}"
     if len(pieces) > MOST_SHOWN:
         shown["  ..."] = f"{len(pieces) - MOST_SHOWN} more"
     return shown

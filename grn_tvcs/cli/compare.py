@@ -12,7 +12,7 @@ from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "grn-tvcs compare"
 RECORDED = (
-    "condition_column", "conditions", "false_discovery", "exchanges", "regulators",
+    "condition_column", "conditions", "fdr", "permutations", "regulators",
     "perturbed_until", "scale", "missing", "genes_in_rows", "samples", "pseudotime",
     "lineage_weights", "time_column", "sample_column", "series_column", "ignore",
     "keep", "replicates",
@@ -42,7 +42,7 @@ class CompareOptions:
         ),
     ]
     b: Annotated[
-        Path | None, typer.Argument(metavar="[B]", help="The same of the second condition.")
+        Path | None, typer.Argument(metavar="[B]", help="Likewise for the second condition.")
     ] = None
     out: OutFolder
     condition_column: Annotated[
@@ -57,20 +57,23 @@ class CompareOptions:
         str | None,
         typer.Option(
             metavar="A,B",
-            help="The two conditions of the column, in this order; with two tables what they are "
-            "called. Default: in the order of the rows, or the names of the files.",
+            help="The two conditions of the column, in this order; for two tables the names of "
+            "the conditions. Default: in the order of the rows, or the names of the files.",
         ),
     ] = None
-    false_discovery: Annotated[
+    fdr: Annotated[
         float,
         typer.Option(
             metavar="SHARE",
-            help="Expected share of false edges among those that are said to differ.",
+            help="False discovery rate of the edges that are reported as different.",
         ),
     ] = 0.2
-    exchanges: Annotated[
+    permutations: Annotated[
         int,
-        typer.Option(metavar="N", help="Exchanges of series at most; all where there are fewer."),
+        typer.Option(
+            metavar="N",
+            help="Maximum number of permutations of the series; all of them if there are fewer.",
+        ),
     ] = 200
     regulators: RegulatorFile = None
     layout: Layout
@@ -117,9 +120,9 @@ class CompareOptions:
 def compare(given: CompareOptions) -> None:
     """Compare two conditions; write differences.tsv, genes.tsv, report.html and run.json.
 
-    Whole series are exchanged between the conditions to tell a difference from chance, so each
-    needs at least two, and four to find anything. Of two folders that infer finished
-    only edges.tsv are set beside each other, without genes.tsv.
+    Whole series are permuted between the conditions to test a difference against chance, so each
+    condition needs at least two series, and four for any significant result. For two folders of
+    finished infer runs only edges.tsv are compared, without genes.tsv.
     """
     from grn_tvcs.comparison.finished import is_finished
 
@@ -157,15 +160,15 @@ def _tables(given: CompareOptions) -> None:
         with given.engine() as engine, Progress("targets") as progress:
             found = compare_conditions(
                 a, b, names=(name_a, name_b), regulators=regulators, scale=given.layout.scale,
-                fdr=given.false_discovery, permutations=given.exchanges, rng=given.seed,
+                fdr=given.fdr, permutations=given.permutations, rng=given.seed,
                 engine=engine, progress=progress,
             )  # fmt: skip
         names = (path.resolve().name for path in given.tables)
         words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
         write_files(found, out, command=command_line(words, parameters | {"seed": given.seed}))
-    say(found.describe())
-    say(found.describe_power())
-    say(f"open {given.out / 'report.html'}")
+    print_message(found.describe())
+    print_message(found.describe_power())
+    print_message(f"open {given.out / 'report.html'}")
 
 
 def _read(given: CompareOptions) -> dict[str, Expression]:
@@ -179,7 +182,7 @@ def _read(given: CompareOptions) -> dict[str, Expression]:
         return {name: layout.read([path]) for name, path in paths}
     assert given.condition_column is not None
     found = conditions_in(given.a, given.condition_column, given.wanted, layout)
-    return {name: layout.in_bins(layout.scaled(part)) for name, part in found.items()}
+    return {name: layout.average_in_bins(layout.scaled(part)) for name, part in found.items()}
 
 
 def _named(a: Path, b: Path) -> tuple[str, str]:
@@ -210,14 +213,14 @@ def _finished(given: CompareOptions) -> None:
         out.table("differences.tsv", header, rows)
         out.text("report.html", page)
     counts = {kind: sum(row[2] == kind for row in rows) for kind in KINDS[:-1]}
-    say(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
+    print_message(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
     for sentence in said:
-        say(sentence)
-    say(f"open {given.out / 'report.html'}")
+        print_message(sentence)
+    print_message(f"open {given.out / 'report.html'}")
 
 
 def _refuse_what_is_for_tables(given: CompareOptions) -> None:
-    """Refuse options that would not be heeded, and results in the place of a folder of two."""
+    """Refuse options that would have no effect, and an output folder that is an input."""
     plain = CompareOptions(a=given.a, out=given.out, layout=Layout())
     told, usual = (recorded(options, RECORDED) for options in (given, plain))
     for name, value in told.items():

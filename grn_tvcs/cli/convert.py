@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from grn_tvcs.cli.options import EdgesFile, GenesFile, file_of_genes
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 
 @guarded
@@ -44,6 +44,6 @@ def convert(
     network = read_network(edges, None if listed is None else read_genes(listed))
     write_whole(out, lambda path: write_network(network, path, to))
     named = " that EDGES names" if listed is None else ""
-    say(f"{len(network.genes)} genes{named} written to {out}")
+    print_message(f"{len(network.genes)} genes{named} written to {out}")
     if to in LEFT_OUT:
-        say(f"{to} has no place for {LEFT_OUT[to]}")
+        print_message(f"{to} has no place for {LEFT_OUT[to]}")

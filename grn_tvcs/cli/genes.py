@@ -13,11 +13,11 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import beside
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.expression.subset import FEWEST, most_variable, of_genes
+from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
 from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
-from tvcs_core.command.shell import say
-from tvcs_core.files.shown import listed
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined
 from tvcs_core.files.tables import read_names, read_table
 from tvcs_core.files.workbook import is_workbook
 
@@ -43,23 +43,23 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
     strangers = sorted(names - set(data.genes))
     n_known = len(names) - len(strangers)
     if n_known < least:
-        found = listed(strangers) if strangers else listed(given) or "an empty list"
+        found = joined(strangers) if strangers else joined(given) or "an empty list"
         what = f"at least {least} genes" if least > 1 else "genes"
         n_found = "none" if not n_known else str(n_known)
         raise DataError(
             f"must name {what} of the expression file, found {n_found}; here stands {found}; "
-            f"there {listed(data.genes)}",
+            f"there {joined(data.genes)}",
             path=path,
         )
     if twice := [name for name, n in Counter(given).items() if n > 1]:
-        say(f"warning: {path}: named more than once, which changes nothing: {listed(twice)}")
+        print_message(f"warning: {path}: named more than once, counted once: {joined(twice)}")
     return names
 
 
 def names_in(path: Path, genes: Sequence[str]) -> list[str]:
-    """Read a list of names; where no line is a gene, the column that is, in any case or version.
+    """Read a list of names; if no line is a gene, find the column of genes in any case or version.
 
-    So a table whose first row is a header, as lists of regulators often are, is a list too.
+    A table whose first row is a header, as lists of regulators often are, is a list too.
     """
     is_book = is_workbook(path)
     lines = [] if is_book else read_names(path)
@@ -79,7 +79,7 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
             where = "in one line" if len(columns[k]) > 1 else ""
         how = "".join(f", {part}" for part in (where, said) if part)
         n = f"{len(names)} of {len(columns[k])}"
-        say(f"warning: {path}: {n} names are genes{how}: {listed(names)}")
+        print_message(f"warning: {path}: {n} names are genes{how}: {joined(names)}")
         return names
     return lines or [name for column in columns for name in column]
 
@@ -120,14 +120,14 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
     names = frozenset(names_in(path, data.genes))
     missing = sorted(names - set(data.genes))
     if len(missing) == len(names):
-        found = listed(missing) or "an empty list"
+        found = joined(missing) or "an empty list"
         raise DataError(
             f"must name genes of the expression file, found none: here stands {found}; "
-            f"there {listed(data.genes)}",
+            f"there {joined(data.genes)}",
             path=path,
         )
     if same := same_but_for_case(missing, data.genes):
-        say(f"warning: {path}{same.replace('; ', ': ', 1)}")
+        print_message(f"warning: {path}{same.replace('; ', ': ', 1)}")
     return names
 
 
@@ -166,16 +166,16 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
         listed_there = read_gene_names(given.genes, data, FEWEST)
         names = listed_there & set(data.genes)
         if strangers := sorted(listed_there - names):
-            say(
+            print_message(
                 f"warning: {given.genes}: {len(strangers)} of {len(listed_there)} names are no "
-                f"genes of the expression file: {listed(strangers)}"
+                f"genes of the expression file: {joined(strangers)}"
             )
         data, steady = _left(data, steady, names)
         why.append(f"{len(names)} that {given.genes.name} names")
     if given.top_variable is not None:
         n, there_are = given.top_variable, len(data.genes)
         if n > there_are:
-            say(f"--top-variable {n}: there are {there_are} genes, and all are kept")
+            print_message(f"--top-variable {n}: there are {there_are} genes, and all are kept")
         kept = set(most_variable(data, n))
         more = (named & set(data.genes)) - kept
         data, steady = _left(data, steady, kept | more)
@@ -186,7 +186,7 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
     if not gone:
         return GenesUsed(data, steady, regulators, targets)
     said = f"{len(data.genes)} of {len(before.genes)} genes are used: {', '.join(why)}"
-    say(f"{said}; left out: {listed(gone)}{_experiments_said(given, gone)}")
+    print_message(f"{said}; left out: {joined(gone)}{_experiments_said(given, gone)}")
     data = replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}."))
     return GenesUsed(data, steady, regulators, targets)
 
@@ -198,8 +198,8 @@ def _left(
     if len(names) == len(data.genes):
         return data, steady
     if steady is not None:
-        steady = replace(steady, levels=beside(data, steady.levels)).among(frozenset(names))
-    return of_genes(data, names), steady
+        steady = replace(steady, levels=beside(data, steady.levels)).restrict_to(frozenset(names))
+    return subset_genes(data, names), steady
 
 
 def _experiments_said(given: InferOptions, gone: list[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grn_tvcs.cli.options import EDGES, InferOptions
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import Place, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -22,7 +22,7 @@ def infer(given: InferOptions) -> None:
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
     from grn_tvcs.cli.results import Inference
     from grn_tvcs.methods import options_of
-    from grn_tvcs.methods.at_rest import unknowable
+    from grn_tvcs.methods.steady_samples import unknowable
     from grn_tvcs.stability.stability import why_no_stability
 
     work, reference = read_inputs(given)
@@ -30,40 +30,44 @@ def infer(given: InferOptions) -> None:
     out, data = given.out, work.data
     parameters, inputs = given.recorded(), given.inputs()
     if given.resume and is_done(given, parameters, inputs):
-        say(f"nothing is left to do: {out} holds the results of this run")
+        print_message(f"nothing is left to do: {out} holds the results of this run")
         return
     is_resumed = goes_on(given)
     place = Place(out, given.force or is_resumed)
     with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
         if not is_resumed:
-            shutil.rmtree(given.finished, ignore_errors=True)
+            shutil.rmtree(given.checkpoints, ignore_errors=True)
         files = " ".join(map(str, given.expression))
-        say(f"{files}: {_about(data, given.method)}; method {given.method}, seed {given.seed}")
+        print_message(
+            f"{files}: {_about(data, given.method)}; method {given.method}, seed {given.seed}"
+        )
         not_known = unknowable(data, given.method)
         if not_known is not None:
-            say(not_known)
+            print_message(not_known)
         if "resamples" in options_of(given.method):  # what halves the series
-            say(work.expected())
+            print_message(work.expected())
             why = why_no_stability(data) if data.series else None
             if why is not None:
-                say(f"no edge gets a stability: {why}")
+                print_message(f"no edge gets a stability: {why}")
         else:
             work.refuse_what_cannot_fit()
         with work.engine:
             network, rules, count = work.run()
         if count is not None:
-            say(count.describe())
+            print_message(count.describe())
         if network.verdict is not None:
-            say(network.verdict.said())
+            print_message(network.verdict.said())
         for note in network.notes:
-            say(note)
+            print_message(note)
         if why := rules.why_so_many():
-            say(f"{why} --max-edges N selects N.")
+            print_message(f"{why} --max-edges N selects N.")
         Inference(network, data, rules, given, reference, count, work.steady).write(written)
-    shutil.rmtree(given.finished, ignore_errors=True)
+    shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = int(network.out_degrees.sum()), network.n_scored
-    say(f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}")
+    print_message(
+        f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}"
+    )
 
 
 def _about(data: Expression, method: str) -> str:

@@ -14,15 +14,15 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.expression.subset import FEWEST
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
-from grn_tvcs.methods.at_rest import refuse_unsuited
+from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined
 from tvcs_core.files.record import run_record
-from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import read_table, read_text
 
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
@@ -44,7 +44,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     if given.prior is not None:
         refuse_without_prior(given.method)
     samples = layout.read_samples(given.expression)
-    data = layout.in_bins(samples)
+    data = layout.average_in_bins(samples)
     bins = layout.bins or (None if data is samples else "auto")
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
@@ -52,7 +52,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
-            "rest; given as EXPRESSION they are samples at rest too"
+            "rest; given as EXPRESSION they are steady-state samples too"
         )
     used = genes_used(given, data, steady)
     rules = replace(rules, regulators=used.regulators, targets=used.targets)
@@ -80,25 +80,25 @@ def _refuse_wrong_words(given: InferOptions) -> None:
 
 
 def goes_on(given: InferOptions) -> bool:
-    """Whether there is finished work of an interrupted run to go on with.
+    """Whether there are checkpoints of an interrupted run to resume.
 
     Raises
     ------
     ValueError, DataError
-        If there is, and the command says neither ``--resume`` nor ``--force``; or if it is of
-        another method, whose work the end of this run would remove. Whether it is of these data,
-        options and seed is known to who goes on with it, and refused there.
+        If there are, without ``--resume`` or ``--force``; or if they are of another method, since
+        the end of this run would remove them. The code that resumes checks the data, options and
+        seed of the checkpoints.
     """
-    is_there = given.finished.is_dir()
+    is_there = given.checkpoints.is_dir()
     methods = set()
     if is_there:
-        methods = {path.name for path in given.finished.iterdir() if path.is_dir()}
+        methods = {path.name for path in given.checkpoints.iterdir() if path.is_dir()}
     anew = given.force and not given.resume
     if (others := sorted(methods - {given.method})) and not anew:
         raise DataError(
-            f"is of a run with method {listed(others)} (now {given.method}); give --force "
+            f"is of a run with method {joined(others)} (now {given.method}); give --force "
             f"{'in place of --resume ' if given.resume else ''}to begin anew",
-            path=given.finished,
+            path=given.checkpoints,
         )
     if is_there and not (given.resume or given.force):
         raise ValueError(
@@ -111,7 +111,7 @@ def goes_on(given: InferOptions) -> bool:
 def is_done(given: InferOptions, parameters: dict[str, Any], inputs: list[Path]) -> bool:
     """Whether the folder holds the results of just this run, so that nothing is left to do."""
     path = given.out / "run.json"
-    if not path.is_file() or given.finished.is_dir():
+    if not path.is_file() or given.checkpoints.is_dir():
         return False
     try:
         before = json.loads(read_text(path))
@@ -213,5 +213,5 @@ def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
         return None
     found = reference_in(path, sorted(data.genes))
     for message in found.said():
-        say(f"warning: {path}: {message}")
+        print_message(f"warning: {path}: {message}")
     return found

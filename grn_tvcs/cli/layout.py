@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grn_tvcs.expression.options import Options
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -25,8 +25,8 @@ ExpressionFiles = Annotated[
     typer.Argument(
         metavar="EXPRESSION",
         help="TSV or CSV, plain or .gz, or .xlsx: one row per sample, one column per gene, a "
-        "column Time, empty where a sample is at rest (without the column all are); or AnnData's "
-        ".h5ad, or GEO's series matrix. "
+        "column Time, empty where a sample is in steady state (without the column all are); or "
+        "AnnData's .h5ad, or GEO's series matrix. "
         "Several files of the same genes are taken together. "
         "Columns series, condition, replicate name the series; without them a blank line or a "
         "time that falls back starts a new one. A column perturbed holds 0 or 1.",
@@ -48,17 +48,17 @@ class Layout(Options):
         str | None,
         typer.Option(
             metavar="levels|log|counts",
-            help="What the values are: levels, logarithms already (log) or counts. Default: a "
-            "guess, which is said.",
+            help="Scale of the values: levels (linear), log (already logarithms) or counts. "
+            "Default: detected from the values and reported.",
         ),
     ] = None
     bins: Annotated[
         str | None,
         typer.Option(
             metavar="auto|N|off",
-            help="Average cells in bins of equal numbers along time, so many in each series. "
-            "Default: auto, the square root of the cells (10 to 50) where a series has more than "
-            "100 points at uneven times.",
+            help="Average cells in bins of equal size along time, N in each series. Default: "
+            "auto, the square root of the number of cells (10 to 50) if a series has more "
+            "than 100 points at uneven times.",
         ),
     ] = None
 
@@ -70,7 +70,7 @@ class Layout(Options):
     def read(self, paths: list[Path]) -> Expression:
         """Read the files, with the given scale and perturbation, and average cells in bins."""
         self.wanted_bins()
-        return self.in_bins(self.read_samples(paths))
+        return self.average_in_bins(self.read_samples(paths))
 
     def read_samples(self, paths: list[Path]) -> Expression:
         """Read the files, with the given scale and perturbation."""
@@ -95,16 +95,16 @@ class Layout(Options):
             raise ValueError("give a column perturbed or --perturbed-until, not both")
         return data.with_perturbation_until(self.perturbed_until)
 
-    def in_bins(self, data: Expression) -> Expression:
+    def average_in_bins(self, data: Expression) -> Expression:
         """Average cells in bins by the options; the same expression without them."""
-        from grn_tvcs.expression.bins import OFF, in_bins
+        from grn_tvcs.expression.bins import OFF, average_in_bins
 
         wanted = self.wanted_bins()
         if wanted == OFF:
             return data
-        averaged = in_bins(data, wanted)
+        averaged = average_in_bins(data, wanted)
         if averaged is not data:
-            say(averaged.notes[-1])
+            print_message(averaged.notes[-1])
         return averaged
 
     def wanted_bins(self) -> int | str:

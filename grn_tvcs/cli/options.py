@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 OFF = "off"
-FINISHED = ".resume"
+CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
     "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype",
@@ -47,7 +47,7 @@ RegulatorFile = Annotated[
 Pairs = Annotated[
     str,
     typer.Option(
-        help="Pairs that are judged: all ordered pairs of genes, or only the linked ones, both "
+        help="Pairs to score: all ordered pairs of genes, or only the linked ones, both "
         "orders of two genes with an edge in the reference."
     ),
 ]
@@ -58,8 +58,8 @@ GenesFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="All genes, one per line. Default: those of run.json beside EDGES, or without one "
-        "those that are named.",
+        help="All genes, one per line. Default: those of run.json beside EDGES; without it, "
+        "those named in the files.",
     ),
 ]
 
@@ -71,10 +71,10 @@ class InferOptions:
     expression: ExpressionFiles
     out: OutFolder
     max_in_degree: Annotated[
-        int | None, typer.Option(help="Most regulators of a gene. Default: no cap.")
+        int | None, typer.Option(help="Maximum number of regulators of a gene. Default: no cap.")
     ] = None
     max_out_degree: Annotated[
-        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
+        int | None, typer.Option(help="Maximum number of targets of a regulator. Default: no cap.")
     ] = None
     out_degrees: Annotated[
         Path | None, file_option("A cap for each regulator: lines of name, tab, cap.")
@@ -83,18 +83,17 @@ class InferOptions:
         str | None,
         typer.Option(
             metavar="INTEGER|auto",
-            help="Most edges in all; auto chooses the number by the confidence of the edges where "
-            "the method gives one, else by series that are held out. "
-            "Default: as many as the confidence supports; where there is none, one for every four "
-            "genes.",
+            help="Maximum number of edges; auto chooses it by the confidence of the edges if the "
+            "method gives one, else by held-out series. Default: as many as the confidence "
+            "supports; without a confidence, one for every four genes.",
         ),
     ] = None
     regulators: RegulatorFile = None
     targets: Annotated[
-        Path | None, file_option("Genes whose regulators are sought, one per line. Default: all.")
+        Path | None, file_option("Genes whose regulators are inferred, one per line. Default: all.")
     ] = None
     genes: Annotated[
-        Path | None, file_option("Genes to use, one per line; all others are left out first.")
+        Path | None, file_option("Genes to use, one per line; all others are removed first.")
     ] = None
     top_variable: Annotated[
         int | None,
@@ -110,39 +109,43 @@ class InferOptions:
     knockdowns: Annotated[
         Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
     ] = None
-    wildtype: Annotated[Path | None, file_option("Wild type at rest: one column per gene.")] = None
+    wildtype: Annotated[
+        Path | None, file_option("Wild type in steady state: one column per gene.")
+    ] = None
     prior: Annotated[
         Path | None,
         file_option(
-            "Edges believed beforehand, of motifs, ChIP or the literature: regulator, target, and "
-            "perhaps weight (above 0, at most 1) and sign. They count as far as the data bear "
-            "them out."
+            "Prior edges, for example from motifs, ChIP or the literature: regulator, "
+            "target, and optionally weight (above 0, at most 1) and sign. Their weight is "
+            "estimated from the data."
         ),
     ] = None
     method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = DEFAULT
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--option", metavar="NAME=VALUE", help="Option of the method; may be given often."
+            "--option", metavar="NAME=VALUE", help="Option of the method; may be repeated."
         ),
     ] = None
     calibrate: Annotated[
         str | None,
         typer.Option(
             metavar="N|off",
-            help="Networks that are simulated with the design of these data, to say how likely "
-            "each edge is true; kept for the next run. Default: 12, for methods that say so.",
+            help="Number of networks simulated with this design to calibrate edge probabilities; "
+            "results are cached for later runs. Default: 12, for methods with "
+            "probabilities.",
         ),
     ] = None
     reference: Annotated[
-        Path | None, file_option("True edges: the network is scored, in scores.tsv and the report.")
+        Path | None, file_option("True edges, to score the network in scores.tsv and the report.")
     ] = None
     pairs: Pairs = "all"
     top: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Write the N surest edges to edges.tsv, and every selected one. Default: all.",
+            help="Write only the N most confident edges to edges.tsv, and every selected one. "
+            "Default: all.",
         ),
     ] = None
     compress: Annotated[
@@ -158,7 +161,7 @@ class InferOptions:
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="A Dask cluster that is there, instead of threads: tcp://HOST:PORT, "
+            help="Address of a running Dask cluster, instead of threads: tcp://HOST:PORT, "
             "tls://HOST:PORT or a scheduler file; the result is the same.",
         ),
     ] = None
@@ -170,23 +173,24 @@ class InferOptions:
         bool,
         typer.Option(
             "--trust-network",
-            help="Use plain tcp:// to another host, where anybody on the way can run programs.",
+            help="Use plain tcp:// to another host, although others on the network could then "
+            "run programs there.",
         ),
     ] = False
     force: Force = False
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an interrupted run stopped, if one did.")
+        bool, typer.Option("--resume", help="Continue an interrupted run, if there is one.")
     ] = False
 
     @property
-    def finished(self) -> Path:
-        """The folder of the finished parts of an interrupted run, of any method."""
-        return self.out / FINISHED
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints of an interrupted run, of any method."""
+        return self.out / CHECKPOINTS
 
     @property
-    def kept(self) -> Path:
-        """The part of it that is of this method."""
-        return self.finished / self.method
+    def checkpoint_dir(self) -> Path:
+        """The folder of the checkpoints of this method."""
+        return self.checkpoints / self.method
 
     @property
     def edges_file(self) -> str:

@@ -16,7 +16,7 @@ SECONDS_PER_SAMPLE_AND_PAIR = 3e-11
 SECONDS_PER_PAIR_KEPT = 4e-8  # in a unit of halves: written to the disk, for --resume
 SECONDS_PER_PAIR_AFTER = 3e-7  # adding up, rounding, the caps
 SECONDS_PER_LINE = 2.5e-6  # of edges.tsv
-BYTES_AT_REST = 0.24e9
+BYTES_BASE = 0.24e9
 BYTES_PER_PAIR = 120.0
 BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
 BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series
@@ -36,13 +36,13 @@ class Work(NamedTuple):
     Attributes
     ----------
     genes, regulators, targets, samples
-        Of the table, who may regulate, whose regulators are sought; time points of all series.
+        Numbers of genes, candidate regulators, targets, and time points of all series.
     halves
-        That are solved, those of folds too.
+        Number of halves to solve, with those of folds.
     lines
-        Of ``edges.tsv``.
+        Number of lines of ``edges.tsv``.
     threads
-        That halves are solved in.
+        Number of threads that solve halves.
     """
 
     genes: int
@@ -99,15 +99,15 @@ def estimate(work: Work) -> Cost:
         + SECONDS_PER_LINE * work.lines
     )
     per_pair = BYTES_PER_PAIR + BYTES_PER_PAIR_AT_WORK * work.threads
-    return Cost(seconds, BYTES_AT_REST + per_pair * pairs)
+    return Cost(seconds, BYTES_BASE + per_pair * pairs)
 
 
 def memory_of_ranking(regulators: int, targets: int) -> Cost:
     """Estimate the memory of a method that ranks pairs and does not halve the series.
 
-    Forests and what else it keeps at work come on top; how long it takes is not said.
+    Forests and other working memory come on top; the time is not estimated.
     """
-    return Cost(0.0, BYTES_AT_REST + BYTES_PER_PAIR_RANKED * regulators * targets)
+    return Cost(0.0, BYTES_BASE + BYTES_PER_PAIR_RANKED * regulators * targets)
 
 
 def estimate_of_parts(work: Work, trees: int) -> Cost:
@@ -132,10 +132,10 @@ def estimate_of_parts(work: Work, trees: int) -> Cost:
 def seconds_of_design(
     work: Work, trees: int, networks: int, tables: int, *, all_told: bool
 ) -> float:
-    """Estimate the simulation of so many networks and of tables without any edge.
+    """Estimate the time to simulate so many networks and the tables without any edge.
 
-    `work` is that of one network, and says how many units are done at a time; `all_told` whether
-    all tables have their evidence computed, as those of very few samples have.
+    `work` is that of one network, with the number of units done at a time. `all_told` is whether
+    the evidence of all tables is computed, as for very few samples.
     """
     one = work._replace(threads=1)
     each = estimate_of_parts(one, trees).seconds - SECONDS_TO_START

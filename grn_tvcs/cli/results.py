@@ -10,7 +10,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
@@ -94,7 +94,7 @@ class Inference:
         true, network = self.reference.network, self.network
         found = [score(network, true, pairs=self.given.pairs, cut=cut) for cut in ("caps", "top-n")]
         if network.pairs.own is not None:
-            found.append(score(network.by_own_cut(), true, pairs=self.given.pairs, cut="own"))
+            found.append(score(network.select_by_method(), true, pairs=self.given.pairs, cut="own"))
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
@@ -105,11 +105,11 @@ class Inference:
             "selected": int(self.network.out_degrees.sum()),
             "constant_genes": list(self.data.constant_genes),
         }
-        if self.data.n_at_rest:
+        if self.data.n_steady:
             n_series = len(self.data.pieces())
             facts["samples"] = {
                 "in_series": len(self.data.times), "series": n_series,
-                "at_rest": self.data.n_at_rest,
+                "steady": self.data.n_steady,
             }  # fmt: skip
             facts["not_known"] = unknowable(self.data, self.given.method)
         if self.network.notes:

@@ -1,4 +1,4 @@
-"""The command `grn-tvcs score`: a network beside a reference."""
+"""The command `grn-tvcs score`: agreement of a network with a reference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
 from tvcs_core.command.results import print_json
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
@@ -49,7 +49,7 @@ def score(
     names = _named(edges, reference) if listed is None else read_genes(listed)
     network = read_network(edges, names)
     if cut == "own":
-        network = network.by_own_cut()
+        network = network.select_by_method()
     found = score_network(network, read_reference(reference, names), pairs=pairs, cut=cut)
     if as_json:
         print_json(_by_name(found))
@@ -58,13 +58,13 @@ def score(
 
 
 def _named(edges: Path, reference: Path) -> list[str]:
-    """All genes that either file names; says so, for pairs of others would count too."""
+    """Return all genes of either file, and print their number, because all their pairs count."""
     from grn_tvcs.network.edge_files import names_in_edges, names_in_reference
 
     names = sorted({*names_in_edges(edges), *names_in_reference(reference)})
-    say(
-        f"warning: no list of genes: the pairs of the {len(names)} genes that EDGES and REFERENCE "
-        "name count; give --genes FILE if more were measured"
+    print_message(
+        f"warning: no list of genes, so all pairs of the {len(names)} genes in EDGES and REFERENCE "
+        "count; give --genes FILE if more were measured"
     )
     return names
 
@@ -75,7 +75,7 @@ def _as_table(scores: Scores) -> str:
     lines = [f"{label:<6}{getattr(scores, name):>8.4f}" for name, label in NAMES.items()]
     lines += [
         "",
-        f"cut {scores.cut}: {scores.n_selected} edges, of them true {scores.n_found}; "
+        f"cut {scores.cut}: {scores.n_selected} edges, {scores.n_found} of them true; "
         f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
         f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
     ]

@@ -1,4 +1,4 @@
-"""The command `grn-tvcs simulate`: a network that is known, and experiments on it."""
+"""The command `grn-tvcs simulate`: a known network, and experiments on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 # The options for a network that is grown, with what `simulate` calls them.
 GROWN = {
@@ -35,27 +35,30 @@ class SimulateOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Edges: regulator, target and perhaps a sign + - or ?. Default: grow a network.",
+            help="Edges: regulator, target and optionally a sign + - or ?. Default: grow a "
+            "network.",
         ),
     ] = None
-    edges: Annotated[int | None, typer.Option(help="Edges. Default: 1.6 per gene.")] = None
+    edges: Annotated[int | None, typer.Option(help="Number of edges. Default: 1.6 per gene.")] = (
+        None
+    )
     max_in_degree: Annotated[
-        int | None, typer.Option(help="Most regulators of a gene. Default: 6.")
+        int | None, typer.Option(help="Maximum number of regulators of a gene. Default: 6.")
     ] = None
     max_out_degree: Annotated[
-        int | None, typer.Option(help="Most targets of a regulator. Default: no cap.")
+        int | None, typer.Option(help="Maximum number of targets of a regulator. Default: no cap.")
     ] = None
     regulators: Annotated[
-        int | None, typer.Option(help="Least number of genes that regulate others.")
+        int | None, typer.Option(help="Minimum number of genes that regulate others.")
     ] = None
     noise: Annotated[
-        str, typer.Option(help="Of the measurement: normal, lognormal, microarray or none.")
+        str, typer.Option(help="Measurement noise: normal, lognormal, microarray or none.")
     ] = "normal"
     noise_level: Annotated[
         float | None,
         typer.Option(
-            help="Deviation, for lognormal of the logarithm to base 10; for microarray a factor. "
-            "Default: 0.1, for microarray 1."
+            help="Standard deviation of the noise; of the logarithm to base 10 for lognormal, a "
+            "factor for microarray. Default: 0.1, for microarray 1."
         ),
     ] = None
     sde: Annotated[
@@ -113,7 +116,7 @@ def simulate(given: SimulateOptions) -> None:
         write_simulation(made, out.folder)
         out.record |= {"levels_divided_by": made.scale, "genes": list(made.network.genes)}
     degrees = made.network.out_degrees
-    say(
+    print_message(
         f"{len(made.network.genes)} genes, {int(degrees.sum())} edges of "
         f"{int((degrees > 0).sum())} regulators; written to {given.out}"
     )

@@ -81,9 +81,9 @@ class Inference:
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
     def refuse_what_cannot_fit(self) -> None:
-        """The same for a method that does not halve the series: refuse it, without a word on time.
+        """Refuse a method that does not halve the series if it cannot fit in memory.
 
-        The least that any of them takes: ``"tvcs-plain"`` and forests hold more at work.
+        The estimate is the minimum of these methods: ``"tvcs-plain"`` and forests need more.
 
         Raises
         ------
@@ -140,9 +140,9 @@ class Inference:
     def run(self) -> tuple[Network, Rules, EdgeCount | None]:
         """Infer the network; print the caps of its selected edges, and the reason for their number.
 
-        Series that are held out to choose the number of edges share the queue of the network: what
-        they tell is not needed before edges are selected. Where none are, the number is that of
-        `Rules.with_number`.
+        Series that are held out to choose the number of edges share the queue of the network,
+        because their result is needed only when edges are selected. Without them, the number is
+        that of `Rules.with_number`.
         """
         count = None
         with Progress("parts of the work") as progress:
@@ -155,7 +155,7 @@ class Inference:
                     self.engine,
                     choice.job,
                     choice.take,
-                    checkpoint_dir=self.given.kept,
+                    checkpoint_dir=self.given.checkpoint_dir,
                     progress=of_folds,
                 )
                 network = self._infer(both, of_network)
@@ -163,15 +163,15 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return network.within(rules), rules, count
-        assert network.origin is not None  # `infer` made it
-        return network, network.origin.rules, None
+            return network.select_under_caps(rules), rules, count
+        assert network.provenance is not None  # `infer` made it
+        return network, network.provenance.rules, None
 
     def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given = self.given
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,
-            keep=given.kept, **self._asked(),
+            checkpoint_dir=given.checkpoint_dir, **self._asked(),
         )  # fmt: skip
 
     def _sizes(self) -> tuple[int, int]:
@@ -181,7 +181,7 @@ class Inference:
         return fold_count(self.data) * each, halves
 
     def _asked(self) -> dict[str, Any]:
-        """What is asked, whoever works."""
+        """Return the options of the inference that do not depend on the engine."""
         rules = self.rules
         return {
             "max_in_degree": rules.max_in_degree,

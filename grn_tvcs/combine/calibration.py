@@ -117,7 +117,7 @@ def load_or_calibrate(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Calibration:
     """Calibrate for a design, or load its cached calibration.
 
@@ -138,7 +138,7 @@ def load_or_calibrate(
         Threads, or the engine, that simulate the networks; the result is the same.
     progress
         Called with the number of finished networks and the total.
-    keep
+    checkpoint_dir
         Checkpoint folder for finished networks.
     """
     name, folder = _name(design, n_networks, resamples), _folder(stamp)
@@ -157,7 +157,7 @@ def load_or_calibrate(
         threads=threads,
         engine=engine,
         progress=progress,
-        keep=keep,
+        checkpoint_dir=checkpoint_dir,
         stamp=stamp,
     )
     if folder is not None:
@@ -193,29 +193,36 @@ def calibrate_design(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
     stamp: str = "",
 ) -> Calibration:
-    """Calibrate for a design without reading the cache; `stamp` labels checkpoints in `keep`."""
+    """Calibrate for a design without reading the cache; `stamp` labels the checkpoints."""
     engine = Threads(max(1, threads)) if engine is None else engine
     facts = {"model": stamp, "design": design.key, "options": str(resamples)}
     networks = Job("networks", _network, (combiner, design, resamples), n_networks, facts)
-    logits, truths, rows = zip(*_all_results(networks, engine, keep, progress), strict=True)
+    logits, truths, rows = zip(
+        *_all_results(networks, engine, checkpoint_dir, progress), strict=True
+    )
     # The domain check was fitted with at most this number of tables of the design.
     found = Calibration(*fit_platt_scaling(logits, truths), np.array(rows[:N_NETWORKS]))
     if has_directions(design):
-        found = replace(found, shared=shared_limit(design, engine, keep))
+        found = replace(found, shared=shared_limit(design, engine, checkpoint_dir))
     if null_model is None:
         return found
     return replace(
-        found, limit=null_limit(combiner, design, null_model, found, resamples, engine, keep, stamp)
+        found,
+        limit=null_limit(
+            combiner, design, null_model, found, resamples, engine, checkpoint_dir, stamp
+        ),
     )
 
 
-def shared_limit(design: Design, engine: Engine, keep: Path | None = None) -> float:
+def shared_limit(design: Design, engine: Engine, checkpoint_dir: Path | None = None) -> float:
     """Return the upper limit of the shared direction of series in networks of a design."""
     directions = Job("directions", _direction, design, N_DIRECTION_NETWORKS, {"design": design.key})
-    return upper_limit(np.array([float(one) for (one,) in _all_results(directions, engine, keep)]))
+    return upper_limit(
+        np.array([float(one) for (one,) in _all_results(directions, engine, checkpoint_dir)])
+    )
 
 
 def _direction(design: Design, k: int) -> tuple[Array]:
@@ -229,7 +236,7 @@ def null_limit(
     found: Calibration,
     resamples: int,
     engine: Engine,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
     stamp: str = "",
 ) -> float:
     """Return the largest calibrated log-odds of a pair in simulated tables without edges."""
@@ -239,18 +246,18 @@ def null_limit(
         "networks": f"{found.offset!r} {found.slope!r}",
     }  # fmt: skip
     tables = Job("tables", _largest_without_edges, state, N_NULL_TABLES, facts)
-    return max(float(top) for (top,) in _all_results(tables, engine, keep))
+    return max(float(top) for (top,) in _all_results(tables, engine, checkpoint_dir))
 
 
 def _all_results(
     job: Job,
     engine: Engine,
-    keep: Path | None,
+    checkpoint_dir: Path | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Any]:
     """Return the results of all units of a job, in their order."""
     found: list[Any] = [None] * job.size
-    with closing(results([job], engine, checkpoint_dir=keep, progress=progress)) as units:
+    with closing(results([job], engine, checkpoint_dir=checkpoint_dir, progress=progress)) as units:
         for _, k, unit in units:
             found[k] = unit
     return found

@@ -16,7 +16,7 @@ from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 FORMAT = 6  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
@@ -131,7 +131,7 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
         raise DataError(f"must be a model of evidence (.npz): {error}", path=path) from None
     known = arrays.pop("format", np.array(0)).tolist()
     if known != FORMAT:
-        raise DataError(f"must be a model of format {FORMAT}, found {shown(known)}", path=path)
+        raise DataError(f"must be a model of format {FORMAT}, found {quoted(known)}", path=path)
     stamp = str(arrays.pop("digest", ""))
     if stamp != digest(arrays):
         raise DataError("was changed after it was written: the hash does not match", path=path)

@@ -68,7 +68,7 @@ def simulated_shared_direction(design: Design, k: int) -> float:
     """
     kinds = tuple(KINDS)
     design = replace(
-        design, is_perturbation_known=False, knocked_out=0.0, knocked_down=0.0, n_at_rest=0
+        design, is_perturbation_known=False, knocked_out=0.0, knocked_down=0.0, n_steady=0
     )
     rng = stream(SEED, "directions of a design", design.key, str(k))
     return shared_direction(draw_example(design, kinds[k % len(kinds)], rng).expression)

@@ -106,7 +106,7 @@ def covariates(design: Design) -> Array:
             np.log1p(n_series),
             np.log(design.n_points) if n_series else 0.0,
             float(n_series == 0),
-            np.log1p(design.n_at_rest),
+            np.log1p(design.n_steady),
             float(design.is_perturbation_known),
             design.knocked_out,
             design.knocked_down,

@@ -89,7 +89,7 @@ def compute_evidence(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> EvidenceScores:
     """Compute all sources of evidence that the samples allow.
 
@@ -102,7 +102,7 @@ def compute_evidence(
     resamples
         Halves of the series for the lagged regression; fewer for large networks (`n_halves`), and
         half as many for the short memory.
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`.
     """
     genes = expression.genes
@@ -115,19 +115,26 @@ def compute_evidence(
     stability = None
     engine = Threads(threads) if engine is None else engine
     if expression.series:
-        lagged = _of_series(expression, rules, rng, resamples, engine, work, keep)
+        lagged = _of_series(expression, rules, rng, resamples, engine, work, checkpoint_dir)
         for name, part in lagged.items():
             scores[name] = part.scores
             signed[name] = part.scores * np.sign(part.weights)
             facts[f"{name} gain"] = top_mean(part.gains, len(genes))
         stability = lagged[LAGGED].stability
-        scores[RATES] = _of_rates(expression, candidates, rng, engine, work, keep)
+        scores[RATES] = _of_rates(expression, candidates, rng, engine, work, checkpoint_dir)
         signed[CHANGE] = lagged_correlation(expression, "change", rows=inputs)
         signed[NEXT] = lagged_correlation(expression, "level", rows=inputs)
     logs = all_log_levels(expression, steady)
     forest = partial(importances, trees=n_trees(len(genes)))
     scores[LEVELS] = level_trees(
-        logs, genes, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, LEVELS)
+        logs,
+        genes,
+        candidates,
+        rng,
+        forest,
+        work.next(),
+        engine=engine,
+        checkpoint_dir=_in(checkpoint_dir, LEVELS),
     )
     rho = RankCorrelations(all_levels(expression, steady))
     scores[CLR] = clr_scores(rho, inputs)
@@ -163,7 +170,7 @@ def _of_series(
     resamples: int,
     engine: Engine,
     work: _Stages,
-    keep: Path | None,
+    checkpoint_dir: Path | None,
 ) -> dict[str, LaggedRegression]:
     """Return the lagged regression with the usual and with the short memory."""
     plans = {
@@ -173,7 +180,7 @@ def _of_series(
     return {
         name: lagged_regression(
             expression, rules, rng, plan, engine=engine, progress=work.next(),
-            keep=_in(keep, name),
+            checkpoint_dir=_in(checkpoint_dir, name),
         )
         for name, plan in plans.items()
     }  # fmt: skip
@@ -185,7 +192,7 @@ def _of_rates(
     rng: np.random.Generator,
     engine: Engine,
     work: _Stages,
-    keep: Path | None,
+    checkpoint_dir: Path | None,
 ) -> Array:
     """Return the importances of trees for rates, as fractions of the variance of each response.
 
@@ -196,24 +203,30 @@ def _of_rates(
         expression = _in_unit_of_largest(expression)
     forest = partial(importances, trees=n_trees(len(expression.genes)))
     found, variance = rate_trees(
-        expression, candidates, rng, forest, work.next(), engine=engine, keep=_in(keep, RATES)
+        expression,
+        candidates,
+        rng,
+        forest,
+        work.next(),
+        engine=engine,
+        checkpoint_dir=_in(checkpoint_dir, RATES),
     )
     return found / np.where(variance > 0, variance, 1.0)
 
 
-def _in(keep: Path | None, name: str) -> Path | None:
+def _in(checkpoint_dir: Path | None, name: str) -> Path | None:
     """Return the checkpoint folder of one source."""
-    return None if keep is None else keep / name
+    return None if checkpoint_dir is None else checkpoint_dir / name
 
 
 def _in_unit_of_largest(expression: Expression) -> Expression:
     """Divide the levels of every gene by its largest level; genes that are all zero stay."""
     largest = expression.levels.max(axis=0)
-    unit, rest = np.where(largest > 0, largest, 1.0), expression.at_rest
+    unit, rest = np.where(largest > 0, largest, 1.0), expression.steady_values
     return replace(
         expression,
         values=expression.values / unit,
-        at_rest=None if rest is None else rest / unit,
+        steady_values=None if rest is None else rest / unit,
     )
 
 
@@ -273,7 +286,7 @@ def _facts(
         "series": n_series,
         "steps": steps,
         "samples": n_samples,
-        "at rest": expression.n_at_rest,
+        "steady state": expression.n_steady,
         "column": float(expression.perturbed is not None),
         "knocked out": float(changed),
         "median r": median,

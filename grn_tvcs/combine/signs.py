@@ -61,7 +61,7 @@ def supported_signs(
         moved = _of_changed(expression, steady, pairs.regulators, pairs.targets)
         signs = np.where(moved != 0, moved, signs)
     if prior is not None:
-        listed = prior.among(pairs.regulators, pairs.targets).signs
+        listed = prior.restrict_to(pairs.regulators, pairs.targets).signs
         signs = np.where(signs == 0, listed, np.where(signs * listed < 0, 0, signs))
     return signs.astype(np.int8)
 

@@ -25,9 +25,9 @@ from grn_tvcs.comparison.permutations import (
     series_needed,
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
-from grn_tvcs.expression.expression import Expression, require_expression
+from grn_tvcs.expression.expression import Expression, check_expression
 from grn_tvcs.network.rules import Rules, gene_set
-from tvcs_core.arguments import names_of, require_number
+from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread
 from tvcs_core.lazy import load
 from tvcs_core.streams import stream
@@ -35,7 +35,7 @@ from tvcs_core.streams import stream
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_FDR = 0.2  # expected fraction of false edges among claimed edges
+DEFAULT_FDR = 0.2  # expected fraction of false edges among significant edges
 INTERVAL = 0.95  # confidence level of intervals
 MAX_EDGES = 100_000  # edges listed; with 1,000 genes nearly all pairs carry no information
 
@@ -59,7 +59,7 @@ class Comparison:
     global_p_value
         p value of all genes together.
     fdr
-        False discovery rate of `claimed`.
+        False discovery rate of `significant`.
     differences
         Statistics of every pair, [regulator, target].
     probability
@@ -127,7 +127,7 @@ class Comparison:
         return tuple(edges)
 
     @property
-    def claimed(self) -> tuple[Difference, ...]:
+    def significant(self) -> tuple[Difference, ...]:
         """The edges with an expected fraction of at most `fdr` false ones."""
         kept = [edge.rank for edge in self.edges if edge.false_discovery <= self.fdr]
         return self.edges[: max(kept, default=0)]
@@ -165,8 +165,8 @@ class Comparison:
                 f"No significant difference between {series} ({test}). This does not prove that "
                 "there is none."
             )
-        n = len(self.claimed)
-        kinds = [f"{sum(e.kind == kind for e in self.claimed)} {kind}" for kind in KINDS]
+        n = len(self.significant)
+        kinds = [f"{sum(e.kind == kind for e in self.significant)} {kind}" for kind in KINDS]
         if not n:
             return (
                 f"The conditions differ ({series}; {test}), but no edge reaches a false discovery "
@@ -175,7 +175,7 @@ class Comparison:
         edges = "1 edge differs" if n == 1 else f"{n} edges differ"
         return (
             f"{edges}: {', '.join(kinds)}, at a false discovery rate of "
-            f"{self.claimed[-1].false_discovery:.2g} ({series}; {test})."
+            f"{self.significant[-1].false_discovery:.2g} ({series}; {test})."
         )
 
     def describe_power(self) -> str:
@@ -192,18 +192,18 @@ class Comparison:
             "regulator",
             "target",
             "kind",
-            "claimed",
+            "significant",
             "probability",
             "false_discovery",
             "p",
         ]
         for name in (f"strength_{a}", f"strength_{b}", "difference"):
             header += [name, f"{name}_low", f"{name}_high"]
-        n_claimed = len(self.claimed)
+        n_significant = len(self.significant)
         rows = []
         for edge in self.edges[:top]:
             row: list[Any] = [edge.rank, edge.regulator, edge.target, edge.kind]
-            row += [int(edge.rank <= n_claimed)]
+            row += [int(edge.rank <= n_significant)]
             row += [f"{x:.6g}" for x in (edge.probability, edge.false_discovery, edge.p)]
             middles = edge.strength_a, edge.strength_b, edge.difference
             for middle, ends in zip(middles, edge.intervals, strict=True):
@@ -240,7 +240,7 @@ class Comparison:
         frame = pd.DataFrame(rows, columns=header)
         words = ("regulator", "target", "kind")
         return frame.astype(
-            {c: int if c in ("rank", "claimed") else float for c in header if c not in words}
+            {c: int if c in ("rank", "significant") else float for c in header if c not in words}
         )
 
     def report(self, path: str | Path, **options: Any) -> None:
@@ -273,7 +273,7 @@ class Comparison:
             "smallest_p": self.min_p,
             "p": self.global_p_value,
             "summary": self.describe(),
-            "claimed": len(self.claimed),
+            "significant": len(self.significant),
             "notes": list(self.notes),
             "genes": list(self.genes),
         }
@@ -300,7 +300,7 @@ def compare(
     Parameters
     ----------
     a, b
-        The conditions, each with at least two series. Samples at rest are not used.
+        The conditions, each with at least two series. Steady-state samples are not used.
     names
         Names of the conditions.
     regulators
@@ -308,7 +308,7 @@ def compare(
     scale
         As for `infer`, of both.
     fdr
-        Expected fraction of false edges among claimed edges, in (0, 1).
+        Expected fraction of false edges among significant edges, in (0, 1).
     permutations
         Largest number of permutations.
     rng
@@ -322,19 +322,17 @@ def compare(
         If a condition has fewer than two series, the conditions share fewer than half of their
         genes, or an option is out of its range.
     """
-    require_number("level", fdr)
-    require_number("permutations", permutations, whole=True)
+    check_number("level", fdr)
+    check_number("permutations", permutations, whole=True)
     if not 0 < fdr < 1:
-        raise ValueError(f"fdr (--false-discovery) must be above 0 and below 1, found {fdr:g}")
+        raise ValueError(f"fdr must be above 0 and below 1, found {fdr:g}")
     if permutations < MIN_PERMUTATIONS:
-        raise ValueError(
-            f"permutations (--exchanges) must be >= {MIN_PERMUTATIONS}, found {permutations}"
-        )
+        raise ValueError(f"permutations must be >= {MIN_PERMUTATIONS}, found {permutations}")
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
-    require_expression("a", a)
-    require_expression("b", b)
+    check_expression("a", a)
+    check_expression("b", b)
     first, second, notes = with_common_genes(a, b, names, scale)
     both, n_first = pool_conditions(first, second, scale)
     inputs = (

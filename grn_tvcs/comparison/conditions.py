@@ -12,7 +12,7 @@ from grn_tvcs.expression.judge.roles import PART, Roles
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.scales import on_scale
-from grn_tvcs.expression.subset import FEWEST, of_genes
+from grn_tvcs.expression.subset import FEWEST, subset_genes
 from grn_tvcs.expression.together import (
     refuse_different_scales,
     refuse_different_units,
@@ -20,7 +20,7 @@ from grn_tvcs.expression.together import (
 )
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.edge_files import same_but_for_case
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
@@ -46,8 +46,8 @@ def with_common_genes(
     if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
-            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({listed(a.genes)}; "
-            f"there {listed(b.genes)}{cased}); use the same kind of gene names in both"
+            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({joined(a.genes)}; "
+            f"there {joined(b.genes)}{cased}); use the same kind of gene names in both"
         )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
@@ -58,7 +58,7 @@ def with_common_genes(
         f"{cased}"
     )
     warn_user(note)
-    first, second = (of_genes(on_scale(part, scale), common) for part in (a, b))
+    first, second = (subset_genes(on_scale(part, scale), common) for part in (a, b))
     _refuse_two_scales(names, first, second)
     return first, second, (f"{note}.",)
 
@@ -74,8 +74,10 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 
 def _refuse_few_series(name: str, part: Expression) -> None:
     n = len(part.pieces())
-    if part.n_at_rest:
-        warn_user(f"{name}: {part.n_at_rest} samples at rest are not used, only time series are")
+    if part.n_steady:
+        warn_user(
+            f"{name}: {part.n_steady} steady-state samples are not used, only time series are"
+        )
     if n < MIN_SERIES:
         needed = series_needed(MIN_SERIES, MIN_SERIES)
         raise ValueError(
@@ -95,7 +97,7 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
         `wanted` is missing.
     """
     sheet, place = roles.sheet, roles.kinds.index(PART)
-    sheet.grid.require_rectangle()
+    sheet.grid.check_rectangle()
     cells = sheet.cells(place)
     found = list(dict.fromkeys(cells))
     if "" in found:
@@ -104,7 +106,7 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
     chosen = list(wanted) or found
     if missing := [name for name in chosen if name not in found]:
         raise sheet.error(
-            f"must name the condition {shown(missing[0])}, found {listed(found)}", column=place
+            f"must name the condition {quoted(missing[0])}, found {joined(found)}", column=place
         )
     if len(chosen) != 2:
         remedy = (
@@ -113,7 +115,7 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
             else "name two of them by --conditions"
         )
         raise sheet.error(
-            f"must name two conditions, found {len(chosen)}: {listed(chosen)}; {remedy}",
+            f"must name two conditions, found {len(chosen)}: {joined(chosen)}; {remedy}",
             column=place,
         )
     return {

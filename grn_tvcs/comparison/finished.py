@@ -16,7 +16,7 @@ from grn_tvcs.comparison.conditions import MIN_COMMON_GENES
 from grn_tvcs.network.edge_files import read_network
 from grn_tvcs.network.network import Network
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import read_text
 
 RUN, EDGES = "run.json", ("edges.tsv", "edges.tsv.gz")
@@ -82,7 +82,7 @@ def read_finished(folder: Path) -> FinishedRun:
         raise DataError(f"must be the record of {COMMAND} with the names of all genes", path=path)
     if len(set(genes)) < len(genes):
         twice = next(name for k, name in enumerate(genes) if name in genes[:k])
-        raise DataError(f"must name every gene once, found {shown(twice)} twice", path=path)
+        raise DataError(f"must name every gene once, found {quoted(twice)} twice", path=path)
     for name in ("parameters", "versions"):
         if not isinstance(record.get(name, {}), dict):
             raise DataError(f"{name} must be names and values", path=path)
@@ -117,7 +117,7 @@ def compare_edges(
     if len(common) < MIN_COMMON_GENES * max(map(len, genes)):
         raise DataError(
             f"must share at least half of the genes of {first.folder}, found {len(common)} of "
-            f"{len(genes[1])}: {listed(genes[1])}; there {listed(genes[0])}",
+            f"{len(genes[1])}: {joined(genes[1])}; there {joined(genes[0])}",
             path=second.folder,
         )
     remarks = [NO_SERIES]

@@ -10,8 +10,8 @@ from tvcs_core.command.results import Results
 from tvcs_core.files.page import fill_page
 
 # Rows of the tables of the report.
-MAX_LISTED = 200  # claimed edges
-MAX_CANDIDATES_LISTED = 20  # edges, if none is claimed
+MAX_LISTED = 200  # significant edges
+MAX_CANDIDATES_LISTED = 20  # edges, if none is significant
 MAX_GENES_LISTED = 20
 
 
@@ -25,9 +25,9 @@ def write_files(comparison: Comparison, out: Results, *, command: str = "") -> N
 
 def render(comparison: Comparison, *, command: str = "") -> str:
     """Render the report as HTML; `command` reproduces it, if there is one."""
-    claimed = comparison.claimed
-    listed = claimed[:MAX_LISTED] or comparison.edges[:MAX_CANDIDATES_LISTED]
-    genes, lines = draw(claimed)
+    significant = comparison.significant
+    listed = significant[:MAX_LISTED] or comparison.edges[:MAX_CANDIDATES_LISTED]
+    genes, lines = draw(significant)
     header, rows = comparison.gene_table()
     a, b = comparison.names
     return fill_page(
@@ -37,11 +37,11 @@ def render(comparison: Comparison, *, command: str = "") -> str:
         a=a,
         b=b,
         comparison=comparison,
-        claimed=claimed,
+        significant=significant,
         listed=listed,
         header=header,
         gene_rows=rows[:MAX_GENES_LISTED],
-        kinds=[(kind, sum(edge.kind == kind for edge in claimed)) for kind in KINDS],
+        kinds=[(kind, sum(edge.kind == kind for edge in significant)) for kind in KINDS],
         genes=genes,
         lines=lines,
         size=(WIDTH, HEIGHT),
@@ -71,7 +71,7 @@ def methods_paragraph(comparison: Comparison) -> str:
         f"{which} of {comparison.possible}); the global test over all genes gave p = "
         f"{comparison.global_p_value:.2g}. The probability that an edge differs, and the false "
         "discovery rate, are predictions of a model trained on simulated pairs of networks; "
-        f"{len(comparison.claimed)} edges had a false discovery rate of at most "
+        f"{len(comparison.significant)} edges had a false discovery rate of at most "
         f"{comparison.fdr:g}. Intervals are {round(100 * INTERVAL)} % jackknife intervals over "
         "series."
     )

@@ -71,12 +71,12 @@ def grow_forests(
     *,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Array:
     """Return the importance of every input for every target; ``[input, target]``, 0 if not allowed.
 
     Parameters are as in `Forests`. Targets without inputs get no forest. `progress` is called with
-    the number of finished forests and the total; `keep` is the checkpoint folder.
+    the number of finished forests and the total; `checkpoint_dir` stores finished work.
     """
     places = np.flatnonzero(is_input.any(axis=0))
     seed, n_forests = seed_of(rng), len(places)
@@ -91,9 +91,11 @@ def grow_forests(
         if progress is not None:
             progress(min(done * block, n_forests), n_forests)
 
-    facts = {} if keep is None else forests.facts
+    facts = {} if checkpoint_dir is None else forests.facts
     job = Job("forests", grow_block, forests, -(-n_forests // block), facts)
-    with closing(results([job], engine or Serial(), checkpoint_dir=keep, progress=tell)) as found:
+    with closing(
+        results([job], engine or Serial(), checkpoint_dir=checkpoint_dir, progress=tell)
+    ) as found:
         for _, unit, (columns,) in found:
             scores[:, places[unit * block : (unit + 1) * block]] = columns
     return scores

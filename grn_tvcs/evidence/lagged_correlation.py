@@ -29,7 +29,7 @@ def lagged_correlation(
     Parameters
     ----------
     expression
-        Series with their scale; samples at rest have no next sample.
+        Series with their scale; steady-state samples have no next sample.
     response
         The target's ``"level"`` after the step, or its ``"change"`` in it.
     log_offset

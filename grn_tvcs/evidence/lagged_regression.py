@@ -80,7 +80,7 @@ def lagged_regression(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> LaggedRegression:
     """Solve on all halves of the plan; the caps of `rules` bound the drawn caps.
 
@@ -95,7 +95,7 @@ def lagged_regression(
         As for the method ``tvcs``.
     targets_alone
         Restrict targets to those of `rules`, instead of all genes.
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`.
     """
     genes = expression.genes
@@ -110,7 +110,9 @@ def lagged_regression(
     if targets_alone and rules.targets is not None:
         steps = replace(steps, targets=targets)
     draws = Draws(steps, inputs, allowed, rules, genes, plan)
-    evidence = gather(draws, rng, threads=threads, engine=engine, progress=progress, keep=keep)
+    evidence = gather(
+        draws, rng, threads=threads, engine=engine, progress=progress, checkpoint_dir=checkpoint_dir
+    )
     halves = plan.pairs * 2
     gains = [_gains(part, added_share) / halves for part in evidence]
     scores = np.mean([scale_by_top_mean(gain, targets.size) for gain in gains], axis=0)

@@ -27,7 +27,7 @@ def level_trees(
     progress: Progress | None = None,
     *,
     engine: Engine | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Array:
     """Return the importance of every regulator for every target, ``[input, gene]``.
 
@@ -51,7 +51,7 @@ def level_trees(
         Called with the number of finished targets and the total.
     engine
         Engine that grows the trees; serial by default.
-    keep
+    checkpoint_dir
         Checkpoint folder for finished trees.
     """
     varies = ~(values == values[:1]).all(axis=0)
@@ -62,6 +62,6 @@ def level_trees(
         responses[:, i] = values[:, i] / values[:, i].std()
     scores = grow_forests(
         values[:, inputs], responses, is_input, genes, rng, forest, engine=engine,
-        progress=progress, keep=keep,
+        progress=progress, checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     return np.maximum(scores, 0.0)

@@ -10,7 +10,7 @@ samples, so
 
     alpha_i = max over series of (log(x_max - C) - log(x_min - C)) / |t_max - t_min|,
 
-with differences clipped to at least 1e-6. A sample at rest has no change, so its response is
+with differences clipped to at least 1e-6. A steady-state sample has no change, so its response is
 alpha_i x_i; alpha is estimated from the series. Huynh-Thu and Geurts, Scientific Reports 8, 3384
 (2018).
 """
@@ -40,7 +40,7 @@ def rate_trees(
     progress: Progress | None = None,
     *,
     engine: Engine | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> tuple[Array, Array]:
     """Return the importance of every regulator for every target, and the response variances.
 
@@ -53,7 +53,7 @@ def rate_trees(
         Series; not on a log scale, as in dynGENIE3.
     candidates
         From `Rules.inputs`; targets without candidate regulators get no forest.
-    rng, forest, progress, engine, keep
+    rng, forest, progress, engine, checkpoint_dir
         As in `level_trees`.
     """
     level, rate = _steps(expression)
@@ -64,7 +64,7 @@ def rate_trees(
     is_input = ~expression.is_constant[inputs, None] & is_target
     scores = grow_forests(
         level[:, inputs], response, is_input, expression.genes, rng, forest, engine=engine,
-        progress=progress, keep=keep,
+        progress=progress, checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     scores = np.maximum(scores, 0.0)
     scores[np.arange(len(inputs)), inputs] = 0.0
@@ -85,11 +85,11 @@ def decay_rates(expression: Expression) -> Array:
 
 
 def _steps(expression: Expression) -> tuple[Array, Array]:
-    """Return the levels at rest and before each step, and their rates of change."""
+    """Return the levels in steady state and before each step, and their rates of change."""
     levels, rates = [], []
-    if expression.at_rest is not None:
-        levels.append(expression.at_rest)
-        rates.append(np.zeros_like(expression.at_rest))
+    if expression.steady_values is not None:
+        levels.append(expression.steady_values)
+        rates.append(np.zeros_like(expression.steady_values))
     for rows in expression.pieces().values():
         x, t = expression.values[rows], expression.times[rows]
         levels.append(x[:-1])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
-from tvcs_core.arguments import require_kind, require_number
+from tvcs_core.arguments import check_number, check_type
 
 AUTO, OFF = "auto", "off"
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
@@ -23,13 +23,13 @@ FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
 Array = NDArray[np.float64]
 
 
-def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
+def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     """Average the samples of every series in bins of equal numbers of cells along time.
 
     Parameters
     ----------
     expression
-        Its `cells` count the cells of a sample; samples at rest stay as they are.
+        Its `cells` count the cells of a sample; steady-state samples stay as they are.
     bins
         The number for each series; or ``"auto"``: for cells (see `holds_cells`) the square root
         of the cells of the series, at least 10 and at most 50, and none for others.
@@ -45,9 +45,9 @@ def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     ValueError
         If there is no series, or `bins` is not 2 or more, or more than a series has samples.
     """
-    require_kind("expression", expression, Expression)
+    check_type("expression", expression, Expression)
     if not isinstance(bins, str):
-        require_number("bins", bins, whole=True)
+        check_number("bins", bins, whole=True)
     cells = np.ones(len(expression.times)) if expression.cells is None else expression.cells
     pieces = expression.pieces()
     if isinstance(bins, str) and bins == AUTO:
@@ -57,7 +57,7 @@ def in_bins(expression: Expression, bins: int | str = AUTO) -> Expression:
     else:
         numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
         if not numbers:
-            raise ValueError("bins lie along time, but all samples are at rest")
+            raise ValueError("bins lie along time, but all samples are in steady state")
     parts = [
         rows.start + _starts(cells[rows], n)
         for rows, n in zip(pieces.values(), numbers, strict=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.sheet import Sheet
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import is_number
 
 SECONDS = {
@@ -114,7 +114,7 @@ def read_times(cells: Sequence[str]) -> Times | None:
 def times_in(
     sheet: Sheet, column: int, *, may_be_far: bool = False
 ) -> tuple[NDArray[np.float64], str]:
-    """Read the times of a column, NaN at rest, and their unit from its cells or heading.
+    """Read the times of a column, NaN in steady state, and their unit from its cells or heading.
 
     Infinite ones are refused, unless they `may_be_far`, as of cells that are not reached.
 
@@ -134,20 +134,20 @@ def times_in(
             bad = next((i for i, one in enumerate(alone) if one is None), 0)
             raise sheet.error(
                 f"must be a number, or in every row a time in the same unit, found "
-                f"{shown(cells[bad])}; units are {listed(units)}",
+                f"{quoted(cells[bad])}; units are {joined(units)}",
                 bad,
                 column,
             )
         bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
         raise sheet.error(
-            f"must be a number, found {shown(cells[bad])}{said_of_no_time(cells[bad])}",
+            f"must be a number, found {quoted(cells[bad])}{said_of_no_time(cells[bad])}",
             bad,
             column,
         )
     times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
     if not may_be_far and (is_far := np.isinf(times)).any():
         bad = int(np.flatnonzero(is_far)[0])
-        raise sheet.error(f"must be a finite number, found {shown(cells[bad])}", bad, column)
+        raise sheet.error(f"must be a finite number, found {quoted(cells[bad])}", bad, column)
     return times, unit
 
 
@@ -255,7 +255,7 @@ def said_of_no_time(cell: str) -> str:
         )
     return (
         "; a time is a number, perhaps with a unit (0, 30 min, 2h, day 3), and empty for a sample "
-        "at rest; a row that is no sample must go"
+        "in steady state; a row that is no sample must go"
     )
 
 

@@ -1,4 +1,4 @@
-"""Expression over time and at rest: values, genes, times and series."""
+"""Expression over time and in steady state: values, genes, times and series."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, describe_value, names_of, require_one_of
-from tvcs_core.files.shown import listed
+from tvcs_core.arguments import array_of, check_choice, describe_value, names_of
+from tvcs_core.files.display import joined
 from tvcs_core.lazy import load
 
 SCALES = ("levels", "log", "counts")
@@ -21,13 +21,13 @@ SCALES = ("levels", "log", "counts")
 
 @dataclass(frozen=True)
 class Expression:
-    """Levels of genes over time, in series, or at rest, or both.
+    """Levels of genes over time, in series, or in steady state, or both.
 
     Parameters
     ----------
     values
         One row per sample of a series, one column per gene; finite, of any unit. No row where all
-        samples are at rest.
+        samples are in steady state.
     times
         When each sample was taken; rising within a series.
     series
@@ -43,7 +43,7 @@ class Expression:
         where it is to be guessed, as `infer` does.
     guessed_from
         Evidence for a guessed scale; None if the scale was given.
-    at_rest
+    steady_values
         Samples that belong to no series, steady states of any kind: one row each, the columns of
         `values`; None where there are none.
     cells
@@ -66,7 +66,7 @@ class Expression:
     notes: tuple[str, ...] = ()
     scale: str | None = None
     guessed_from: str | None = None
-    at_rest: NDArray[np.float64] | None = None
+    steady_values: NDArray[np.float64] | None = None
     cells: NDArray[np.float64] | None = None
 
     @classmethod
@@ -75,14 +75,14 @@ class Expression:
 
         A file is a table of samples x genes: text, plain or ``.gz``, or ``.xlsx``; a series matrix
         of GEO, known by its first line; AnnData's ``.h5ad``; or BEELINE's, with `pseudotime`. The
-        first row names the columns. One of them may be the time (``Time``, any case), in numbers
-        or with a unit as in ``2h``: a sample whose time is empty or ``NA`` is at rest, and without
-        this column all are. Columns ``series``, ``condition`` and ``replicate`` name the series,
-        all that there are of them together, so that a replicate is a series of its own. Without
-        any, a blank line or a time that falls back starts a new series, as in the files of the
-        DREAM challenge; they are named ``1``, ``2``, ... Rows out of order, in which no time comes
-        twice, are one series. A column ``perturbed`` holds 1 where a perturbation was on and 0
-        elsewhere; a column ``sample`` is not used. All other columns of numbers are genes, unless
+        first row names the columns. One of them may be the time (``Time``, any case), in numbers or
+        with a unit as in ``2h``: a sample whose time is empty or ``NA`` is in steady state, and
+        without this column all are. Columns ``series``, ``condition`` and ``replicate`` name the
+        series, all that there are of them together, so that a replicate is a series of its own.
+        Without any, a blank line or a time that falls back starts a new series, as in the files of
+        the DREAM challenge; they are named ``1``, ``2``, ... Rows out of order, in which no time
+        comes twice, are one series. A column ``perturbed`` holds 1 where a perturbation was on and
+        0 elsewhere; a column ``sample`` is not used. All other columns of numbers are genes, unless
         their names or numbers say that they tell of samples (``RIN``, ``total_counts``): these are
         left out, with a warning, or refused.
 
@@ -155,22 +155,22 @@ class Expression:
             raise ValueError("values and times must be finite")
         self._check_rest_and_cells()
         if self.scale is not None:
-            require_one_of("scale", self.scale, SCALES)
+            check_choice("scale", self.scale, SCALES)
         if twice := describe_repeated("gene names", self.genes):
             raise ValueError(twice)
         self._check_series()
 
     def _check_rest_and_cells(self) -> None:
-        if self.at_rest is not None:
-            at_rest = array_of("at_rest", self.at_rest, np.float64)
-            if at_rest.ndim != 2 or at_rest.shape[1] != len(self.genes):
+        if self.steady_values is not None:
+            steady_values = array_of("steady_values", self.steady_values, np.float64)
+            if steady_values.ndim != 2 or steady_values.shape[1] != len(self.genes):
                 raise ValueError(
-                    f"at_rest must have a column for each of the {len(self.genes)} genes, found "
-                    f"the shape {at_rest.shape}"
+                    f"steady_values must have a column for each of the {len(self.genes)} genes, "
+                    f"found the shape {steady_values.shape}"
                 )
-            if not np.isfinite(at_rest).all():
-                raise ValueError("levels at rest must be finite")
-            object.__setattr__(self, "at_rest", at_rest if len(at_rest) else None)
+            if not np.isfinite(steady_values).all():
+                raise ValueError("levels in steady state must be finite")
+            object.__setattr__(self, "steady_values", steady_values if len(steady_values) else None)
         if self.cells is not None:
             cells = array_of("cells", self.cells, np.float64)
             object.__setattr__(self, "cells", cells)
@@ -181,8 +181,8 @@ class Expression:
         starts = [i for i, name in enumerate(self.series) if i == 0 or name != self.series[i - 1]]
         names = [self.series[i] for i in starts]
         if twice := repeated(names):
-            raise ValueError(f"the samples of a series must stand together: {listed(twice)}")
-        if not starts and self.at_rest is None:
+            raise ValueError(f"the samples of a series must stand together: {joined(twice)}")
+        if not starts and self.steady_values is None:
             raise ValueError("expression must have samples, found none")
         for name, rows in self.pieces().items():
             if len(self.times[rows]) < 2:
@@ -193,7 +193,7 @@ class Expression:
                 raise ValueError(f"times must rise within a series, but not in series {name!r}")
 
     def pieces(self) -> dict[str, slice]:
-        """Rows of each series, in the order of the samples; none where all are at rest."""
+        """Rows of each series, in the order of the samples; none where all are in steady state."""
         if not self.series:
             return {}
         edges = [i for i, name in enumerate(self.series) if i and name != self.series[i - 1]]
@@ -201,14 +201,18 @@ class Expression:
         return {self.series[a]: slice(a, b) for a, b in pairwise(bounds)}
 
     @property
-    def n_at_rest(self) -> int:
-        """Number of the samples at rest."""
-        return 0 if self.at_rest is None else len(self.at_rest)
+    def n_steady(self) -> int:
+        """Number of the steady-state samples."""
+        return 0 if self.steady_values is None else len(self.steady_values)
 
     @property
     def levels(self) -> NDArray[np.float64]:
-        """All samples regardless of time: those of the series, then those at rest."""
-        return self.values if self.at_rest is None else np.concatenate([self.values, self.at_rest])
+        """All samples regardless of time: those of the series, then those in steady state."""
+        return (
+            self.values
+            if self.steady_values is None
+            else np.concatenate([self.values, self.steady_values])
+        )
 
     @property
     def is_constant(self) -> NDArray[np.bool_]:
@@ -233,7 +237,7 @@ class Expression:
             key=lambda rows: (self.times[rows].tolist(), values[rows].tolist()),
         )
         rows = np.array([i for piece in pieces for i in range(piece.start, piece.stop)], dtype=int)
-        rest = [] if self.at_rest is None else sorted(self.at_rest[:, order].tolist())
+        rest = [] if self.steady_values is None else sorted(self.steady_values[:, order].tolist())
         return replace(
             self,
             values=values[rows],
@@ -241,12 +245,12 @@ class Expression:
             series=tuple(self.series[i] for i in rows),
             genes=tuple(self.genes[j] for j in order),
             perturbed=None if self.perturbed is None else self.perturbed[rows],
-            at_rest=np.array(rest) if rest else None,
+            steady_values=np.array(rest) if rest else None,
             cells=None if self.cells is None else self.cells[rows],
         )
 
     def part(self, is_in: NDArray[np.bool_]) -> Expression:
-        """The samples of series for which `is_in` holds, and all samples at rest."""
+        """The samples of series for which `is_in` holds, and all steady-state samples."""
         names = zip(self.series, is_in, strict=True)
         return replace(
             self,
@@ -258,8 +262,8 @@ class Expression:
         )
 
     def of_series(self) -> Expression:
-        """The same without the samples at rest."""
-        return replace(self, at_rest=None)
+        """The same without the steady-state samples."""
+        return replace(self, steady_values=None)
 
     def with_perturbation_until(self, time: float) -> Expression:
         """The same samples, those before `time` in their series being perturbed.
@@ -273,7 +277,9 @@ class Expression:
             If no sample, or every sample, is before `time`, or there is no series.
         """
         if not self.series:
-            raise ValueError("a perturbation ends within a series, but all samples are at rest")
+            raise ValueError(
+                "a perturbation ends within a series, but all samples are in steady state"
+            )
         on = self.times < time
         if on.all() or not on.any():
             few = "every sample" if on.all() else "no sample"
@@ -284,7 +290,7 @@ class Expression:
         return replace(self, perturbed=on)
 
 
-def require_expression(name: str, data: object) -> None:
+def check_expression(name: str, data: object) -> None:
     """Raise TypeError unless `data` is an Expression; the message names `Expression.of`.
 
     Raises
@@ -307,32 +313,32 @@ def repeated(names: Sequence[str]) -> list[str]:
 def describe_repeated(what: str, names: Sequence[str]) -> str:
     """Say which names are there more than once; empty where none is."""
     twice = repeated(names)
-    return f"{what} must be different, found twice: {listed(twice)}" if twice else ""
+    return f"{what} must be different, found twice: {joined(twice)}" if twice else ""
 
 
 def write_expression(expression: Expression, path: str | Path) -> None:
     """Write the layout of the DREAM challenge: tabs, ``Time`` first, a blank line before a series.
 
-    Six decimals. Names of series are not kept: `Expression.of` will number them. Samples at rest
-    come last, their time is empty.
+    Six decimals. Names of series are not kept: `Expression.of` will number them. Steady-state
+    samples come last, their time is empty.
     """
     lines = ["\t".join(["Time", *expression.genes])]
     for rows in expression.pieces().values():
         lines.append("")
         for time, levels in zip(expression.times[rows], expression.values[rows], strict=True):
             lines.append("\t".join([f"{time:g}", *(f"{level:.6f}" for level in levels)]))
-    for levels in [] if expression.at_rest is None else expression.at_rest:
+    for levels in [] if expression.steady_values is None else expression.steady_values:
         lines.append("\t".join(["", *(f"{level:.6f}" for level in levels)]))
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def samples_said(expression: Expression, kind: str = "series") -> str:
-    """Say how many samples there are, in how many series, and how many at rest."""
-    n_rest = f"{expression.n_at_rest} samples at rest"
+    """Say how many samples there are, in how many series, and how many in steady state."""
+    n_rest = f"{expression.n_steady} steady-state samples"
     if not expression.series:
         return n_rest
     said = f"{len(expression.times)} samples in {len(expression.pieces())} {kind}"
-    return f"{said} and {n_rest}" if expression.n_at_rest else said
+    return f"{said} and {n_rest}" if expression.n_steady else said
 
 
 def is_even(steps: NDArray[np.float64]) -> bool:
@@ -343,7 +349,7 @@ def is_even(steps: NDArray[np.float64]) -> bool:
 def spacing(expression: Expression) -> str:
     """Describe how samples are spaced in time."""
     if not expression.series:
-        return "none, all samples are at rest"
+        return "none, all samples are in steady state"
     steps = np.concatenate([np.diff(expression.times[p]) for p in expression.pieces().values()])
     low, high = steps.min(), steps.max()
     if is_even(steps):

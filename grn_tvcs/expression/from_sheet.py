@@ -1,6 +1,6 @@
 """Expression from a table of samples x genes: columns or falling times separate its series.
 
-A sample without a time is at rest; in a table without a time all are.
+A sample without a time is in steady state; in a table without a time all are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gap
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
 
@@ -60,7 +60,7 @@ def expression_in(roles: Roles) -> Expression:
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
         notes = said_of_gaps(values, rows, named, n_all, missing) + notes
     names = [name for name in named if name is not None]
-    n = len(names)  # the samples of series; those at rest stand behind them
+    n = len(names)  # the samples of series; those in steady state stand behind them
     series = Series(names, rows[:n])
     if n:
         check_series(samples, series)
@@ -82,7 +82,7 @@ def expression_in(roles: Roles) -> Expression:
         tuple(sheet.heads[j] for j in genes),
         on,
         notes=(*notes, *([note] if note else ())),
-        at_rest=values[n:],
+        steady_values=values[n:],
     )
 
 
@@ -98,7 +98,7 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     is_gene = genes_by_name(columns, has_time=has_time)
     genes = [j for j, is_one in zip(free, is_gene, strict=True) if is_one]
     _check_header(sheet, genes)
-    sheet.grid.require_rectangle()
+    sheet.grid.check_rectangle()
     times, unit = (np.full(len(sheet), np.nan), "") if time is None else times_in(sheet, time)
     is_strict = options.missing == "error"
     if has_time:
@@ -134,7 +134,7 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
         series, none = map(option_words, ways)
         raise may_read(
             sheet.error(
-                f"must be a number, found {shown(sheet.cells(j)[0])}; as no cell is: if it tells "
+                f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
                 f"series apart, give {series}, and if the column is no gene, {none}",
                 0,
                 j,
@@ -147,7 +147,7 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
     header = sheet.heads
     if not genes:
         raise sheet.error(
-            f"must have a column for each gene, found only {listed(sheet.heads)}", row=HEAD
+            f"must have a column for each gene, found only {joined(sheet.heads)}", row=HEAD
         )
     for j in genes:
         if not header[j]:
@@ -175,7 +175,7 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
 
 
 def perturbed_in(samples: Samples) -> Flags | None:
-    """Whether a perturbation was on in each sample; False for those at rest, whose cell is free."""
+    """Whether each sample was perturbed; False in steady state, where the cell is free."""
     sheet, is_rest = samples.sheet, np.isnan(samples.times)
     column = samples.roles.place("perturbed")
     if column is None or is_rest.all():
@@ -184,7 +184,7 @@ def perturbed_in(samples: Samples) -> Flags | None:
     for i, cell in enumerate(sheet.cells(column)):
         if cells[i] not in (*ON, *OFF) and not is_rest[i]:
             raise sheet.error(
-                f"must be 0 or 1 (or no and yes, false and true), found {shown(cell)}", i, column
+                f"must be 0 or 1 (or no and yes, false and true), found {quoted(cell)}", i, column
             )
     on = np.array([cell in ON for cell in cells]) & ~is_rest
     if on[~is_rest].all() or not on.any():
@@ -220,5 +220,5 @@ def _with_some_value(
     gone = [sheet.heads[j] for j, is_one in zip(columns, is_known, strict=True) if not is_one]
     if not is_known.any():
         raise sheet.error("a gene must have a value in some sample, but none has")
-    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {listed(gone)}")
+    warn_user(f"{sheet.path}: left out {len(gone)} genes without any value: {joined(gone)}")
     return [j for j, is_one in zip(columns, is_known, strict=True) if is_one], values[:, is_known]

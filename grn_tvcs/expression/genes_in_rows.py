@@ -24,7 +24,7 @@ from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Column, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
 
 MOST_TOLD = 10  # rows that tell of the samples, above the genes
@@ -49,15 +49,15 @@ def without(sheet: Sheet, ignore: Sequence[str]) -> Sheet:
     for name in rest:
         if name.lower() not in lower:
             raise DataError(
-                f"has neither a column nor a row {shown(name)} for --ignore"
+                f"has neither a column nor a row {quoted(name)} for --ignore"
                 f"{did_you_mean(name, [*kept.heads, *names])}; its columns are "
-                f"{listed(kept.heads)}",
+                f"{joined(kept.heads)}",
                 path=sheet.path,
             )
     gone = {name.lower() for name in rest}
     if gone:
         kept = kept.take([i for i, name in enumerate(names) if name.lower() not in gone])
-    kept.require_names()
+    kept.check_names()
     return kept
 
 
@@ -73,7 +73,7 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
     lower = {name.lower() for name in known}
     if strangers := [name for name in options.keep if name.lower() not in lower]:
         raise DataError(
-            f"has neither a column nor a row {shown(strangers[0])} for --keep"
+            f"has neither a column nor a row {quoted(strangers[0])} for --keep"
             f"{did_you_mean(strangers[0], known)}",
             path=sheet.path,
         )
@@ -86,7 +86,7 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
 
     Rows called as one of `LABELS`, or as `options` say, are no genes.
     """
-    sheet.require_names()
+    sheet.check_names()
     whole = without(sheet, options.ignore)
     sheet = of_samples(whole, options.keep)
     corner, *samples = sheet.heads
@@ -148,7 +148,7 @@ def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
         return sheet
     best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
     if best is None:
-        warn_user(f"{sheet.path}: left out {listed(heads[j] for j in more)}, names and no samples")
+        warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
         return sheet.without(more)
     first, better = sheet.cells(0), sheet.cells(best)
     count = Counter(better)
@@ -172,7 +172,7 @@ def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:
         series, ignore = {"series_column": (name,)}, {"ignore": (name,)}
         raise may_read(
             sheet.error(
-                f"must be a number, found {shown(levels[0])}; as no cell of {shown(name)} is: if "
+                f"must be a number, found {quoted(levels[0])}; as no cell of {quoted(name)} is: if "
                 f"it tells series apart, give {option_words(series)}, and if it is no gene, "
                 f"{option_words(ignore)}",
                 i,
@@ -194,6 +194,6 @@ def _is_times(sheet: Sheet) -> bool:
     if found is None:
         warn_user(
             f"{sheet.path}: heads of samples count from {names[0]} to {names[-1]}, taken for "
-            "numbers of samples at rest; where these are times, call the first head Time"
+            "numbers of steady-state samples; where these are times, call the first head Time"
         )
     return bool(found)

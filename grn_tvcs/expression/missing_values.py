@@ -13,8 +13,8 @@ from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
+from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
-from tvcs_core.files.shown import shown
 from tvcs_core.files.tables import Table, is_number
 
 MARKS = frozenset(
@@ -80,8 +80,8 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
 def describe_missing(cell: str, n: int) -> str:
     """Say that the first of `n` missing values is refused, and what to do."""
     return (
-        f"must be a number, found {shown(cell)}; of all cells {n} are missing: give --missing drop "
-        "or --missing interpolate"
+        f"must be a number, found {quoted(cell)}; of all cells {n} are missing: give --missing "
+        "drop or --missing interpolate"
     )
 
 
@@ -94,7 +94,7 @@ def said_of_gaps(
 ) -> tuple[str, ...]:
     """Describe the treatment of missing values, if there are any and `kept` rows stay.
 
-    `names` are the series of these rows, None at rest.
+    `names` are the series of these rows, None in steady state.
     """
     said = []
     if n_gone := n_all - len(kept):
@@ -108,13 +108,13 @@ def said_of_gaps(
 
 
 def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:
-    """How gaps are filled, of samples of series and of those at rest; (samples, genes)."""
+    """How gaps are filled, of samples of series and of those in steady state; (samples, genes)."""
     n_rest = int(gaps[is_rest].sum())
     mean = "with the mean of the gene over the other samples"
     if n_rest == gaps.sum():
         return mean
     along = "by interpolation in time"
-    return f"{along}, {n_rest} of them, at rest, {mean}" if n_rest else along
+    return f"{along}, {n_rest} of them, in steady state, {mean}" if n_rest else along
 
 
 def _no_number(
@@ -132,7 +132,7 @@ def _no_number(
         if not ((i, j) in gaps or (is_number(cell) and math.isfinite(float(cell))))
     )
     kind = "a finite number" if is_number(cells[i][j]) else "a number"
-    what = f"must be {kind}, found {shown(cells[i][j])}{remedy_of(cells[i][j])}"
+    what = f"must be {kind}, found {quoted(cells[i][j])}{remedy_of(cells[i][j])}"
     if len(cells) > 1 and not any(is_number(row[j]) or _otherwise(row[j]) for row in cells):
         column = [row[j] for row in cells]
         heading = table.rows[0][columns[j]]
@@ -200,7 +200,7 @@ def fill_gaps(
 ) -> None:
     """Fill NaN in place: along time in its series, or with the gene's mean over the others.
 
-    A sample at rest has no series, its name is None.
+    A steady-state sample has no series, its name is None.
     """
     gaps = np.isnan(values)
     if not gaps.any():

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 from tvcs_core import DataError
-from tvcs_core.arguments import Help, describe_value, require_kind, require_one_of
-from tvcs_core.files.shown import did_you_mean, listed, plain
+from tvcs_core.arguments import Help, check_choice, check_type, describe_value
+from tvcs_core.files.display import did_you_mean, joined, unquoted
 
 MISSING = ("error", "drop", "interpolate")
 REPLICATES = ("unpaired", "average")
@@ -97,10 +97,10 @@ class Options:
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(Options).items():
             if hint == str | None:
-                require_kind(name, getattr(self, name), str, or_none=True)
-        require_one_of("missing", self.missing, MISSING)
+                check_type(name, getattr(self, name), str, or_none=True)
+        check_choice("missing", self.missing, MISSING)
         if self.replicates is not None:
-            require_one_of("replicates", self.replicates, REPLICATES)
+            check_choice("replicates", self.replicates, REPLICATES)
         if self.lineage_weights is not None and self.pseudotime is None:
             raise ValueError("weights of lineages are those of cells with a file of pseudotimes")
         if self.samples_sheet is not None and self.samples is None:
@@ -156,7 +156,7 @@ class Options:
         if wrong := [n for n in self.given() if n in of_reading and n not in taken]:
             options = [f"--{name.replace('_', '-')}" for name in wrong]
             are = "is" if len(options) == 1 else "are"
-            raise ValueError(f"{listed(options)} {are} not for {what}")
+            raise ValueError(f"{joined(options)} {are} not for {what}")
 
 
 def _is_default(value: Any, default: Any) -> bool:
@@ -195,7 +195,7 @@ def option_words(way: Mapping[str, Any]) -> str:
     for name, value in way.items():
         option = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, tuple | list) else (value,):
-            words += [option] if one is True else [option, shlex.quote(plain(str(one)))]
+            words += [option] if one is True else [option, shlex.quote(unquoted(str(one)))]
     return " ".join(words)
 
 

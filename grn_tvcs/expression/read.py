@@ -36,7 +36,7 @@ from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.sample_sheet import joined
+from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.together import together
 from tvcs_core.arguments import describe_value
@@ -128,7 +128,7 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
         The column whose values part the table.
     """
     if sheet.beside is not None:
-        return joined(sheet, sheet.beside, options, part)
+        return join_sheet(sheet, sheet.beside, options, part)
     if options.genes_in_rows:
         return roles_in_rows(sheet, options, part)
     return Roles.of(sheet, options, part)

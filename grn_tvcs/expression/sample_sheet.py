@@ -26,7 +26,7 @@ from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed
+from tvcs_core.files.display import did_you_mean, joined
 
 # What aligners, Picard and sequencers write behind the name of a sample.
 ENDING = re.compile(
@@ -35,12 +35,12 @@ ENDING = re.compile(
 )
 
 
-def joined(levels: Sheet, told: Sheet, options: Options, part: str | None = None) -> Roles:
+def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = None) -> Roles:
     """Join levels and a sheet with the time and series of every sample.
 
-    A sample without a time is at rest, and one may stand in several series, each with a row of its
-    own. Where no column is called ``sample``, or ``time``, the only one that is called much the
-    same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
+    A sample without a time is in steady state, and one may stand in several series, each with a row
+    of its own. Where no column is called ``sample``, or ``time``, the only one that is called much
+    the same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
     left out, with a warning.
 
     Parameters
@@ -60,8 +60,8 @@ def joined(levels: Sheet, told: Sheet, options: Options, part: str | None = None
         If a sample of the sheet has no levels, a gene is there twice or a sample is in its series,
         or a gene has the name of a column of the sheet.
     """
-    levels.require_names()
-    told.require_names()
+    levels.check_names()
+    told.check_names()
     levels = whole = without(levels, _of_levels(levels, told, options.ignore))
     told = with_times(told)
     _refuse_other_way(levels, told, genes_in_rows=options.genes_in_rows)
@@ -74,7 +74,7 @@ def joined(levels: Sheet, told: Sheet, options: Options, part: str | None = None
     genes = levels.heads[1:]
     if taken := [gene for gene in genes if gene.lower() in LABELS and gene.lower() not in kept]:
         raise levels.error(
-            f"a gene must not be called {listed(taken)}: rename it, or leave it out by "
+            f"a gene must not be called {joined(taken)}: rename it, or leave it out by "
             f"{option_words({'ignore': taken[0]})}",
             HEAD,
         )
@@ -82,7 +82,7 @@ def joined(levels: Sheet, told: Sheet, options: Options, part: str | None = None
     _check_samples(told, kinds, labels, rows, levels.path)
     names = told.cells(kinds.index("sample"))
     if spare := [sample for sample in rows if sample not in set(names)]:
-        warn_user(f"{levels.path}: left out {len(spare)} samples: {listed(spare)}")
+        warn_user(f"{levels.path}: left out {len(spare)} samples: {joined(spare)}")
     made = levels.pick(range(1, len(levels.columns))).take([rows[name] for name in names])
     made = made.behind([Column(name, j, beside=told) for j, name in enumerate(told.heads)])
     options = replace(kept_among(options, whole, made), ignore=())
@@ -173,12 +173,12 @@ def _check_samples(
     times_in(told, time)
     names = told.cells(kinds.index("sample"))
     if twice := _twice_in_a_series(told, names, labels, time):
-        raise told.error(f"samples must be different, found twice: {listed(twice)}")
+        raise told.error(f"samples must be different, found twice: {joined(twice)}")
     if unknown := [name for name in names if name not in rows]:
         near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
         raise told.error(
             f"every sample must have levels in {path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(rows))}{near}"
+            f"{joined(unknown)}; there stands {joined(list(rows))}{near}"
         )
 
 
@@ -197,7 +197,7 @@ def _kinds(told: Sheet, rows: dict[str, int], options: Options, part: str | None
             likely = [told.heads[j] for j in found]
             raise may_read(
                 told.error(
-                    f"must have one column {label}, found {listed(told.heads)}; give "
+                    f"must have one column {label}, found {joined(told.heads)}; give "
                     f"{option_words({option: likely[0] if likely else 'NAME'})}",
                     HEAD,
                 ),
@@ -219,9 +219,9 @@ def _of_samples(told: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list
 def _twice_in_a_series(
     told: Sheet, names: Sequence[str], of_series: list[int], time: int
 ) -> list[str]:
-    """Samples that a sheet names twice in one series, or at rest and elsewhere."""
+    """Samples that a sheet names twice in one series, or in steady state and elsewhere."""
     pairs = zip(names, told.cells(time), strict=True)
-    at_rest = {name for name, cell in pairs if cell.lower() in MARKS}
+    steady_values = {name for name, cell in pairs if cell.lower() in MARKS}
     places = Counter(zip(names, *(told.cells(j) for j in of_series), strict=True))
     twice = {name for (name, *_), count in places.items() if count > 1}
-    return [name for name in repeated(names) if name in twice or name in at_rest]
+    return [name for name in repeated(names) if name in twice or name in steady_values]

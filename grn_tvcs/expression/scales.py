@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.arguments import require_one_of
+from tvcs_core.arguments import check_choice
 
 COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
@@ -94,7 +94,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
         negative by more than a background, or logarithms differ by next to nothing.
     """
     if scale is not None:
-        require_one_of("scale", scale, SCALES)
+        check_choice("scale", scale, SCALES)
     told = scale or expression.scale
     values = expression.levels
     guess = guess_scale(values)
@@ -115,7 +115,9 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
             f"{most:.3g}; if the values are levels, give --scale levels (scale='levels' in Python)"
         )
     n = len(expression.times)
-    return replace(expression, values=values[:n], at_rest=values[n:], scale=used, guessed_from=why)
+    return replace(
+        expression, values=values[:n], steady_values=values[n:], scale=used, guessed_from=why
+    )
 
 
 def said(expression: Expression) -> str:
@@ -191,7 +193,7 @@ def _without_background(expression: Expression, scale: str) -> Values:
     place = (
         f"time {expression.times[sample]:g} of series {expression.series[sample]}"
         if sample < n
-        else f"rest in sample {sample - n + 1} of those at rest"
+        else f"rest in sample {sample - n + 1} of those in steady state"
     )
     where = f"{values[sample, gene]:g} of gene {expression.genes[gene]} at {place}"
     n_below = int((values < 0).sum())

@@ -57,7 +57,7 @@ class Grid:
         name = self.heads[column] if column is not None and column >= 0 else None
         return DataError(what, path=self.path, line=row or None, column=name)
 
-    def require_rectangle(self) -> None:
+    def check_rectangle(self) -> None:
         """Refuse rows with more or fewer cells than the names, as a text may have."""
 
 
@@ -95,9 +95,9 @@ class Text(Grid):
         """Make an error that names line and column."""
         return self.table.error(what, row, column)
 
-    def require_rectangle(self) -> None:
+    def check_rectangle(self) -> None:
         """Refuse rows with more or fewer cells than the names."""
-        self.table.require_rectangle()
+        self.table.check_rectangle()
 
 
 @dataclass(frozen=True)
@@ -294,9 +294,9 @@ class Sheet:
         rows = [one.place for one in rest]
         return Sheet(self.grid, [heads, *columns], rows, not self.is_turned)
 
-    def require_names(self) -> None:
+    def check_names(self) -> None:
         """Refuse a table that is no rectangle, or has names alone."""
-        self.grid.require_rectangle()
+        self.grid.check_rectangle()
         if not len(self.rows) or len(self.columns) < 2:
             raise self.error("must have a first row and a first column of names, and cells", HEAD)
 

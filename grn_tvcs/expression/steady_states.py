@@ -19,11 +19,11 @@ from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core.arguments import array_of, names_of
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
-# for normal noise. The median would be 0 for a gene that is not measurable at rest.
+# for normal noise. The median would be 0 for a gene that is not measurable in steady state.
 QUANTILE, DEVIATIONS = 0.8, 1.2816
 LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
@@ -49,7 +49,7 @@ _DECORATIONS = tuple(
 
 @dataclass(frozen=True)
 class SteadyStates:
-    """Levels at rest, of the wild type or after one gene was changed.
+    """Levels in steady state, of the wild type or after one gene was changed.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class SteadyStates:
         if twice := describe_repeated("gene names", self.genes):
             raise ValueError(twice)
         if unknown := sorted(set(self.changed) - set(self.genes) - {WILD_TYPE}):
-            raise ValueError(f"changed genes must be columns, but these are not: {listed(unknown)}")
+            raise ValueError(f"changed genes must be columns, but these are not: {joined(unknown)}")
 
     @property
     def n_knockdowns(self) -> int:
@@ -109,7 +109,7 @@ class SteadyStates:
         if missing := sorted(set(genes) ^ set(self.genes)):
             raise ValueError(
                 "steady states and series must have the same genes, but these are in one of "
-                f"them only: {listed(missing)}"
+                f"them only: {joined(missing)}"
             )
         place = {gene: j for j, gene in enumerate(self.genes)}
         order = sorted(range(len(self.changed)), key=lambda k: self._key(k))
@@ -117,7 +117,7 @@ class SteadyStates:
         changed = tuple(self.changed[k] for k in order)
         return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes))
 
-    def among(self, genes: Collection[str]) -> SteadyStates:
+    def restrict_to(self, genes: Collection[str]) -> SteadyStates:
         """The levels of some genes, without the experiments in which another gene was changed."""
         kept = [j for j, gene in enumerate(self.genes) if gene in genes]
         rows = [k for k, gene in enumerate(self.changed) if gene == WILD_TYPE or gene in genes]
@@ -208,7 +208,7 @@ def read_steady_states(
 
 def _read(path: str | Path, changes: str) -> SteadyStates:
     sheet = _without_index(open_sheet(path), changes)
-    sheet.grid.require_rectangle()
+    sheet.grid.check_rectangle()
     if not len(sheet):
         raise sheet.error("must have experiments below the first row, found none", HEAD)
     has_names = bool(changes) and not is_number(sheet.cells(0)[0])
@@ -253,7 +253,7 @@ def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
     for i, (name, found) in enumerate(zip(names, changed, strict=True)):
         if found is None:
             raise sheet.error(
-                f"must be one of the genes, found {shown(name)}{did_you_mean(name, genes)}; the "
+                f"must be one of the genes, found {quoted(name)}{did_you_mean(name, genes)}; the "
                 "name of the changed gene stands alone or as in ΔA, dA, A_KO, A_KO_rep1, and "
                 "the wild type as WT or in a table of its own, --wildtype",
                 i,
@@ -269,11 +269,11 @@ def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None])
         were = "was" if len(read) == 1 else "were"
         warn_user(
             f"{path}: of {len(names)} names {len(read)} {were} read as the gene that was changed: "
-            f"{listed(read)}"
+            f"{joined(read)}"
         )
     if wild := [name for name, gene in pairs if gene == WILD_TYPE]:
         rows = "1 row is" if len(wild) == 1 else f"{len(wild)} rows are"
-        warn_user(f"{path}: {rows} taken for the wild type: {listed(wild)}")
+        warn_user(f"{path}: {rows} taken for the wild type: {joined(wild)}")
 
 
 def _gene_of(name: str, genes: Collection[str], by_case: dict[str, list[str]]) -> str | None:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
-from tvcs_core.arguments import names_of, require_kind, require_number
-from tvcs_core.files.shown import listed
+from tvcs_core.arguments import check_number, check_type, names_of
+from tvcs_core.files.display import joined
 
 FEWEST = 2  # genes: fewer have no edge
 OFFSET = 0.2  # part of the typical largest level that is added before the logarithm
 
 
-def of_genes(expression: Expression, names: Collection[str]) -> Expression:
+def subset_genes(expression: Expression, names: Collection[str]) -> Expression:
     """The same samples of some genes, in the order of the table.
 
     The scale is settled first, on all genes: counts are divided by the size of their sample, and
@@ -28,21 +28,21 @@ def of_genes(expression: Expression, names: Collection[str]) -> Expression:
     ValueError
         If a name is no gene, or fewer than two are named.
     """
-    require_kind("expression", expression, Expression)
+    check_type("expression", expression, Expression)
     wanted = set(names_of("names", names))
     if unknown := sorted(wanted - set(expression.genes)):
-        raise ValueError(f"these are no genes of the table: {listed(unknown)}")
+        raise ValueError(f"these are no genes of the table: {joined(unknown)}")
     if len(wanted) < FEWEST:
-        raise ValueError(f"at least {FEWEST} genes must be left, found {listed(sorted(wanted))}")
+        raise ValueError(f"at least {FEWEST} genes must be left, found {joined(sorted(wanted))}")
     if len(wanted) == len(expression.genes):
         return expression
     expression = on_scale(expression)
     kept = np.array([gene in wanted for gene in expression.genes])
-    rest = expression.at_rest
+    rest = expression.steady_values
     return replace(
         expression,
         values=expression.values[:, kept],
-        at_rest=None if rest is None else rest[:, kept],
+        steady_values=None if rest is None else rest[:, kept],
         genes=tuple(gene for gene in expression.genes if gene in wanted),
         scale="log" if expression.scale == "log" else "levels",
     )
@@ -60,8 +60,8 @@ def most_variable(expression: Expression, n: int) -> list[str]:
     ValueError
         If `n` is below 2.
     """
-    require_kind("expression", expression, Expression)
-    require_number("n", n, whole=True)
+    check_type("expression", expression, Expression)
+    check_number("n", n, whole=True)
     if n < FEWEST:
         raise ValueError(f"n, the number of most variable genes, must be >= {FEWEST}, found {n}")
     expression = on_scale(expression)

@@ -13,7 +13,7 @@ from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
 
@@ -21,7 +21,7 @@ OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
 def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
     """Put files of the same layout and genes together; the series of all stand after each other.
 
-    So do their samples at rest.
+    So do their steady-state samples.
 
     Genes may stand in any order, as in the first file they come out. A series is named by the file
     as well where names would clash. Where some files tell of perturbations and others do not, the
@@ -39,7 +39,7 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
         if strangers := sorted(set(genes) ^ set(part.genes)):
             raise DataError(
                 f"must have the genes of {paths[0]}, but these are in one of the two only: "
-                f"{listed(strangers)}",
+                f"{joined(strangers)}",
                 path=path,
             )
     refuse_different_units(paths, parts)
@@ -53,11 +53,11 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
     if any(known) and not all(known):
         told = [part.perturbed is not None or not part.series for part in parts]
         untold = [str(path) for path, is_told in zip(paths, told, strict=True) if not is_told]
-        warn_user(f"taken as never perturbed, for nothing is told: {listed(untold)}")
+        warn_user(f"taken as never perturbed, for nothing is told: {joined(untold)}")
     rest = [
-        part.at_rest[:, at]
+        part.steady_values[:, at]
         for part, at in zip(parts, column, strict=True)
-        if part.at_rest is not None
+        if part.steady_values is not None
     ]
     on = [np.zeros(len(p.times), bool) if p.perturbed is None else p.perturbed for p in parts]
     return Expression(
@@ -67,7 +67,7 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
         genes,
         np.concatenate(on) if any(known) else None,
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        at_rest=np.concatenate(rest) if rest else None,
+        steady_values=np.concatenate(rest) if rest else None,
         cells=_cells(parts),
     )
 
@@ -78,7 +78,7 @@ def refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expressi
     if any(units != said[0] for units in said[1:]) and any(said):
         raise DataError(
             "must tell times in the unit of the other files, or none of them any: found "
-            + listed(sorted({note.split(",")[0] for units in said for note in units})),
+            + joined(sorted({note.split(",")[0] for units in said for note in units})),
             path=paths[0],
         )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.options import LayoutError, Options, option_words
 from grn_tvcs.expression.read import read
-from tvcs_core.files.shown import visible
+from tvcs_core.files.display import visible
 from tvcs_core.files.workbook import SeveralSheetsError
 
 LISTS = ("ignore", "keep")  # options of which several add up

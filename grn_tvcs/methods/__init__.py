@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"  # as many edges as the data support
 DIGITS = 6  # significant digits of scores
-MIN_STEPS = 6  # steps from sample to sample and samples at rest; with fewer a warning
+MIN_STEPS = 6  # steps from sample to sample and steady-state samples; with fewer a warning
 
 
 def infer(
@@ -50,8 +50,8 @@ def infer(
     Parameters
     ----------
     expression
-        Levels over time, or at rest, or both, as `Expression.of` reads them. Methods without time
-        use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"`` and
+        Levels over time, or in steady state, or both, as `Expression.of` reads them. Methods
+        without time use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"`` and
         ``"tvcs-plain"`` use series only, with a warning about other samples. Constant genes get no
         regulators, with a warning.
     method
@@ -81,7 +81,7 @@ def infer(
         Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Some methods
         also take ``threads``; ``engine``, one of `tvcs_core.engines`, which does the work instead
         of threads; ``progress``, True to show it, as in a notebook, or a function of the finished
-        and the total units of work; ``keep``, a checkpoint folder from which an interrupted run can
+        and the total units of work; ``checkpoint_dir``, a folder from which an interrupted run can
         resume.
 
     Returns
@@ -96,15 +96,15 @@ def infer(
     ValueError, TypeError
         If the method is unknown or does not take an option, a cap is negative or no integer, no
         regulator is a gene, values on the scale of levels or counts are negative, all samples are
-        at rest and the method needs series, or they are fewer than three, or networks are to be
-        simulated (``calibrate``) with fewer than six steps and samples at rest.
+        in steady state and the method needs series, or they are fewer than three, or networks are
+        to be simulated (``calibrate``) with fewer than six steps and steady-state samples.
     """
-    from grn_tvcs.expression.expression import require_expression
-    from grn_tvcs.network.origin import Origin
+    from grn_tvcs.expression.expression import check_expression
+    from grn_tvcs.network.provenance import Provenance
     from grn_tvcs.network.rules import Rules, gene_set
 
     check_arguments(method, steady, prior, options, max_edges)
-    require_expression("expression", expression)
+    check_expression("expression", expression)
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
@@ -113,7 +113,7 @@ def infer(
         given["progress"] = progress
         settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
     seed = rng if isinstance(rng, int) else None
-    return replace(network, origin=Origin(settled, rules, method, seed, steady))
+    return replace(network, provenance=Provenance(settled, rules, method, seed, steady))
 
 
 def check_arguments(
@@ -126,11 +126,11 @@ def check_arguments(
     """Check the arguments of `infer` that need no data."""
     from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.network.prior import Prior
-    from tvcs_core.arguments import require_kind, require_one_of
+    from tvcs_core.arguments import check_choice, check_type
 
-    require_one_of("method", method, METHODS)
-    require_kind("steady", steady, SteadyStates, or_none=True)
-    require_kind("prior", prior, Prior, or_none=True)
+    check_choice("method", method, METHODS)
+    check_type("steady", steady, SteadyStates, or_none=True)
+    check_type("prior", prior, Prior, or_none=True)
     known = METHODS[method]
     if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
         there_are = ", ".join(known.options) or "none"
@@ -163,9 +163,9 @@ def _inferred(
     from grn_tvcs.combine.signs import supported_signs
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
-    from grn_tvcs.methods.at_rest import refuse_unsuited, used_by
+    from grn_tvcs.methods.steady_samples import refuse_unsuited, used_by
     from grn_tvcs.network.digits import significant
-    from tvcs_core.files.shown import listed
+    from tvcs_core.files.display import joined
     from tvcs_core.streams import stream
 
     known = METHODS[method]
@@ -178,11 +178,11 @@ def _inferred(
     for kind, names in (("regulators", rules.regulators), ("targets", rules.targets)):
         if missing := sorted((names or frozenset()) - set(expression.genes)):
             warn_user(
-                f"{len(missing)} of {len(names or ())} {kind} are no genes: {listed(missing)}"
+                f"{len(missing)} of {len(names or ())} {kind} are no genes: {joined(missing)}"
             )
-    n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_at_rest
+    n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_steady
     if n_steps + n_rest < MIN_STEPS:
-        kinds = {"steps from sample to sample": n_steps, "samples at rest": n_rest}
+        kinds = {"steps from sample to sample": n_steps, "steady-state samples": n_rest}
         found = " and ".join(f"{n} {kind}" for kind, n in kinds.items() if n)
         if options.get("calibrate"):
             raise ValueError(
@@ -191,7 +191,7 @@ def _inferred(
             )
         warn_user(f"{found} are too few to tell regulators apart")
     if expression.constant_genes:
-        warn_user(f"constant genes get no regulators: {listed(expression.constant_genes)}")
+        warn_user(f"constant genes get no regulators: {joined(expression.constant_genes)}")
     if steady is not None:
         steady = steady.of(expression.genes)
         steady = options["steady"] = replace(steady, levels=beside(expression, steady.levels))
@@ -199,14 +199,14 @@ def _inferred(
         prior = options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}
     network: Network = known(expression, rules, rng, **able)
-    pairs = network.pairs.among(candidates.regulators, candidates.targets)
+    pairs = network.pairs.restrict_to(candidates.regulators, candidates.targets)
     scores = significant(np.where(candidates.allowed, pairs.scores, 0.0), DIGITS)
     own = pairs.selected if known.selects else None
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
     signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
-    network = network.but(pairs=replace(pairs, signs=signs.astype(np.int8))).judged()
+    network = network.replace(pairs=replace(pairs, signs=signs.astype(np.int8))).with_verdict()
     rules = rules.with_number(candidates.targets.size, network.verdict)
-    return settled, network.within(rules), rules
+    return settled, network.select_under_caps(rules), rules
 
 
 @contextmanager

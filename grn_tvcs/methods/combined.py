@@ -53,7 +53,7 @@ from grn_tvcs.evidence.samples import all_log_levels
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
@@ -142,7 +142,7 @@ def combined(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the probability that they are true.
 
@@ -165,7 +165,7 @@ def combined(
         Knock-outs, knock-downs and wild type.
     prior
         As in ``ensemble``.
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`; networks are simulated in parallel.
     """
     if resamples < 1 or min(calibrate, draws) < 0:
@@ -184,13 +184,13 @@ def combined(
     first, second = _split_progress(progress, n_to_simulate)
     evidence = compute_evidence(
         expression, rules, rng, steady, resamples=resamples,
-        threads=threads, engine=engine, progress=first, keep=keep,
+        threads=threads, engine=engine, progress=first, checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     if n_to_simulate:
         known = load_or_calibrate(
             model.combiner_for(design), model.stamp, design, calibrate, resamples=resamples,
             null_model=model.null_model(design), threads=threads, engine=engine, progress=second,
-            keep=keep,
+            checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
     network = _unscored(expression.genes, evidence)
     shared = shared_direction(expression)
@@ -200,7 +200,7 @@ def combined(
         why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
-        sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, keep)
+        sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, checkpoint_dir)
         ranking = SUM_RANKING.format("lagged regression, " if LAGGED in evidence.scores else "")
         return _with_ranking(network, evidence, sums, prior, Verdict(why_not=why_not + ranking))
     logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
@@ -211,7 +211,7 @@ def combined(
     logits = compress_logits(weight_by_non_null(known.of(logits, n), none), known.limit)
     if none > 0:
         note = LIKE_NOISE.format(float(sigmoid(np.array(none))))
-        network = network.but(notes=(*network.notes, note))
+        network = network.replace(notes=(*network.notes, note))
     return _with_probabilities(network, evidence, logits, prior, design, model)
 
 
@@ -284,7 +284,7 @@ def _unscored(genes: tuple[str, ...], evidence: EvidenceScores) -> Network:
         _where_allowed(evidence, np.sign(signed)).astype(np.int8),
         np.zeros(evidence.allowed.shape, np.bool_),
         stability=evidence.stability,
-        evidence=carried_by(_by_source(evidence)),
+        evidence=evidence_codes(_by_source(evidence)),
     )
     return Network(genes, pairs)
 
@@ -311,8 +311,8 @@ def _with_prior(
     by_source = _by_source(evidence)
     total = np.sum(by_source, axis=0)
     unit = before / np.where(total > 0, total, 1.0)
-    codes = carried_by([*(unit * part for part in by_source), np.maximum(after - before, 0.0)])
-    return network.but(evidence=codes, notes=(*network.notes, note))
+    codes = evidence_codes([*(unit * part for part in by_source), np.maximum(after - before, 0.0)])
+    return network.replace(evidence=codes, notes=(*network.notes, note))
 
 
 def _where_allowed(evidence: EvidenceScores, values: Array) -> Array:
@@ -331,7 +331,7 @@ def _with_probabilities(
     """Return the network with probabilities as scores, and a verdict on more series."""
     p = _where_allowed(evidence, sigmoid(logits))
     if prior is not None:
-        listed = prior.among(evidence.inputs, network.pairs.targets)
+        listed = prior.restrict_to(evidence.inputs, network.pairs.targets)
         found = add_prior_log_odds(_where_allowed(evidence, logits), listed, evidence.allowed)
         before, p = p, _where_allowed(evidence, sigmoid(found.logits))
         network = _with_prior(network, evidence, before, p, found.summary)
@@ -340,7 +340,7 @@ def _with_probabilities(
         n_edges = verdict_of(p, p).n_edges
         wider = replace(design, n_series=design.n_series + N_MORE_SERIES)
         more = N_MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
-    return network.but(scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more))
+    return network.replace(scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more))
 
 
 def _with_ranking(
@@ -349,11 +349,11 @@ def _with_ranking(
     """Return the network with scores that only rank edges."""
     scores = _where_allowed(evidence, scores)
     if prior is not None:
-        listed = prior.among(evidence.inputs, network.pairs.targets)
+        listed = prior.restrict_to(evidence.inputs, network.pairs.targets)
         before = scores
         scores, note = add_prior_edges(before, listed, evidence.allowed)
         network = _with_prior(network, evidence, before, scores, note)
-    return network.but(scores=scores, selected=scores > 0, verdict=verdict)
+    return network.replace(scores=scores, selected=scores > 0, verdict=verdict)
 
 
 def _sum_of_sources(
@@ -363,15 +363,17 @@ def _sum_of_sources(
     rng: np.random.Generator,
     steady: SteadyStates | None,
     engine: Engine,
-    keep: Path | None,
+    checkpoint_dir: Path | None,
 ) -> Array:
     """Return the sum of ``ensemble`` over the sources that the samples allow; [input, gene]."""
     n, genes = evidence.allowed.shape[1], expression.genes
     forest = partial(importances, trees=TREES)
     candidates = rules.inputs(genes, expression.constant_genes)
     logs = all_log_levels(expression, steady)
-    keep = None if keep is None else keep / "more trees"
-    found = level_trees(logs, genes, candidates, rng, forest, engine=engine, keep=keep)
+    checkpoint_dir = None if checkpoint_dir is None else checkpoint_dir / "more trees"
+    found = level_trees(
+        logs, genes, candidates, rng, forest, engine=engine, checkpoint_dir=checkpoint_dir
+    )
     scores = evidence.scores | {LEVELS: found}
     added = [scale_by_top_mean(scores[part], n) for part in (LEVELS, PARTIAL)]
     if LAGGED in scores:

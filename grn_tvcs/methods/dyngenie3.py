@@ -7,8 +7,8 @@ The model is dx_i/dt = -alpha_i x_i + f_i(x). For every gene i a random forest p
 over neighbouring samples of every series, dt apart. The score of j -> i is the importance of x_j
 (`evidence.rate_trees`, which also estimates alpha_i), without the target's own, divided by their
 sum. As in the authors' program, there are 1000 trees and the square root of the number of inputs
-per node. A sample at rest has no change, so its response is alpha_i x_i. A perturbation column is
-not used. Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
+per node. A steady-state sample has no change, so its response is alpha_i x_i. A perturbation column
+is not used. Huynh-Thu and Geurts, Scientific Reports 8, 3384 (2018).
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def dyngenie3(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's rate of change and decay.
 
     The scores of one target add up to 1. Inputs are the regulators that are not constant. `threads`
-    or `engine` grow the trees; `keep` is the checkpoint folder.
+    or `engine` grow the trees; `checkpoint_dir` stores finished work.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
     candidates = rules.inputs(genes)
     scores, _ = rate_trees(
         expression, candidates, rng, forest, progress,
-        engine=engine or Threads(threads), keep=keep,
+        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     of_genes = np.zeros(len(genes))
     for target in scores.T:

@@ -10,8 +10,8 @@ are added, each divided by the mean of its strongest, one per gene:
         variance, not normalised per target),
     partial correlation with shrinkage (`evidence.partial_correlation`).
 
-The last two ignore time and also use samples at rest. Knock-outs and knock-downs contribute as in
-``tvcs``. Nothing is trained, so nothing can be trained on the wrong kind of data.
+The last two ignore time and also use steady-state samples. Knock-outs and knock-downs contribute as
+in ``tvcs``. Nothing is trained, so nothing can be trained on the wrong kind of data.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from grn_tvcs.evidence.samples import all_log_levels
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
@@ -74,7 +74,7 @@ def ensemble(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the sum of three kinds of evidence, and of knock-outs if given.
 
@@ -98,7 +98,7 @@ def ensemble(
     prior
         Prior edges, with genes in the order of `expression`. They raise the scores of the listed
         pairs as far as the data confirm the list (`evidence.prior_edges`).
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`, for the trees too.
     """
     if min(trees, resamples) < 1 or (hub_power or 0.0) < 0:
@@ -114,7 +114,7 @@ def ensemble(
     )
     series = lagged_regression(
         expression, rules, rng, replace(DEFAULT_PLAN, resamples=resamples),
-        threads=threads, engine=engine, progress=first, keep=keep,
+        threads=threads, engine=engine, progress=first, checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     knocked = _of_knockouts(steady, expression, candidates)
     hubs = estimate_hub_priors(series.scores, hub_power, knocked.power_for_series)
@@ -122,7 +122,7 @@ def ensemble(
     logs = all_log_levels(expression, steady)
     levels = level_trees(
         logs, genes, candidates, rng, forest, second,
-        engine=engine or Threads(threads), keep=keep,
+        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     direct = partial_correlation(logs, inputs)
     alike = np.where(allowed, np.abs(direct), 0.0)
@@ -136,7 +136,7 @@ def ensemble(
     scores = np.sum(by_source, axis=0)
     pairs = Pairs(
         inputs, np.arange(len(genes)), scores, np.sign(signed).astype(np.int8), scores > 0,
-        stability=series.stability, evidence=carried_by(by_source),
+        stability=series.stability, evidence=evidence_codes(by_source),
     )  # fmt: skip
     network = Network(genes, pairs)
     return network if prior is None else _with_prior(network, by_source, signed, prior, allowed)
@@ -151,14 +151,14 @@ def _with_prior(
 ) -> Network:
     """Return the network with prior edges added to its scores."""
     pairs = network.pairs
-    listed = prior.among(pairs.regulators, pairs.targets)
+    listed = prior.restrict_to(pairs.regulators, pairs.targets)
     scores, note = add_prior_edges(pairs.scores, listed, allowed)
     by_prior = scores - pairs.scores
-    return network.but(
+    return network.replace(
         scores=scores,
         selected=scores > 0,
         signs=np.sign(signed + listed.signs * by_prior).astype(np.int8),
-        evidence=carried_by([*by_source, by_prior]),
+        evidence=evidence_codes([*by_source, by_prior]),
         notes=(*network.notes, note),
     )
 

@@ -39,18 +39,18 @@ def genie3(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the importance of the regulator for the target's level at the same time.
 
-    Inputs are the regulators that are not constant. `threads` or `engine` grow the trees; `keep` is
-    the checkpoint folder.
+    Inputs are the regulators that are not constant. `threads` or `engine` grow the trees; finished
+    trees are stored in `checkpoint_dir`.
     """
     genes = expression.genes
     forest = partial(importances, trees=trees)
     candidates = rules.inputs(genes)
     scores = level_trees(
         expression.levels, genes, candidates, rng, forest, progress,
-        engine=engine or Threads(threads), keep=keep,
+        engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     return Network(genes, Pairs.scored(candidates.regulators, scores))

@@ -1,8 +1,9 @@
 """Knock-outs and knock-downs alone: shift of each gene, with indirect effects down-ranked.
 
-Shifts are in standard deviations at rest on a log scale. Effects that a path of two stronger
-effects explains are down-ranked, as by the winners of DREAM4: Pinna, Soranzo and de la Fuente, PLoS
-ONE 5, e12912 (2010). Series only contribute their first samples, as levels at rest.
+Shifts are in standard deviations of steady-state levels, on a log scale. Effects that a path of two
+stronger effects explains are down-ranked, as by the winners of DREAM4: Pinna, Soranzo and de la
+Fuente, PLoS ONE 5, e12912 (2010). Series only contribute their first samples, as levels in steady
+state.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from grn_tvcs.evidence.knockouts import KNOCKDOWN_WEIGHT, LARGEST_EFFECT, knockout_evidence
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
@@ -20,7 +21,7 @@ from grn_tvcs.network.rules import Rules
 DESCRIPTION = (
     "Ordered pairs were scored by how far the target moved when the regulator was knocked out "
     "or down, in standard deviations on a log scale, indirect effects ranked down (Pinna et "
-    "al., 2010); the series served only to show levels at rest."
+    "al., 2010); the series served only to show levels in steady state."
 )
 
 
@@ -63,6 +64,6 @@ def knock_outs(
         expression.genes,
         Pairs(
             inputs, targets, scores, told.signs.astype(np.int8), scores > 0,
-            evidence=carried_by(by_source),
+            evidence=evidence_codes(by_source),
         ),
     )  # fmt: skip

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 DEFAULT = "combined"
 OWN_INTERCEPT = "each perturbed part of a series has an intercept of its own"
-NO_OPTIONS = ("steady", "prior", "threads", "engine", "progress", "keep")  # data, how to work
+NO_OPTIONS = (
+    "steady",
+    "prior",
+    "threads",
+    "engine",
+    "progress",
+    "checkpoint_dir",
+)  # data, how to work
 
 
 @dataclass(frozen=True)
@@ -33,9 +40,9 @@ class Method(LazyFunction):
     perturbation
         Use of a known perturbation, in words; empty for none.
     needs_series
-        Whether it cannot use samples at rest alone.
-    uses_rest
-        Whether it uses samples at rest, alone or with series.
+        Whether it cannot use steady-state samples alone.
+    uses_steady_samples
+        Whether it uses steady-state samples, alone or with series.
     is_symmetric
         Whether both directions of a pair have the same score.
     has_confidence
@@ -50,7 +57,7 @@ class Method(LazyFunction):
     selects: bool = False
     perturbation: str = ""
     needs_series: bool = False
-    uses_rest: bool = True
+    uses_steady_samples: bool = True
     is_symmetric: bool = False
     has_confidence: bool = False
     takes_logs: bool = False
@@ -101,9 +108,18 @@ METHODS: dict[str, Method] = {
     for method in (
         Method("combined", perturbation=OWN_INTERCEPT, has_confidence=True, takes_logs=True),
         Method(
-            "tvcs", perturbation=OWN_INTERCEPT, needs_series=True, uses_rest=False, takes_logs=True
+            "tvcs",
+            perturbation=OWN_INTERCEPT,
+            needs_series=True,
+            uses_steady_samples=False,
+            takes_logs=True,
         ),
-        Method("tvcs-plain", "the paper's model as printed", needs_series=True, uses_rest=False),
+        Method(
+            "tvcs-plain",
+            "the paper's model as printed",
+            needs_series=True,
+            uses_steady_samples=False,
+        ),
         Method("pcc", is_symmetric=True),
         Method("aracne", selects=True, is_symmetric=True),
         Method("clr", is_symmetric=True),
@@ -113,8 +129,8 @@ METHODS: dict[str, Method] = {
         Method("tigress", selects=True),
         Method("spearman", is_symmetric=True),
         Method("partial-correlation", is_symmetric=True, takes_logs=True),
-        Method("lagged-correlation", needs_series=True, uses_rest=False, takes_logs=True),
-        Method("knock-outs", needs_series=True, uses_rest=False, takes_logs=True),
+        Method("lagged-correlation", needs_series=True, uses_steady_samples=False, takes_logs=True),
+        Method("knock-outs", needs_series=True, uses_steady_samples=False, takes_logs=True),
         Method(
             "ensemble",
             "tvcs without hub prior + genie3 + partial correlation",

@@ -54,13 +54,13 @@ def tigress(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the area under their selection frequency.
 
     `splits` of the samples give two runs each, `steps` is L and `lowest_weight` is alpha.
     `selected` holds the method's own selection, edges that entered in at least 60 % of the runs.
-    `threads` or `engine` do the runs; `keep` is the checkpoint folder.
+    `threads` or `engine` do the runs; `checkpoint_dir` stores finished work.
     """
     genes = expression.genes
     inputs, _, allowed = rules.inputs(genes, expression.constant_genes)
@@ -76,7 +76,7 @@ def tigress(
     job = Job("splits", runs_of_splits, runs, -(-splits // CHUNK_SPLITS), runs.facts)
     sums = np.zeros((3, *allowed.shape), np.int64)
     engine = Threads(threads) if engine is None else engine
-    with closing(results([job], engine, checkpoint_dir=keep, progress=progress)) as found:
+    with closing(results([job], engine, checkpoint_dir=checkpoint_dir, progress=progress)) as found:
         for _, _, (places, part) in found:
             sums.reshape(3, -1)[:, places] += part
     area, count, sign = sums

@@ -32,7 +32,7 @@ from grn_tvcs.evidence.lagged_regression import ADDED_SHARE, DEFAULT_PLAN, lagge
 from grn_tvcs.evidence.samples import LOG_OFFSET
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.network.evidence import carried_by
+from grn_tvcs.network.evidence import evidence_codes
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.rules import Rules
@@ -72,7 +72,7 @@ def tvcs(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> Network:
     """Score edges by the variance they explain in resampled solutions.
 
@@ -117,7 +117,7 @@ def tvcs(
         Effects are clipped to this number of standard deviations.
     steady
         Knock-outs, knock-downs and wild type, with the genes of `expression`.
-    threads, engine, progress, keep
+    threads, engine, progress, checkpoint_dir
         As in `units.gather`.
     """
     if parts not in ("both", *SOLVERS):
@@ -139,7 +139,8 @@ def tvcs(
     )  # fmt: skip
     found = lagged_regression(
         expression, rules, rng, plan, log_offset=log_offset, added_share=added_share,
-        targets_alone=True, threads=threads, engine=engine, progress=progress, keep=keep,
+        targets_alone=True, threads=threads, engine=engine, progress=progress,
+        checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     power = hub_power if len(genes) > hub_genes else 0.0
     told = None
@@ -158,7 +159,7 @@ def tvcs(
         by_source = [scores, told.knockouts[:, at], told.knockdowns[:, at]]
         signed += told.signs[:, at] * (by_source[1] + by_source[2])
         scores = np.sum(by_source, axis=0)
-        evidence = carried_by(by_source)
+        evidence = evidence_codes(by_source)
     return Network(
         genes,
         Pairs(

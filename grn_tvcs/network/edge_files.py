@@ -27,7 +27,7 @@ from grn_tvcs.network.programs.headers import (
 )
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core import DataError
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_text
 
@@ -171,7 +171,7 @@ class Reference:
         """A sentence for every reason that there was."""
         more = {"unknown_genes": same_but_for_case(self.strangers, self.network.genes)}
         return [
-            f"left out {len(names)} edges {REASONS[kind]}: {listed(names)}{more.get(kind, '')}"
+            f"left out {len(names)} edges {REASONS[kind]}: {joined(names)}{more.get(kind, '')}"
             for kind, names in self.left_out.items()
             if names
         ]
@@ -187,7 +187,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     for row, (value, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
         if sign is None:
             raise DataError(
-                f"must be one of {SHOWN}, found {shown(value)}",
+                f"must be one of {SHOWN}, found {quoted(value)}",
                 path=path,
                 line=table.lines[row],
                 column=3 if third is None or not first else table.rows[0][third],
@@ -218,7 +218,7 @@ def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[st
     names = sorted({row[j] for row in table.rows[first:] for j in ends})
     return DataError(
         "must have an edge between two different genes of the network, found none; it names "
-        f"{listed(names) or 'nothing'}; the network has {listed(list(genes))}"
+        f"{joined(names) or 'nothing'}; the network has {joined(list(genes))}"
         f"{same_but_for_case(names, genes)}",
         path=table.path,
     )
@@ -233,7 +233,7 @@ def same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
     """Warn where names would match if capitals did not count."""
     known, lower = set(genes), {gene.lower() for gene in genes}
     same = [name for name in names if name not in known and name.lower() in lower]
-    return f"; {listed(same)} would match if capitals did not count" if same else ""
+    return f"; {joined(same)} would match if capitals did not count" if same else ""
 
 
 def read_genes(path: str | Path) -> list[str]:
@@ -255,7 +255,7 @@ def read_genes(path: str | Path) -> list[str]:
         raise DataError("must name the genes, found none", path=path)
     if OF_GENES.fullmatch(genes[0].lower()):
         raise DataError(
-            f"must name one gene per line, found the heading {shown(genes[0])}; remove it",
+            f"must name one gene per line, found the heading {quoted(genes[0])}; remove it",
             path=path,
         )
     if twice := describe_repeated("gene names", genes):
@@ -332,7 +332,7 @@ class _Kept:
 def _flag(table: Table, row: int, column: int) -> bool:
     cell = table.rows[row][column]
     if cell not in ("0", "1"):
-        raise table.error(f"must be 0 or 1, found {shown(cell)}", row, column)
+        raise table.error(f"must be 0 or 1, found {quoted(cell)}", row, column)
     return cell == "1"
 
 
@@ -342,7 +342,7 @@ def _share(table: Table, row: int, column: int) -> float:
         return math.nan
     if not (is_number(cell) and 0 <= float(cell) <= 1):
         raise table.error(
-            f"must be a number from 0 to 1 or empty, found {shown(cell)}", row, column
+            f"must be a number from 0 to 1 or empty, found {quoted(cell)}", row, column
         )
     return float(cell)
 

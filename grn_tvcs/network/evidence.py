@@ -20,7 +20,7 @@ NAMES = tuple(_name(code) for code in range(2 ** len(SOURCES)))  # by code; 0 ha
 CODES = {name: code for code, name in enumerate(NAMES) if name}
 
 
-def carried_by(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.uint8]:
+def evidence_codes(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.uint8]:
     """Code of the evidence of every edge, a place in `NAMES`.
 
     `parts` are what the first of `SOURCES` add to the score, >= 0. A source is named if its part

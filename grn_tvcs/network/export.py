@@ -26,7 +26,7 @@ from grn_tvcs.network.programs.tables import (
     write_decoupler,
     write_edge_table,
 )
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 from tvcs_core.files.tables import write_table
 
 
@@ -207,7 +207,7 @@ def _names_in_one_cell(genes: Sequence[str]) -> dict[str, str]:
     if twice := repeated(names):
         raise ValueError(
             "this format has no quotes, and without tabs and line ends some genes have the same "
-            f"name: {listed(twice)}"
+            f"name: {joined(twice)}"
         )
     return dict(zip(genes, names, strict=True))
 

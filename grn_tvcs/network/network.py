@@ -20,13 +20,13 @@ from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
-from tvcs_core.arguments import names_of, require_kind
+from tvcs_core.arguments import check_type, names_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from grn_tvcs.expression.expression import Expression
-    from grn_tvcs.network.origin import Origin
+    from grn_tvcs.network.provenance import Provenance
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Network:
         gives no confidence.
     notes
         Remarks on the inference for readers, a clause each.
-    origin
+    provenance
         How it was inferred, where `infer` made it in this session.
 
     Raises
@@ -61,7 +61,7 @@ class Network:
     pairs: Pairs
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
-    origin: Origin | None = field(default=None, repr=False, compare=False)
+    provenance: Provenance | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -122,8 +122,8 @@ class Network:
 
     def __post_init__(self) -> None:
         genes, pairs = self.genes, self.pairs
-        require_kind("genes", genes, tuple)
-        require_kind("pairs", pairs, Pairs)
+        check_type("genes", genes, tuple)
+        check_type("pairs", pairs, Pairs)
         for name in FIXED:
             getattr(pairs, name).setflags(write=False)
         if twice := describe_repeated("gene names", genes):
@@ -189,18 +189,22 @@ class Network:
 
     def _under(self, rules: Rules) -> Network:
         """The same, the caps that its selected edges keep being these."""
-        origin = self.origin
-        return self if origin is None else replace(self, origin=origin._replace(rules=rules))
+        provenance = self.provenance
+        return (
+            self
+            if provenance is None
+            else replace(self, provenance=provenance._replace(rules=rules))
+        )
 
-    def but(self, **changes: Any) -> Network:
+    def replace(self, **changes: Any) -> Network:
         """The same with other `pairs`, or arrays over them, another verdict or other notes."""
         facts = {name: changes.pop(name) for name in ("verdict", "notes") if name in changes}
         pairs = replace(changes.pop("pairs", self.pairs), **changes)
         return replace(self, pairs=pairs, **facts)
 
-    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
+    def restrict_to(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> Network:
         """The same over other pairs: of the genes at these places, which rise."""
-        return replace(self, pairs=self.pairs.among(regulators, targets))
+        return replace(self, pairs=self.pairs.restrict_to(regulators, targets))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
@@ -222,32 +226,32 @@ class Network:
         genes, pairs = pairs_of_graph(graph)
         return cls(tuple(genes), pairs)
 
-    def within(self, rules: Rules) -> Network:
+    def select_under_caps(self, rules: Rules) -> Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
 
         This is the projection of the square roots of the scores onto the constraint, so the
         kept value of the projection is the sum of the scores. Scores stay as they are.
         """
-        return self.but(selected=select(self.pairs, rules, self.genes))._under(rules)
+        return self.replace(selected=select(self.pairs, rules, self.genes))._under(rules)
 
-    def top(self, n_edges: int) -> Network:
+    def select_top(self, n_edges: int) -> Network:
         """Select the `n_edges` surest edges; of equal ones the first by name."""
         if n_edges < 0:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)
         selected.flat[surest(self.pairs, self.genes, n_edges)] = True
-        return self.but(selected=selected)._under(Rules(max_edges=n_edges))
+        return self.replace(selected=selected)._under(Rules(max_edges=n_edges))
 
-    def by_own_cut(self) -> Network:
+    def select_by_method(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
         What TIGRESS and ARACNE publish, whatever the caps.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
-        chosen = self.but(selected=has_score if own is None else own & has_score)
+        chosen = self.replace(selected=has_score if own is None else own & has_score)
         return chosen._under(Rules())
 
-    def judged(self) -> Network:
+    def with_verdict(self) -> Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
         The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of
@@ -259,7 +263,7 @@ class Network:
             return self
         confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
         more = None if self.verdict is None else self.verdict.more
-        return self.but(
+        return self.replace(
             confidence=confidence,
             false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
             verdict=verdict_of(confidence, scores, more=more),
@@ -268,9 +272,9 @@ class Network:
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
         of = ranked_selected if selected_only else ranked
-        return self.listed(of(self.pairs, self.genes))
+        return self.edges_at(of(self.pairs, self.genes))
 
-    def listed(self, some: Ranked) -> list[Edge]:
+    def edges_at(self, some: Ranked) -> list[Edge]:
         """These pairs as edges."""
         pairs, at = self.pairs, (some.rows, some.cols)
         nothing = [None] * len(some.rows)
@@ -329,7 +333,7 @@ class Network:
         import pandas as pd
 
         some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
-        frame = pd.DataFrame([vars(edge) for edge in self.listed(some)], columns=list(HEADER))
+        frame = pd.DataFrame([vars(edge) for edge in self.edges_at(some)], columns=list(HEADER))
         return frame.assign(**self.extra(some))
 
     def to_decoupler(self) -> pd.DataFrame:
@@ -353,8 +357,8 @@ class Network:
         from grn_tvcs.network.programs.anndata import keep
 
         facts: dict[str, Any] = {"verdict": None if self.verdict is None else self.verdict.said()}
-        if self.origin is not None:
-            facts |= {"method": self.origin.method, "seed": self.origin.seed}
+        if self.provenance is not None:
+            facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
         frame = self.to_frame(selected_only=True)
         return keep(data, key, frame, self.genes, self.notes, facts)
 

@@ -102,7 +102,7 @@ class Pairs:
         """Row and column of every pair of a gene with itself."""
         return _in_both(self.regulators, self.targets)
 
-    def among(self, regulators: Places, targets: Places) -> Pairs:
+    def restrict_to(self, regulators: Places, targets: Places) -> Pairs:
         """The pairs of these genes; of those that are not there nothing is known, so no edge."""
         if np.array_equal(regulators, self.regulators) and np.array_equal(targets, self.targets):
             return self

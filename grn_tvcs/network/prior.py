@@ -23,8 +23,8 @@ from grn_tvcs.network.programs.headers import (
 )
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core import DataError
-from tvcs_core.arguments import array_of, names_of, require_kind
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.arguments import array_of, check_type, names_of
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table, is_number
 
 EXAMPLES = 3
@@ -128,7 +128,7 @@ class Prior:
         ValueError
             As for the class.
         """
-        require_kind("edges", edges, ListedEdges)
+        check_type("edges", edges, ListedEdges)
         prior = cls.__new__(cls)
         prior._take(genes, edges, n_listed)
         return prior
@@ -166,11 +166,11 @@ class Prior:
 
     def _over_genes(self, name: str) -> NDArray[Any]:
         genes = np.arange(len(self.genes))
-        whole: NDArray[Any] = getattr(self.among(genes, genes), name)
+        whole: NDArray[Any] = getattr(self.restrict_to(genes, genes), name)
         whole.setflags(write=False)
         return whole
 
-    def among(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> ListedPairs:
+    def restrict_to(self, regulators: NDArray[np.int64], targets: NDArray[np.int64]) -> ListedPairs:
         """Return the listed weights of the pairs of genes at these positions."""
         rows, cols = (np.full(len(self.genes), -1) for _ in range(2))
         rows[regulators], cols[targets] = np.arange(len(regulators)), np.arange(len(targets))
@@ -192,7 +192,7 @@ class Prior:
         if missing := sorted(set(genes) ^ set(self.genes)):
             raise ValueError(
                 "prior edges and expression must have the same genes, but these are in one of "
-                f"them only: {listed(missing)}"
+                f"them only: {joined(missing)}"
             )
         place = {gene: i for i, gene in enumerate(genes)}
         to = np.array([place[gene] for gene in self.genes], dtype=np.int64)
@@ -283,7 +283,7 @@ class _Pairs:
 
 def _examples(names: Sequence[str]) -> str:
     more = ", ..." if len(names) > EXAMPLES else ""
-    return listed(names[:EXAMPLES]) + more
+    return joined(names[:EXAMPLES]) + more
 
 
 def _columns(table: Table, named: dict[str, int] | None) -> tuple[dict[str, int], int]:
@@ -295,7 +295,7 @@ def _columns(table: Table, named: dict[str, int] | None) -> tuple[dict[str, int]
     if not 2 <= width <= 4:
         raise table.error(
             "must have columns regulator and target, or no header and 2 to 4 columns (regulator, "
-            f"target, weight, sign), found {listed(table.rows[0])}; known names are "
+            f"target, weight, sign), found {joined(table.rows[0])}; known names are "
             f"{', '.join(REGULATOR)}; {', '.join(TARGET)}; {', '.join(SCORE)}",
             row=0,
         )
@@ -325,7 +325,7 @@ def _weights_and_signs(
         told = np.sign(weights).astype(int).tolist() if is_signed else [0] * n
     if bad.size:
         row = first + int(bad[0])
-        found = shown(table.rows[row][columns["weight"]])
+        found = quoted(table.rows[row][columns["weight"]])
         raise table.error(
             f"a weight must be above 0 and at most 1, found {found}; bring the scores to this "
             "scale or leave the column out",
@@ -339,7 +339,7 @@ def _sign(table: Table, row: int, column: int) -> int:
     told = sign_of(table.rows[row][column])
     if told is None:
         raise table.error(
-            f"must be one of {SHOWN}, found {shown(table.rows[row][column])}", row, column
+            f"must be one of {SHOWN}, found {quoted(table.rows[row][column])}", row, column
         )
     return told
 
@@ -349,6 +349,6 @@ def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[
     names = sorted({row[j] for row in table.rows[first:] for j in places})
     return DataError(
         "must have a prior edge between two different genes of the table, found none; it names "
-        f"{listed(names)}; the table has {listed(list(genes))}{same_but_for_case(names, genes)}",
+        f"{joined(names)}; the table has {joined(list(genes))}{same_but_for_case(names, genes)}",
         path=table.path,
     )

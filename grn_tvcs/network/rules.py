@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tvcs_core import TVCS
 from tvcs_core.arguments import describe_value, names_of
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 FEW_PER_GENE = 0.25  # edges that are selected where nothing says how many are true
 
@@ -147,7 +147,7 @@ class Rules:
             if names is not None and not is_in.any():
                 raise ValueError(
                     f"none of the {kind} is among the genes: the {kind} are "
-                    f"{listed(sorted(names))}; the genes are {listed(list(genes))}"
+                    f"{joined(sorted(names))}; the genes are {joined(list(genes))}"
                 )
             found.append(is_in)
         return found[0], found[1]
@@ -209,7 +209,7 @@ class Rules:
         if caps and not set(caps) & set(genes):
             raise ValueError(
                 "none of the genes with an out-degree cap is among the genes: the caps are for "
-                f"{listed(sorted(caps))}; the genes are {listed(list(genes))}"
+                f"{joined(sorted(caps))}; the genes are {joined(list(genes))}"
             )
         return np.array([caps.get(gene, len(genes)) for gene in genes], dtype=np.int64)
 

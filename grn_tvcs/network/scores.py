@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import FIXED, Edges, Floats, Pairs, Places
 from grn_tvcs.network.ranking import surest
-from tvcs_core.arguments import require_kind, require_one_of
+from tvcs_core.arguments import check_choice, check_type
 
 NAMES = {
     "sn": "SN", "sp": "SP", "acc": "ACC", "f": "F", "mcc": "MCC", "auc": "AUC",
@@ -104,12 +104,12 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
         If the two have different genes, the reference has no edge, or `pairs` or `cut` is
         unknown.
     """
-    require_kind("network", network, Network)
-    require_kind("reference", reference, Network)
+    check_type("network", network, Network)
+    check_type("reference", reference, Network)
     if sorted(network.genes) != sorted(reference.genes):
         raise ValueError("network and reference must have the same genes")
     for name, value, known in (("pairs", pairs, PAIRS), ("cut", cut, CUTS)):
-        require_one_of(name, value, known)
+        check_choice(name, value, known)
     true = _true_edges(network.genes, reference)
     n_true, n_pairs = true[0].size, len(network.genes) * (len(network.genes) - 1)
     if not n_true:

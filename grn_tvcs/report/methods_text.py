@@ -12,7 +12,7 @@ from grn_tvcs.expression.expression import Expression, samples_said
 from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
-from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
@@ -81,8 +81,8 @@ def _values(expression: Expression, method: str) -> str:
 def _inputs(expression: Expression, method: str, steady: SteadyStates | None) -> list[str]:
     """List all inputs besides levels and times."""
     used_too = list(expression.notes)
-    if expression.n_at_rest and not METHODS[method].uses_rest:
-        used_too.append("The samples at rest were not used.")
+    if expression.n_steady and not METHODS[method].uses_steady_samples:
+        used_too.append("The steady-state samples were not used.")
     if not_known := unknowable(expression, method):
         used_too.append(not_known)
     if expression.perturbed is not None and (used := METHODS[method].perturbation):

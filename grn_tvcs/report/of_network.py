@@ -25,17 +25,17 @@ def write_report(
     **more: Any,
 ) -> Path:
     """Write the report of a network to a file; see `Network.report`."""
-    origin = network.origin
-    if origin is None and (expression is None or method is None):
+    provenance = network.provenance
+    if provenance is None and (expression is None or method is None):
         raise ValueError(
             "this network has no record of its expression and method: give report(path, "
             "expression, method=NAME)"
         )
     rules, seed = Rules(), None  # without a record, the caps are unknown
-    if origin is not None:
-        expression, method = expression or origin.expression, method or origin.method
-        rules, seed = origin.rules, origin.seed
-        more = {"steady": origin.steady} | more
+    if provenance is not None:
+        expression, method = expression or provenance.expression, method or provenance.method
+        rules, seed = provenance.rules, provenance.seed
+        more = {"steady": provenance.steady} | more
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, found {method!r}")
     assert expression is not None  # one of the two is there

@@ -15,7 +15,7 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
-from grn_tvcs.methods.at_rest import unknowable
+from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Network

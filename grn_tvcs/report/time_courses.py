@@ -17,7 +17,7 @@ MAX_SERIES = 60
 MAX_POINTS = 200  # per series
 MAX_SAMPLES = 2_400  # in all
 MAX_VALUES = 900_000  # levels and predictions, two bytes each
-REST = "samples at rest, by number"
+REST = "steady-state samples, by number"
 DIGITS = 7  # significant digits of times and bounds
 LETTERS = np.frombuffer(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8
@@ -34,8 +34,8 @@ def time_courses(expression: Expression, network: Network, genes: Sequence[str])
     """Return the time courses of as many of `genes` as a page holds, with predictions.
 
     The first `MAX_SERIES` series are shown, with evenly spaced samples, `MAX_SAMPLES` in all.
-    Samples at rest are last, by number. A profile is (index of the gene in the network, lowest,
-    highest, levels, predictions, gain), with levels in 4094 steps from lowest to highest.
+    Steady-state samples are last, by number. A profile is (index of the gene in the network,
+    lowest, highest, levels, predictions, gain), with levels in 4094 steps from lowest to highest.
     """
     shown = _shown(expression)
     rows = np.concatenate([part for _, part in shown])
@@ -48,7 +48,7 @@ def time_courses(expression: Expression, network: Network, genes: Sequence[str])
         "profiles": [
             [number[gene], *_profile(expression, held_out, column[gene], rows)] for gene in kept
         ],
-        "all_series": len(expression.pieces()) + bool(expression.n_at_rest),
+        "all_series": len(expression.pieces()) + bool(expression.n_steady),
         "n_folds": 0 if held_out is None else held_out.n_folds,
         "unit": UNITS.get(expression.scale or "", "level in the unit of the table"),
         "time": "time in the unit of the table",
@@ -58,7 +58,7 @@ def time_courses(expression: Expression, network: Network, genes: Sequence[str])
 def _shown(expression: Expression) -> list[tuple[str, Rows]]:
     """Return names and samples of the series that are shown."""
     pieces = list(expression.pieces().items())[:MAX_SERIES]
-    n, n_rest = len(expression.times), expression.n_at_rest
+    n, n_rest = len(expression.times), expression.n_steady
     most = min(MAX_POINTS, MAX_SAMPLES // (len(pieces) + bool(n_rest)))
     shown = [(name, _thinned(rows, most)) for name, rows in pieces]
     if n_rest:
@@ -83,11 +83,11 @@ def _profile(
 ) -> list[float | str | None]:
     """Return lowest, highest, levels, predictions and gain of a gene."""
     values = expression.values[:, column]
-    if expression.at_rest is not None:
-        values = np.concatenate([values, expression.at_rest[:, column]])
+    if expression.steady_values is not None:
+        values = np.concatenate([values, expression.steady_values[:, column]])
     levels, expected, gain = values[rows], np.empty(0), None
     if held_out is not None and not np.isnan(held_out.levels[:, column]).all():
-        n_rest = np.full(expression.n_at_rest, np.nan)
+        n_rest = np.full(expression.n_steady, np.nan)
         expected = np.concatenate([held_out.levels[:, column], n_rest])[rows]
         gain = held_out.gain[column]
     both = np.concatenate([levels, expected])

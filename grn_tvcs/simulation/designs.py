@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.bins import in_bins
+from grn_tvcs.expression.bins import average_in_bins
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
@@ -25,7 +25,7 @@ GENES = (5, 10, 15, 20, 30, 50, 70, 100)
 REGULATORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # fraction of the genes
 SERIES = (0, 1, 2, 3, 4, 5, 7, 10, 15, 20)
 POINTS = (3, 4, 5, 6, 8, 10, 12, 16, 21, 30, 40, 50, 60)
-AT_REST = (0, 1, 2, 5, 10, 20, 50, 100, 200)
+STEADY_SAMPLES = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 CELLS = (0, 2, 4, 8, 16, 32, 64)
 KNOCKED = (0.0, 0.1, 0.25, 0.5, 1.0)  # fraction of the candidate regulators
 CELL_INTERVAL = 10.0  # units of time between bins of cells
@@ -35,7 +35,7 @@ LAYOUTS = (
     (1, 12), (1, 21), (1, 50), (2, 12), (2, 30), (3, 8), (4, 10), (5, 8), (5, 21), (8, 12),
     (10, 10), (10, 21), (20, 6),
 )  # fmt: skip
-RESTS = (20, 200)  # range of samples at rest, uniform on a log scale
+STEADY_RANGE = (20, 200)  # range of steady-state samples, uniform on a log scale
 # ... fractions of experiments ...
 EXPERIMENT_FRACTIONS = {
     "series": 0.5, "rest": 0.12, "series and rest": 0.08,
@@ -74,8 +74,8 @@ class Design:
     knocked_out, knocked_down
         Fraction of the candidate regulators with a knock-out, or knock-down, in [0, 1]; above 0 at
         least one gene.
-    n_at_rest
-        Samples at rest, each with small changes of all genes.
+    n_steady
+        Steady-state samples, each with small changes of all genes.
     cells
         Number of cells averaged in a sample of a series; 0 for bulk samples.
     start
@@ -99,7 +99,7 @@ class Design:
     is_perturbation_known: bool = False
     knocked_out: float = 0.0
     knocked_down: float = 0.0
-    n_at_rest: int = 0
+    n_steady: int = 0
     cells: int = 0
     start: str = WILD
     hidden: float = 0.0
@@ -110,7 +110,7 @@ class Design:
             ("n_regulators", 1),
             ("n_series", 1 if self.cells else 0),
             ("n_points", 2),
-            ("n_at_rest", 0 if self.n_series else 1),
+            ("n_steady", 0 if self.n_series else 1),
             ("cells", 0),
         ):
             if getattr(self, name) < least:
@@ -146,7 +146,7 @@ class Design:
             "column" if self.is_perturbation_known else "",
             f"out{self.knocked_out:.12g}" if self.knocked_out else "",
             f"down{self.knocked_down:.12g}" if self.knocked_down else "",
-            f"rest{self.n_at_rest}" if self.n_at_rest else "",
+            f"rest{self.n_steady}" if self.n_steady else "",
             f"cells{self.cells}" if self.cells else "",
             "random" if self.start == RANDOM else "",
             f"hidden{self.hidden:.12g}" if self.hidden else "",
@@ -161,7 +161,7 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
     used. The interval is always the default: units of time are unknown, and the autocorrelation of
     levels does not determine it either (a slow test shows this). Levels are not used.
     """
-    expression = in_bins(expression)
+    expression = average_in_bins(expression)
     n, most = len(expression.genes), GENES[-1]
     may_regulate = rules.inputs(expression.genes).regulators
     candidates = {expression.genes[j] for j in may_regulate}
@@ -180,7 +180,7 @@ def design_of(expression: Expression, steady: SteadyStates | None, rules: Rules)
         is_perturbation_known=is_known,
         knocked_out=_share_changed(steady, candidates, is_out=True),
         knocked_down=_share_changed(steady, candidates, is_out=False),
-        n_at_rest=min(expression.n_at_rest, AT_REST[-1]),
+        n_steady=min(expression.n_steady, STEADY_SAMPLES[-1]),
         cells=cells,
     )
 
@@ -206,7 +206,7 @@ def rounded(design: Design) -> Design:
         n_points=int(_nearest(design.n_points, POINTS)),
         knocked_out=_nearest(design.knocked_out, KNOCKED),
         knocked_down=_nearest(design.knocked_down, KNOCKED),
-        n_at_rest=int(_nearest(design.n_at_rest, AT_REST)),
+        n_steady=int(_nearest(design.n_steady, STEADY_SAMPLES)),
         cells=int(_nearest(design.cells, CELLS)),
     )
 
@@ -221,7 +221,7 @@ def _nearest(value: float, sizes: Sequence[float]) -> float:
 def universal_designs(n: int, rng: Rng = None) -> list[tuple[Design, str]]:
     """Draw `n` designs of all kinds, each with a kind of network or one of `NULLS`.
 
-    Fractions are exact up to rounding: of 100 designs, 12 have samples at rest only.
+    Fractions are exact up to rounding: of 100 designs, 12 have steady-state samples only.
     """
     rng = stream(rng, "designs")
     strata = np.array([_strata(n, rng) for _ in range(7)]).T
@@ -245,7 +245,7 @@ def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
     knocked = (
         0.0 if is_cells else _knocked(out * (1 - EXPERIMENT_FRACTIONS["cells"]) / P_KNOCKOUT, rng)
     )
-    n_at_rest = round(float(np.exp(rng.uniform(*np.log(RESTS)))))
+    n_steady = round(float(np.exp(rng.uniform(*np.log(STEADY_RANGE)))))
     design = Design(
         n_genes=n_genes,
         n_regulators=max(1, round(rng.uniform(*CANDIDATE_RANGE) * n_genes))
@@ -257,7 +257,7 @@ def _any_design(strata: Array, rng: np.random.Generator) -> tuple[Design, str]:
         is_perturbation_known=bool(may_know and column < P_COLUMN / MAY_HAVE_COLUMN),
         knocked_out=knocked,
         knocked_down=knocked if rng.random() < 0.5 else 0.0,
-        n_at_rest=n_at_rest if experiment in ("rest", "series and rest", "compendium") else 0,
+        n_steady=n_steady if experiment in ("rest", "series and rest", "compendium") else 0,
         cells=int(rng.integers(4, 26)) if is_cells else 0,
         start=RANDOM if experiment == "relaxation" else WILD,
         hidden=round(float(rng.uniform(*HIDDEN_RANGE)), 2) if hide < P_HIDDEN else 0.0,

@@ -127,7 +127,7 @@ def _levels(
     true: dict[str, list[Array]] = {}
     if not design.cells:
         true["series"] = _series(design, bench, rng)
-    true["rest"] = [bench.multifactorial()[None] for _ in range(design.n_at_rest)]
+    true["rest"] = [bench.multifactorial()[None] for _ in range(design.n_steady)]
     if changed:
         true["wild type"] = [bench.wild_type[:1]]
     for name, which in changed.items():
@@ -194,7 +194,7 @@ def _example(
         genes,
         perturbed=on if design.is_perturbation_known else None,
         scale="levels",
-        at_rest=levels["rest"] if design.n_at_rest else None,
+        steady_values=levels["rest"] if design.n_steady else None,
         cells=np.full(times.size, float(design.cells)) if design.cells else None,
     )
     steady = None
@@ -271,12 +271,12 @@ def _without_edges(
 ) -> Example:
     """Make tables from log levels of series relative to steady state, with all else of a design.
 
-    `response` is the response of samples at rest to a common stimulus, 0 for none.
+    `response` is the response of steady-state samples to a common stimulus, 0 for none.
     """
     n = design.n_genes
     may = np.sort(rng.permutation(n)[: design.n_regulators])
     changed = _changed(design, may, rng)
-    n_rows = {"series": 0, "rest": design.n_at_rest, "wild type": int(bool(changed))}
+    n_rows = {"series": 0, "rest": design.n_steady, "wild type": int(bool(changed))}
     n_rows |= {part: which.size for part, which in changed.items()}
     levels = {
         name: np.exp(rest + size * rng.standard_normal((rows, n)))
@@ -285,7 +285,7 @@ def _without_edges(
     }
     levels["series"] = np.exp(rest + logs.reshape(-1, n))
     if response.any():
-        levels["rest"] *= np.exp(response * rng.standard_normal((design.n_at_rest, 1)))
+        levels["rest"] *= np.exp(response * rng.standard_normal((design.n_steady, 1)))
     for part, which in changed.items():
         levels[part][np.arange(which.size), which] *= LEFT[part]
     genes = np.array(_names(n))

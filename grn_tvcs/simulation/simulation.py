@@ -20,7 +20,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.kernels import integrate_ode, integrate_sde, integrate_to_steady_state
 from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics
 from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow
-from tvcs_core.arguments import require_kind, require_number, require_one_of
+from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import seed_of, stream
 
@@ -117,15 +117,15 @@ def simulate(
         If a size is too small, the edges do not fit, or a noise is unknown, negative or not finite.
     """
     for name, value, least in (("n_series", n_series, 1), ("n_points", n_points, 2)):
-        require_number(name, value, whole=True)
+        check_number(name, value, whole=True)
         if value < least:
             raise ValueError(f"{name} must be >= {least}, found {value}")
-    require_kind("topology", topology, Network, or_none=True)
-    require_one_of("noise", noise, NOISES)
+    check_type("topology", topology, Network, or_none=True)
+    check_choice("noise", noise, NOISES)
     measure, usual = NOISES[noise]
     level = usual if noise_level is None else noise_level
     for name, size in (("noise_level", level), ("sde", sde)):
-        require_number(name, size)
+        check_number(name, size)
         if not 0 <= size < np.inf:
             raise ValueError(f"{name} must be finite and >= 0, found {size}")
     seed = seed_of(rng)

@@ -12,8 +12,8 @@ from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.programs.headers import columns_of, of_three
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
-from tvcs_core.arguments import require_number
-from tvcs_core.files.shown import listed
+from tvcs_core.arguments import check_number
+from tvcs_core.files.display import joined
 from tvcs_core.files.tables import Table, read_table
 from tvcs_core.streams import stream
 
@@ -92,7 +92,7 @@ def _check_sizes(
     counts |= {"max_out_degree": max_out_degree, "min_regulators": min_regulators}
     for name, value in counts.items():
         if value is not None or name in ("n_genes", "max_in_degree"):
-            require_number(name, value, whole=True)
+            check_number(name, value, whole=True)
     for name, value, least in (
         ("n_genes", n_genes, 2),
         ("n_edges", n_edges, 1),
@@ -170,14 +170,14 @@ def read_topology(path: str | Path) -> Network:
         or the name of a column, an edge is a loop or a duplicate, or there is no edge.
     """
     table = read_table(path)
-    table.require_rectangle()
+    table.check_rectangle()
     is_named, ends, third = of_three(table, columns_of(table), "a topology")
     first = int(is_named)
     names = {row[j] for row in table.rows[first:] for j in ends}
     lower = {name: name.lower() for name in sorted(names)}
     if taken := [name for name, low in lower.items() if low in NAMED or OF_GENES.fullmatch(low)]:
         raise table.error(
-            f"a gene must not have the name of a column, found {listed(taken)}; if the first line "
+            f"a gene must not have the name of a column, found {joined(taken)}; if the first line "
             "is a header, call its columns regulator and target"
         )
     genes = sorted(names, key=_by_numbers)

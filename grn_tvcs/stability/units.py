@@ -27,7 +27,7 @@ def gather(
     threads: int = 1,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: Path | None = None,
+    checkpoint_dir: Path | None = None,
 ) -> list[Evidence]:
     """Return the evidence of each solver of the plan, summed over all halves.
 
@@ -41,7 +41,7 @@ def gather(
         Threads, or the engine, that solve the units.
     progress
         Called with the number of finished halves and the total.
-    keep
+    checkpoint_dir
         Checkpoint folder for finished units.
     """
     with one_blas_thread():
@@ -54,7 +54,7 @@ def gather(
             progress(all_halves * done // total, all_halves)
 
     with closing(
-        results([job], engine or Threads(threads), checkpoint_dir=keep, progress=tell)
+        results([job], engine or Threads(threads), checkpoint_dir=checkpoint_dir, progress=tell)
     ) as found:
         for _, _, arrays in found:
             sums.add(Packed.of_arrays(arrays))

@@ -56,10 +56,10 @@ def test_the_largest_confidence_of_tables_without_edges(said):
 
 
 def test_a_shuffled_table_keeps_the_values_of_each_gene_and_no_order():
-    design = Design(6, 6, 2, 12, n_at_rest=20)
+    design = Design(6, 6, 2, 12, n_steady=20)
     made = draw_example(design, "hub", 1).expression
     other = universal.shuffled(made, np.random.default_rng(0))
-    for one, two in ((made.values, other.values), (made.at_rest, other.at_rest)):
+    for one, two in ((made.values, other.values), (made.steady_values, other.steady_values)):
         assert np.array_equal(np.sort(one, axis=0), np.sort(two, axis=0))
         assert not np.array_equal(one, two)
     orders = {tuple(np.argsort(column).tolist()) for column in other.values.T}

@@ -32,7 +32,7 @@ class Told(Method):
     def function(self):
         def told(expression, rules, rng, *, steady=None):
             network = METHODS["pcc"](expression, rules, rng)
-            return network.but(confidence=np.tanh(3 * network.pairs.scores))
+            return network.replace(confidence=np.tanh(3 * network.pairs.scores))
 
         return told
 
@@ -56,7 +56,7 @@ def arguments(tmp_path, folder, monkeypatch):
     monkeypatch.setattr(kinds_data, "SIZES", {4: (2, 6)})
     monkeypatch.setattr(kinds_data, "KINDS", ("star",))
     monkeypatch.setattr(kinds_data, "NULL_DESIGNS", (SIZE,))
-    monkeypatch.setattr(kinds_data, "N_AT_REST", 6)
+    monkeypatch.setattr(kinds_data, "N_STEADY", 6)
     monkeypatch.setattr(kinds_data, "BINS", 6)
     out = tmp_path / "out"
     out.mkdir()
@@ -71,8 +71,8 @@ def test_all_kinds_of_data_and_nulls_are_run_and_shown(arguments, method_with_co
     rows = load(arguments.out / kinds.NAME, kinds.Case)
     assert [row.kind for row in rows] == ["tiny5"] * 12 + ["star, 4 genes"] * 23
     assert {row.given for row in rows} == set(kinds_data.GIVEN) - {WITH_REST}
-    at_rest = {row.method for row in rows if row.given == REST}
-    assert at_rest == {"combined", "clr"}, "tvcs needs series"
+    steady_values = {row.method for row in rows if row.given == REST}
+    assert steady_values == {"combined", "clr"}, "tvcs needs series"
     nulls = load(arguments.out / kinds.NULL_NAME, kinds.Null)
     assert [(row.kind, row.method) for row in nulls] == [(null, "combined") for null in NULLS]
     assert all(0 < row.largest <= 1 for row in nulls)
@@ -145,16 +145,16 @@ def test_a_method_gets_what_it_can_use(folder):
 
     def given_to(method, given):
         _, expression, steady = kinds.used(table, METHODS[method], given)
-        return expression.perturbed is not None, expression.n_at_rest, steady is not None
+        return expression.perturbed is not None, expression.n_steady, steady is not None
 
     assert given_to("tvcs", BOTH) == (True, 0, True)
     assert given_to("tvcs", COLUMN) == (True, 0, False)
     assert given_to("genie3", BOTH) == (False, 11, False)
     assert given_to("genie3", COLUMN) == given_to("genie3", SERIES) == (False, 0, False)
-    rest = replace(table, expression=replace(table.expression, at_rest=table.steady.levels))
+    rest = replace(table, expression=replace(table.expression, steady_values=table.steady.levels))
     _, alone, _ = kinds.used(rest, METHODS["tvcs"], WITH_REST)
     _, both, _ = kinds.used(rest, METHODS["clr"], WITH_REST)
-    assert (alone.n_at_rest, both.n_at_rest) == (0, 11)
+    assert (alone.n_steady, both.n_steady) == (0, 11)
 
 
 @pytest.mark.parametrize("method", kinds.FORESTS)
@@ -188,7 +188,7 @@ def test_a_tie_among_the_surest_counts_in_part():
 
 @pytest.fixture
 def compendium(tmp_path):
-    """Two courses of three and two samples, one at rest; four genes, a and b regulate."""
+    """Two courses of three and two samples, one in steady state; four genes, a and b regulate."""
     levels = "\tc1\tc2\tc3\tr1\td1\td2\r" + "\r".join(
         f"{gene}\t" + "\t".join(str(10 * k + j) for j in range(6)) for k, gene in enumerate("dbca")
     )
@@ -205,7 +205,7 @@ def compendium(tmp_path):
     return tmp_path
 
 
-def test_a_compendium_has_series_samples_at_rest_and_the_pairs_that_are_known(compendium):
+def test_a_compendium_has_series_steady_samples_and_the_pairs_that_are_known(compendium):
     table = kinds_data.compendium(str(compendium))
     expression = table.expression
     assert expression.genes == ("a", "b", "c")
@@ -217,7 +217,7 @@ def test_a_compendium_has_series_samples_at_rest_and_the_pairs_that_are_known(co
         [31, 11, 21],
         [32, 12, 22],
     ]
-    assert expression.at_rest.tolist() == [[33, 13, 23]]
+    assert expression.steady_values.tolist() == [[33, 13, 23]]
     assert np.argwhere(table.is_edge).tolist() == [[0, 1], [1, 2]]
     assert np.argwhere(table.judged).tolist() == [[0, 1], [0, 2], [1, 2]]
 
@@ -253,14 +253,16 @@ def test_a_part_of_a_compendium_keeps_the_regulators_of_its_targets(monkeypatch)
     is_edge[:15] = rng.random((15, n)) < 0.1
     series = tuple(f"s{k // 2}" for k in range(12))
     table = kinds_data._of_candidates(
-        Expression(rng.random((12, n)), [0, 1] * 6, series, names, at_rest=rng.random((4, n))),
+        Expression(
+            rng.random((12, n)), [0, 1] * 6, series, names, steady_values=rng.random((4, n))
+        ),
         set(names[:15]),
         is_edge,
     )
     part = kinds_data.part_of(table, np.random.default_rng(1))
     genes = part.expression.genes
     assert 15 < len(genes) <= 20
-    assert (len(part.expression.pieces()), part.expression.n_at_rest) == (3, 4)
+    assert (len(part.expression.pieces()), part.expression.n_steady) == (3, 4)
     kept = [names.index(gene) for gene in genes]
     assert (part.is_edge == table.is_edge[np.ix_(kept, kept)]).all()
     targets = part.is_edge.any(axis=0)

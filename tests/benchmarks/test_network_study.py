@@ -167,7 +167,7 @@ def seeds(monkeypatch):
 
     for made in (cells_of, infer, score):
         monkeypatch.setattr(single_cells, made.__name__, made)
-    monkeypatch.setattr(single_cells, "in_bins", lambda data, bins: data)
+    monkeypatch.setattr(single_cells, "average_in_bins", lambda data, bins: data)
     return asked
 
 

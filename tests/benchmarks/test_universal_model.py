@@ -1,5 +1,7 @@
 """The one command that makes the model: the same bytes again, and only from the same code."""
 
+import shutil
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -14,9 +16,15 @@ from grn_tvcs.simulation import designs
 NETWORKS, SEED = 8, 3
 
 
-@pytest.fixture
-def small(monkeypatch):
+@pytest.fixture(scope="module")
+def small():
     """Few small networks and few rounds: no matter how well they learn."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        make_small(monkeypatch)
+        yield
+
+
+def make_small(monkeypatch):
     monkeypatch.setattr(evidence, "COMMON", ((5, 2, 5, 2),))
     monkeypatch.setattr(evidence, "KNOCKED", ({},))
     monkeypatch.setattr(evidence, "DRAWN", NETWORKS)
@@ -40,8 +48,20 @@ def run(folder, *more):
     return out
 
 
-def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
-    path = run(tmp_path)
+@pytest.fixture(scope="module")
+def finished(small, tmp_path_factory):
+    """The folder of a run."""
+    return run(tmp_path_factory.mktemp("universal")).parent
+
+
+@pytest.fixture
+def path(finished, tmp_path):
+    """The model of that run, in a copy of its folder."""
+    load_pretrained.cache_clear()
+    return shutil.copytree(finished, tmp_path, dirs_exist_ok=True) / "model.npz"
+
+
+def test_the_command_gives_the_same_bytes_again(path, tmp_path, capsys):
     kept = sorted((tmp_path / "work").rglob("*.pickle"))
     assert len(kept) == NETWORKS + 4  # two networks of each of two common designs
     for one in kept[::2]:
@@ -64,9 +84,8 @@ def test_the_command_gives_the_same_bytes_again(small, tmp_path, capsys):
 
 
 def test_the_trees_that_tell_tables_without_edges_are_learned_alone_to_the_same_bytes(
-    small, tmp_path, capsys
+    path, tmp_path, capsys
 ):
-    path = run(tmp_path)
     whole = path.read_bytes()
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}

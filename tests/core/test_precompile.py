@@ -6,13 +6,12 @@ import sys
 
 import pytest
 
+from tests.makers.marks import needs_jit
 from tvcs_core import precompile
 from tvcs_core.cli import app
 from tvcs_core.jit import folder
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+pytestmark = needs_jit
 
 
 @pytest.fixture

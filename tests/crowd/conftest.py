@@ -10,7 +10,7 @@ from tests.crowd.real_studio import running
 def server():
     """A server that is thrown away in the end; its URL."""
     pytest.importorskip("psycopg")
-    with speed.postgresql() as url:
+    with speed.postgresql("-c fsync=off") as url:  # processes are killed, the machine is not
         if url is None:
             pytest.skip("PostgreSQL is not installed, or there is no user to run it")
         yield url

@@ -1,6 +1,5 @@
 """The simulated crowd and the bundled one."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from crowd_tvcs import read_quality, simulate
 from crowd_tvcs.simulation import FAMILIES, write_crowd
+from tests.makers.tables import rows_of
 
 BUNDLED = Path(__file__).parents[2] / "data" / "crowd40"
 
@@ -43,8 +43,7 @@ def test_a_crowd_is_read_back_as_it_was_written(tmp_path):
     assert read.workers == crowd.quality.workers
     assert read.tasks == crowd.quality.tasks
     assert (read.values == crowd.quality.values).all()
-    with (tmp_path / "answers.csv").open() as file:
-        answers = list(csv.DictReader(file))
+    answers = rows_of(tmp_path / "answers.csv")
     assert len(answers) == 8
     assert answers[0].keys() == {"task", "worker", "label"}
 
@@ -82,9 +81,8 @@ def test_gold_shows_how_good_a_worker_is_and_recorded_answers_are_as_good_as_he_
 
 def test_recorded_answers_are_written_when_asked_for(tmp_path):
     crowd = simulate(2, 3, rng=0)
-    write_crowd(crowd, tmp_path, recorded=True)
-    with (tmp_path / "recorded.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    write_crowd(crowd, tmp_path, full_answers=True)
+    rows = rows_of(tmp_path / "recorded.csv")
     assert [int(row["label"]) for row in rows] == crowd.answers.T.ravel().tolist()
     assert (tmp_path / "labels.csv").read_text().startswith("task,label\nt1,")
     assert not (tmp_path / "answers.csv").exists()

@@ -89,7 +89,7 @@ def test_the_command_prints_a_table_and_says_messages_elsewhere(command):
     heads = ["budget", "answers", "accuracy", "per", "answer", "at", "most", "certified"]
     assert header.split() == heads
     assert [row.split()[2] for row in rows] == ["0.5000", "0.7000", "0.8500", "0.8500"]
-    assert "wide, comma between cells" in done.stderr
+    assert "wide, comma-separated" in done.stderr
 
 
 def test_the_command_prints_json(command):

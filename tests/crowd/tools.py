@@ -7,6 +7,7 @@ and writes what the tool would export once everybody has answered what they were
 import csv
 import json
 
+from tests.makers.tables import rows_of
 from tvcs_core.files.spreadsheet import shield, unshield
 
 
@@ -123,7 +124,7 @@ def prodigy(source, target, answer):
 def mturk(source, target, answer):
     """Results of a batch: a row per assignment, inputs and answers in columns of their own."""
     rows = []
-    for task in read(source):
+    for task in rows_of(source):
         for worker in task["assigned"].strip("|").split("|"):
             rows.append(
                 {
@@ -150,14 +151,9 @@ def prolific(source, target, answer):
             "label": shield(answer(unshield(row["task"]), unshield(row["PROLIFIC_PID"]))),
             "Status": "APPROVED",
         }
-        for row in read(source)
+        for row in rows_of(source)
     ]
     write(target, rows)
-
-
-def read(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def write(path, rows):

@@ -67,7 +67,7 @@ def test_the_gain_of_held_out_series_is_that_of_plain_least_squares(made):
     gains = held_out_gains(data, is_out, network, Rules(max_in_degree=2), (0, 4, 9), {})
     assert gains[0] == 0
     for size, gain in zip((4, 9), gains[1:], strict=True):
-        chosen = network.within(Rules(max_in_degree=2, max_edges=size)).selected
+        chosen = network.select_under_caps(Rules(max_in_degree=2, max_edges=size)).selected
         assert gain == pytest.approx(slow_gain(data, is_out, chosen, 0.5, 0.2), abs=1e-5)
 
 

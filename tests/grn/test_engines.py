@@ -1,12 +1,12 @@
 """The same bytes whoever does the work, and however it is cut into units."""
 
 import hashlib
+import itertools
 import logging
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from distributed import LocalCluster as InProcess
 from typer.testing import CliRunner
 
 from grn_tvcs import choose_edges, infer, simulate, write_expression
@@ -27,6 +27,12 @@ def data():
     return simulate(12, 5, 9, n_edges=16, rng=2).expression
 
 
+@pytest.fixture(scope="module")
+def processes():
+    with Processes(2) as engine:
+        yield engine
+
+
 @pytest.fixture
 def in_units(monkeypatch):
     """Make units of so many pairs of halves."""
@@ -42,28 +48,28 @@ def digest(network):
     return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in parts)).hexdigest()
 
 
-def test_every_engine_infers_the_same_network(data, in_units):
+def test_every_engine_infers_the_same_network(data, in_units, processes):
+    from distributed import LocalCluster as InProcess  # takes a second to import
+
     want = digest(infer(data, "tvcs", rng=0, **FEW))
     silent = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with InProcess(n_workers=2, threads_per_worker=1, processes=False, **silent) as local:
         cluster = Cluster(Address(local.scheduler_address))
-        for engine in (Serial(), Threads(4), Processes(2), cluster):
-            with engine:
-                for size in (1, 3):
-                    in_units(size)
-                    assert digest(infer(data, "tvcs", rng=0, engine=engine, **FEW)) == want
+        with Serial() as one, Threads(4) as four, cluster:
+            for engine, size in itertools.product((one, four, processes, cluster), (1, 3)):
+                in_units(size)
+                assert digest(infer(data, "tvcs", rng=0, engine=engine, **FEW)) == want
 
 
 BASELINES = {"genie3": {"trees": 3}, "dyngenie3": {"trees": 3}, "tigress": {"splits": 9}}
 
 
-def test_folds_and_baselines_are_the_same_in_processes(data):
-    with Processes(2) as engine:
-        for method, few in BASELINES.items():
-            one = infer(data, method, rng=0, **few)
-            assert one.edges() == infer(data, method, rng=0, engine=engine, **few).edges()
-        one = choose_edges(data, rng=1, resamples=2)
-        assert one == choose_edges(data, rng=1, resamples=2, engine=engine)
+def test_folds_and_baselines_are_the_same_in_processes(data, processes):
+    for method, few in BASELINES.items():
+        one = infer(data, method, rng=0, **few)
+        assert one.edges() == infer(data, method, rng=0, engine=processes, **few).edges()
+    one = choose_edges(data, rng=1, resamples=2)
+    assert one == choose_edges(data, rng=1, resamples=2, engine=processes)
 
 
 @pytest.mark.parametrize("method", BASELINES)
@@ -74,10 +80,12 @@ def test_an_interrupted_baseline_goes_on_with_what_is_there(method, data, tmp_pa
 
     told, few = [], BASELINES[method]
     with pytest.raises(KeyboardInterrupt):
-        infer(data, method, rng=0, keep=tmp_path, progress=stop, **few)
+        infer(data, method, rng=0, checkpoint_dir=tmp_path, progress=stop, **few)
     with pytest.raises(ValueError, match="seed; give --force"):
-        infer(data, method, rng=1, keep=tmp_path, **few)
-    again = infer(data, method, rng=0, keep=tmp_path, progress=lambda *now: told.append(now), **few)
+        infer(data, method, rng=1, checkpoint_dir=tmp_path, **few)
+    again = infer(
+        data, method, rng=0, checkpoint_dir=tmp_path, progress=lambda *now: told.append(now), **few
+    )
     assert told[0][0] == 2
     assert again.edges() == infer(data, method, rng=0, **few).edges()
 

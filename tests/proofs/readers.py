@@ -33,7 +33,7 @@ from tests.every_command import (
 )  # fmt: skip
 
 STEADY = "G1\tG2\tG3\n" + "".join(f"{0.1 * i}\t{1 - 0.2 * i}\t0.5\n" for i in range(3))
-CONFUSION = "worker,label,answer,chance\n" + "".join(
+CONFUSION = "worker,label,answer,probability\n" + "".join(
     f"{w},{y},{k},{0.8 if y == k else 0.2}\n" for w in ("ann", "bob") for y in "01" for k in "01"
 )
 SKILLS = "worker,deviation,shared_1,shared_2\nann,0.02,0.01,0.002\nbob,0.03,0.01,0.002\n"

@@ -85,7 +85,7 @@ WRITING = {
                                {"s.db": store}, ["l.csv"]),
     "campaign export-answers": ("crowd-tvcs campaign export-answers s.db --out a.csv",
                                 {"s.db": store}, ["a.csv"]),
-    "campaign issued": ("crowd-tvcs campaign issued s.db --out i.csv", {"s.db": store},
+    "campaign pending": ("crowd-tvcs campaign pending s.db --out i.csv", {"s.db": store},
                         ["i.csv"]),
 }  # fmt: skip
 
@@ -244,7 +244,7 @@ def old_store() -> bytes:
 
 
 OF_TABLE = f"{INIT.removeprefix('crowd-tvcs ').replace('new.db', 's.db')} --quality q.csv"
-CLOSE = "campaign stop s.db --close --least-gain 0.9"
+CLOSE = "campaign review s.db --close --min-gain 0.9"
 
 # The words and what is there before; beside the store some write a file.
 CHANGES = {
@@ -257,7 +257,7 @@ CHANGES = {
     "campaign add": ("crowd-tvcs campaign add s.db --workers w.csv --tasks t.csv",
                      {"s.db": store, "w.csv": "worker,max_tasks\ncid,2\n",
                       "t.csv": "task,prior\nt8,0.4\nt9,0.5\n"}),
-    "campaign stop --close": (f"crowd-tvcs {CLOSE}", {"s.db": store}),
+    "campaign review --close": (f"crowd-tvcs {CLOSE}", {"s.db": store}),
     "campaign reopen": ("crowd-tvcs campaign reopen s.db",
                         {"s.db": lambda: store_after(CLOSE)}),
     "campaign next": ("crowd-tvcs campaign next s.db --worker ann",
@@ -335,7 +335,7 @@ def test_a_plan_that_was_killed_before_its_file_was_written_can_be_printed(warm,
     place = lay_out(tmp_path / "place", {"s.db": store_after(made=OF_TABLE)})
     process = warm(words, {n: c() for n, c in inputs.items()})
     assert process.run(place)["code"] == 0
-    issued = "crowd-tvcs campaign issued s.db --out i.csv"
+    issued = "crowd-tvcs campaign pending s.db --out i.csv"
     assert process.run(place, issued.split())["code"] == 0
     assert (place / "i.csv").read_bytes() == (place / "r.csv").read_bytes()
 

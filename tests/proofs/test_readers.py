@@ -21,7 +21,7 @@ from tests.every_command import COMMANDS, SERIES, call, lay_out
 from tests.proofs.counts import note
 from tests.proofs.damage import LIMIT, RARE, TRAP, damaged, kinds_for
 from tests.proofs.readers import MORE, reader
-from tvcs_core.files.shown import LINE
+from tvcs_core.files.display import LINE
 
 pytestmark = [
     pytest.mark.slow,

@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from tvcs_core.command.shell import emit, tell
+from tvcs_core.command.shell import print_data, print_text
+from tvcs_core.files.display import json_text
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import output_folder, write_json, write_whole
 from tvcs_core.files.partial import (
@@ -27,7 +28,6 @@ from tvcs_core.files.partial import (
     remove_abandoned_files,
 )
 from tvcs_core.files.record import run_record
-from tvcs_core.files.shown import json_text
 from tvcs_core.files.spreadsheet import shield
 from tvcs_core.files.tables import write_table
 
@@ -193,11 +193,11 @@ def print_table(columns: Mapping[str, str], rows: Iterable[Sequence[object]]) ->
     """
     whole = list(columns.values())
     aligned = [_FORMAT.sub(r"\1\2", text) for text in whole]
-    tell("".join(map(format, columns, aligned)).rstrip())
+    print_text("".join(map(format, columns, aligned)).rstrip())
     for row in rows:
         texts = ["" if cell is None or cell != cell else cell for cell in row]
         cells = zip(texts, aligned, whole, strict=True)
-        tell("".join(format(x, a if isinstance(x, str) else w) for x, a, w in cells).rstrip())
+        print_text("".join(format(x, a if isinstance(x, str) else w) for x, a, w in cells).rstrip())
 
 
 def write_rows(
@@ -216,7 +216,7 @@ def write_rows(
     if out is None:
         page = io.StringIO()
         csv.writer(page, lineterminator="\n").writerows([header, *cells])
-        emit(page.getvalue().removesuffix("\n"))
+        print_data(page.getvalue().removesuffix("\n"))
     else:
         write_whole(out, lambda path: write_table(path, header, cells, ","), is_secret=is_secret)
 

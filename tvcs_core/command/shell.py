@@ -16,9 +16,9 @@ from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
 from tvcs_core.command.blas import one_thread_unless_told
 from tvcs_core.command.interrupts import raise_lost_interrupts
+from tvcs_core.files.display import message as tidy
+from tvcs_core.files.display import visible
 from tvcs_core.files.errors import NO_SPACE, RunError, WriteError
-from tvcs_core.files.shown import message as tidy
-from tvcs_core.files.shown import visible
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -26,7 +26,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a message for the person on standard error; standard output is for data.
 
     Control characters of names that it quotes are escaped, and a line ends at `LINE` characters. A
@@ -38,20 +38,20 @@ def say(message: str) -> None:
         _give_up(sys.stderr)
 
 
-def tell(text: str = "") -> None:
+def print_text(text: str = "") -> None:
     """Print lines of a listing for people on standard output, names in them escaped."""
     for line in text.split("\n"):
         print(visible(line))
 
 
-def emit(text: str) -> None:
+def print_data(text: str) -> None:
     """Print a line of data for programs on standard output: exact, but escaped on a terminal."""
     print("\n".join(map(visible, text.split("\n"))) if sys.stdout.isatty() else text)
 
 
-def stop(message: str, code: int) -> NoReturn:
+def exit_with_error(message: str, code: int) -> NoReturn:
     """Print `message` and exit with `code`."""
-    say(message)
+    print_message(message)
     raise SystemExit(code)
 
 
@@ -60,7 +60,7 @@ def end_interrupted() -> NoReturn:
     # Python ends by the signal itself where the interrupt has passed through a text that was being
     # executed, as when a namedtuple is made, although it was caught; the next text clears that.
     exec("")
-    stop("interrupted", INTERRUPTED)
+    exit_with_error("interrupted", INTERRUPTED)
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
@@ -73,7 +73,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        warnings.showwarning = _say_warning
+        warnings.showwarning = _print_warning
         try:
             result = command(*args, **kwargs)
             sys.stdout.flush()
@@ -96,16 +96,16 @@ def _end_with(error: Exception) -> NoReturn:
         raise SystemExit(0) from None
     _debug(error)
     if isinstance(error, RunError | WriteError):
-        stop(f"error: {_one_line(error)}", FAILED)
+        exit_with_error(f"error: {_one_line(error)}", FAILED)
     if isinstance(error, OSError) and error.errno in NO_SPACE:
         _give_up(sys.stdout)
         where = "" if error.filename else "standard output: "
-        stop(f"error: {where}{error.strerror if where else _one_line(error)}", FAILED)
+        exit_with_error(f"error: {where}{error.strerror if where else _one_line(error)}", FAILED)
     if isinstance(error, ValueError | TypeError | OSError):
-        stop(f"error: {_one_line(error)}", BAD_INPUT)
+        exit_with_error(f"error: {_one_line(error)}", BAD_INPUT)
     if isinstance(error, MemoryError):
-        stop(f"error: not enough memory. {_one_line(error)}".rstrip(), FAILED)
-    stop(
+        exit_with_error(f"error: not enough memory. {_one_line(error)}".rstrip(), FAILED)
+    exit_with_error(
         f"error: unexpected {type(error).__name__}: {_one_line(error)} "
         "(set TVCS_DEBUG=1 to see where; please report it)",
         FAILED,
@@ -150,7 +150,7 @@ def run(app: Callable[..., object]) -> None:
             print(error.format_message(), file=sys.stderr)
             raise SystemExit(BAD_INPUT) from None
         message = " ".join(error.format_message().split()).rstrip(".")
-        stop(f"error: {message}; see --help", BAD_INPUT)
+        exit_with_error(f"error: {message}; see --help", BAD_INPUT)
     if isinstance(code, int) and code:
         raise SystemExit(code)
 
@@ -172,5 +172,5 @@ def _debug(error: BaseException) -> None:
         raise error
 
 
-def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"warning: {' '.join(str(message).split())}")
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print_message(f"warning: {' '.join(str(message).split())}")

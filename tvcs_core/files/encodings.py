@@ -12,8 +12,8 @@ import codecs
 import re
 from pathlib import Path
 
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 
 AS_UTF8 = "save it as 'CSV UTF-8' (Excel: Save As, file type)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -81,7 +81,7 @@ def _guess_format(raw: bytes, at: int) -> str:
         return ""
     if not letter.isprintable():
         return ""
-    return f" ({shown(letter)} if it is in Windows' code page cp1252): {AS_UTF8}"
+    return f" ({quoted(letter)} if it is in Windows' code page cp1252): {AS_UTF8}"
 
 
 def _utf16_remedy(raw: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -48,6 +48,6 @@ class DataError(ValueError):
         if line is not None:
             location += f":{line}" if location else f"line {line}"
         if column is not None:
-            name = shown(column) if isinstance(column, str) else str(column)
+            name = quoted(column) if isinstance(column, str) else str(column)
             location += f", column {name}" if location else f"column {name}"
         super().__init__(f"{location}: {message}" if location else message)

@@ -16,7 +16,7 @@ from tvcs_core.files.tables import is_number, read_table
 
 
 def read_matrix(
-    path: Path, *, names: bool = False, say: Callable[[str], None] = lambda _: None
+    path: Path, *, names: bool = False, log: Callable[[str], None] = lambda _: None
 ) -> Any:
     """Read a matrix of finite numbers, dense or sparse.
 
@@ -48,7 +48,7 @@ def read_matrix(
             f"must be a .npy, .npz, .csv or .tsv file, found {path.suffix or 'no extension'!r}",
             path=path,
         )
-    V = _read_text(path, names, say) if reader is _read_text else reader(path)
+    V = _read_text(path, names, log) if reader is _read_text else reader(path)
     if V.ndim != 2 or 0 in V.shape:
         raise DataError(f"must be a matrix with entries, found shape {V.shape}", path=path)
     if V.dtype.kind not in "buif":
@@ -106,9 +106,9 @@ def _read_npz(path: Path) -> Any:
             ) from None
 
 
-def _read_text(path: Path, names: bool, say: Callable[[str], None]) -> Any:
+def _read_text(path: Path, names: bool, log: Callable[[str], None]) -> Any:
     table = read_table(path)
-    table.require_rectangle()
+    table.check_rectangle()
     columns = range(int(names), len(table.rows[0]))
     if not names and any(is_number(cell) for cell in table.rows[0]):
         return replace(table, has_header=False).numbers(0, columns)
@@ -117,7 +117,7 @@ def _read_text(path: Path, names: bool, say: Callable[[str], None]) -> Any:
     if not names:
         if not any(is_number(row[0]) for row in table.rows):
             raise table.error("the first column holds names; give --names", row=1)
-        say(f"{path}: the first row holds no number and is skipped as a header")
+        log(f"{path}: the first row holds no number and is skipped as a header")
     return table.numbers(1, columns)
 
 

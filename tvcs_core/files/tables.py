@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import as_utf8, number_hint, separator_line
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
-from tvcs_core.files.shown import shown
 from tvcs_core.files.workbook import is_workbook, read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
@@ -58,10 +58,10 @@ class Table:
 
     @property
     def layout(self) -> str:
-        """The separator of cells in words, or that there is none."""
+        """Separator of the cells, or the kind of a file without one."""
         if not self.delimiter:
             return "a sheet of a workbook"
-        return f"{DELIMITERS[self.delimiter]} between cells"
+        return f"{DELIMITERS[self.delimiter]}-separated"
 
     @property
     def n_bytes(self) -> int:
@@ -78,12 +78,12 @@ class Table:
         line = None if row is None else self.lines[row]
         return DataError(message, path=self.path, line=line, column=name)
 
-    def require_rectangle(self) -> None:
+    def check_rectangle(self) -> None:
         """Raise if a row has more or fewer cells than the first one."""
         width = len(self.rows[0])
         for i, row in enumerate(self.rows):
             if len(row) != width:
-                remedy = "quote a cell that holds the mark between cells"
+                remedy = "quote a cell that holds the mark-separated"
                 if self.delimiter == SPACE:
                     remedy = "spaces part cells here, so a name must hold none: write tabs"
                 elif i == 1 and width < len(row):
@@ -130,10 +130,10 @@ class Table:
                 try:
                     value = float(row[j])
                 except ValueError:
-                    message = f"must be a number, found {shown(row[j])}{number_hint(row[j])}"
+                    message = f"must be a number, found {quoted(row[j])}{number_hint(row[j])}"
                     raise self.error(message, i, j) from None
                 if not math.isfinite(value):
-                    raise self.error(f"must be a finite number, found {shown(row[j])}", i, j)
+                    raise self.error(f"must be a finite number, found {quoted(row[j])}", i, j)
 
 
 def read_table(
@@ -164,7 +164,7 @@ def read_table(
     if is_workbook(Path(path)):
         return _of_sheet(path, sheet)
     if sheet is not None:
-        raise DataError(f"is no workbook, so it has no sheet {shown(sheet)}", path=path)
+        raise DataError(f"is no workbook, so it has no sheet {quoted(sheet)}", path=path)
     text = _read_utf8(path)
     if comments:
         text = _without_comments(text)
@@ -179,7 +179,7 @@ def read_table(
         if named not in DELIMITERS:
             raise DataError(
                 f"between cells may be {', '.join(DELIMITERS.values())}, but the first line names "
-                f"{shown(named)}",
+                f"{quoted(named)}",
                 path=path,
             )
         delimiter = named

@@ -14,10 +14,10 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
+from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.extras import to_install
 from tvcs_core.files.input_size import refuse_cells, refuse_expansion, refuse_more
-from tvcs_core.files.shown import did_you_mean, listed, shown
 
 SUFFIXES = (".xlsx", ".xlsm")
 OLD = ".xls"
@@ -108,8 +108,8 @@ def _rows(workbook: Any, path: Path, sheet: str | None) -> list[tuple[int, list[
         sheet = _only_sheet(workbook, path)
     elif sheet not in workbook.sheetnames:
         raise DataError(
-            f"has no sheet {shown(sheet)}{did_you_mean(sheet, workbook.sheetnames)}; it has "
-            f"{listed(workbook.sheetnames)}",
+            f"has no sheet {quoted(sheet)}{did_you_mean(sheet, workbook.sheetnames)}; it has "
+            f"{joined(workbook.sheetnames)}",
             path=path,
         )
     _refuse_unread(workbook, path, sheet)
@@ -128,7 +128,7 @@ def _only_sheet(workbook: Any, path: Path) -> str:
     filled = [name for name in names if next(_filled(workbook[name], path), None) is not None]
     if len(filled) > 1:
         error = SeveralSheetsError(
-            f"has the sheets {listed(filled)}; keep only the one you mean", path=path
+            f"has the sheets {joined(filled)}; keep only the one you mean", path=path
         )
         error.sheets = tuple(filled)
         raise error

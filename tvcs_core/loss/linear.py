@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tvcs_core.arguments import require_kind, require_number
+from tvcs_core.arguments import check_number, check_type
 from tvcs_core.files.matrices import refuse_masked
 from tvcs_core.loss.base import Array, Loss
 from tvcs_core.loss.newton import newton
@@ -62,8 +62,8 @@ class LinearLoss(Loss):
         n = X.shape[0]
         if Y.ndim not in (1, 2) or len(Y) != n or not Y.size or (X.ndim == 3 and Y.ndim == 2):
             raise ValueError(f"y must have one row per sample of X {X.shape}, found {Y.shape}")
-        require_number("ridge", ridge)
-        require_kind("intercept", intercept, bool)
+        check_number("ridge", ridge)
+        check_type("intercept", intercept, bool)
         if not 0 <= ridge < math.inf:
             raise ValueError(f"ridge must be a number >= 0, found {ridge}")
         self.shape = X.shape[1:] if Y.ndim == 1 else (X.shape[1], Y.shape[1])

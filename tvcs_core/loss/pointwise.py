@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from tvcs_core.arguments import require_number
+from tvcs_core.arguments import check_number
 from tvcs_core.loss.base import Array
 from tvcs_core.loss.linear import LinearLoss
 
@@ -42,7 +42,7 @@ class Huber(LinearLoss):
         ridge: float = 0.0,
         intercept: bool = False,
     ) -> None:
-        require_number("delta", delta)
+        check_number("delta", delta)
         if not 0 < delta < math.inf:
             raise ValueError(f"delta must be a number > 0, found {delta}")
         self.delta = float(delta)

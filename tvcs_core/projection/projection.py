@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tvcs_core.arguments import require_kind, require_number, require_one_of
+from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
 from tvcs_core.jit import by_python
@@ -134,9 +134,9 @@ def project(
     """
     # Valid arguments pass with few checks: a small projection takes only microseconds.
     if type(constraint) is not TVCS:
-        require_kind("constraint", constraint, TVCS)
+        check_type("constraint", constraint, TVCS)
     if type(method) is not str or method not in METHODS:
-        require_one_of("method", method, METHODS)
+        check_choice("method", method, METHODS)
     if not (warm is None or isinstance(warm, Projection)):
         raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
     if first.is_due() and first.is_by_python(constraint):
@@ -186,9 +186,9 @@ def project_many(
     ValueError, TypeError
         As `project` does, for the first invalid array.
     """
-    require_kind("constraint", constraint, TVCS)
+    check_type("constraint", constraint, TVCS)
     if threads is not None:
-        require_number("threads", threads, whole=True)
+        check_number("threads", threads, whole=True)
     if not np.iterable(stack):
         raise TypeError(f"stack must hold arrays, found {type(stack).__name__}")
     if threads is not None and threads < 1:

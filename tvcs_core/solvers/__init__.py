@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tvcs_core.arguments import require_kind, require_number, require_one_of
+from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.cosamp import cosamp
 from tvcs_core.solvers.gradmp import gradmp
@@ -153,11 +153,11 @@ def solve(
     ([2.0, 0.0], 4.5, 'converged')
     """
     began = time.perf_counter()
-    require_kind("problem", problem, Problem)
-    require_one_of("method", method, METHODS)
+    check_type("problem", problem, Problem)
+    check_choice("method", method, METHODS)
     for name, value in {"max_iter": max_iter, "patience": patience}.items():
-        require_number(name, value, whole=True)
-    require_number("tol", tol)
+        check_number(name, value, whole=True)
+    check_number("tol", tol)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be a function, found {callback!r}")
     solver = _solver(problem, method, options, stream(rng, "solve", method))

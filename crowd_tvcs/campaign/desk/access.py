@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping
 from itsdangerous import BadSignature, Signer
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
-from crowd_tvcs.campaign.leases import Refused
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.schema import access, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
 
-BYTES = 18
+TOKEN_BYTES = 18
 """Of a token before it is signed: 144 random bits."""
-SIGNED = 10_000
+MAX_REMEMBERED = 10_000
 """Tokens remembered, by their hashes, as signed; whether one is still good the store says."""
 
 _HOLDER = Statement(
@@ -56,22 +56,22 @@ class Links:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such worker.
         """
         with self.store.write() as (connection, _, _):
             known = _ids(connection)
             names = sorted(known if workers is None else workers)
-            _require_known(names, known)
+            _check_known(names, known)
             sign = self._signer.sign
-            tokens = {name: sign(secrets.token_urlsafe(BYTES)).decode() for name in names}
+            tokens = {name: sign(secrets.token_urlsafe(TOKEN_BYTES)).decode() for name in names}
             rows = [
                 {"worker_id": known[name], "token_hash": hashed(token), "made": now}
                 for name, token in tokens.items()
             ]
             if rows:
                 connection.execute(insert(access), rows)
-            write_down(connection, Note(OPERATOR, "links", detail=f"{len(rows)} made"), now)
+            write_audit(connection, AuditEntry(OPERATOR, "links", detail=f"{len(rows)} made"), now)
         return tokens
 
     def revoke(self, workers: Iterable[str], *, now: float) -> int:
@@ -79,13 +79,13 @@ class Links:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such worker.
         """
         names, revoked = sorted(workers), 0
         with self.store.write() as (connection, _, _):
             known = _ids(connection)
-            _require_known(names, known)
+            _check_known(names, known)
             for name in names:
                 found = connection.execute(
                     update(access)
@@ -93,7 +93,7 @@ class Links:
                     .values(revoked=now)
                 )
                 revoked += found.rowcount
-                write_down(connection, Note(OPERATOR, "revoke", detail=name), now)
+                write_audit(connection, AuditEntry(OPERATOR, "revoke", detail=name), now)
         return revoked
 
     def holder(self, token: str) -> str | None:
@@ -104,7 +104,7 @@ class Links:
                 self._signer.unsign(token)
             except BadSignature:  # a guess, which costs no look into the store
                 return None
-            if len(self._signed) >= SIGNED:
+            if len(self._signed) >= MAX_REMEMBERED:
                 self._signed.clear()
             self._signed.add(known)
         (rows,) = self.store.look(_HOLDER.with_(hashed=known))
@@ -125,7 +125,7 @@ def _ids(connection: Connection) -> Mapping[str, int]:
     return dict(connection.execute(select(worker.c.name, worker.c.id)).all())
 
 
-def _require_known(names: Iterable[str], known: Mapping[str, int]) -> None:
+def _check_known(names: Iterable[str], known: Mapping[str, int]) -> None:
     for name in names:
         if name not in known:
-            raise Refused(f"there is no worker {name!r} in this campaign")
+            raise RejectedError(f"there is no worker {name!r} in this campaign")

@@ -12,14 +12,14 @@ from sqlalchemy import bindparam, delete, insert, select
 
 from crowd_tvcs.answers.columns import TASK, find, open_table, rows_by_name
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
-from crowd_tvcs.campaign.desk.media import MEDIA, require_media
+from crowd_tvcs.campaign.desk.media import MEDIA, check_media
 from crowd_tvcs.campaign.store.schema import content, task
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
+from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.shown import shown
 
-LONGEST = 1_000_000
+MAX_CONTENT_CHARACTERS = 1_000_000
 """Most characters of the content of one task."""
 
 _BODY = Statement(
@@ -60,7 +60,7 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     """Read the content of tasks: a table, or JSON lines (``.jsonl``, ``.ndjson``).
 
     The column or key `task` (or `item`) names the task, `text`, `image`, `audio` and `video` are
-    what it shows, and all others are fields beside them. Empty cells show nothing.
+    its content, and all others are additional fields. Empty cells show nothing.
 
     Parameters
     ----------
@@ -72,25 +72,28 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     Raises
     ------
     DataError
-        Naming file and line: no name, a task twice, nothing to show, more than `LONGEST`
-        characters, no folder of media, or a file that is not in it or not of a kind that is shown.
+        Naming file and line: no name, a task twice, nothing to show, more than
+        `MAX_CONTENT_CHARACTERS` characters, no folder of media, or a file that is not in it or not
+        of a kind that is shown.
     """
     is_json = path.suffix.lower() in (".jsonl", ".ndjson")
     rows = _json_lines(path) if is_json else _table(path)
     out: dict[str, Content] = {}
     for line, name, cells in rows:
         if name in out:
-            raise DataError(f"task {shown(name)} is there twice", path=path, line=line)
+            raise DataError(f"task {quoted(name)} is there twice", path=path, line=line)
         if not cells:
-            raise DataError(f"task {shown(name)} has nothing to show", path=path, line=line)
-        if sum(map(len, cells.values())) > LONGEST:
+            raise DataError(f"task {quoted(name)} has nothing to show", path=path, line=line)
+        if sum(map(len, cells.values())) > MAX_CONTENT_CHARACTERS:
             raise DataError(
-                f"task {shown(name)} has more than {LONGEST} characters", path=path, line=line
+                f"task {quoted(name)} has more than {MAX_CONTENT_CHARACTERS} characters",
+                path=path,
+                line=line,
             )
         for kind in MEDIA:
             if kind in cells:
                 try:
-                    require_media(media, cells[kind], kind)
+                    check_media(media, cells[kind], kind)
                 except ValueError as error:
                     raise DataError(str(error), path=path, line=line, column=kind) from None
         known = {key: cells.pop(key, "") for key in ("text", *MEDIA)}
@@ -110,7 +113,7 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
         known = dict(connection.execute(select(task.c.name, task.c.id)).all())
         for name in bodies:
             if name not in known:
-                raise DataError(f"task {shown(name)} is not in the campaign", path=path)
+                raise DataError(f"task {quoted(name)} is not in the campaign", path=path)
         listed = [{"task_id": known[name], "body": one.as_json()} for name, one in bodies.items()]
         if listed:
             connection.execute(_FORGET, [{"of_task": row["task_id"]} for row in listed])
@@ -119,13 +122,13 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
     return len(set(known.values()) - have)
 
 
-def require_kept_media(store: Store, media: Path | None, given: Collection[str]) -> None:
+def check_kept_media(store: Store, media: Path | None, given: Collection[str]) -> None:
     """Check the stored media files of tasks, except those that are `given` anew.
 
     Raises
     ------
     ValueError
-        Naming the task and what is wrong with its file.
+        Naming the task and the fault of its file.
     """
     with store.read() as (connection, _):
         for name, body in connection.execute(_BODIES):
@@ -133,10 +136,10 @@ def require_kept_media(store: Store, media: Path | None, given: Collection[str])
             for kind in MEDIA:
                 if (path := getattr(found, kind)) and name not in given:
                     try:
-                        require_media(media, path, kind)
+                        check_media(media, path, kind)
                     except ValueError as error:
                         raise ValueError(
-                            f"the {kind} of task {shown(name)}, as the store keeps it, {error}; "
+                            f"the {kind} of task {quoted(name)}, as the store keeps it, {error}; "
                             "or give its content anew by --content FILE"
                         ) from None
 

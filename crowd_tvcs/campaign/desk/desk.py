@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from crowd_tvcs.campaign import leases, offers
-from crowd_tvcs.campaign.desk import turns
-from crowd_tvcs.campaign.desk.turns import OPERATOR, Note, write_down
-from crowd_tvcs.campaign.entries import require_text
-from crowd_tvcs.campaign.leases import Receipt, Refused
-from crowd_tvcs.campaign.offers import Offer
-from crowd_tvcs.campaign.settings import count_of, within
+from crowd_tvcs.campaign.desk import actions
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.entries import check_text
+from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
+from crowd_tvcs.campaign.offers import NextTask
+from crowd_tvcs.campaign.settings import check_range, count_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.rows import Settings
@@ -20,14 +20,14 @@ from crowd_tvcs.campaign.store.schema import GOLD
 from crowd_tvcs.campaign.store.statements import later, together
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, is_due_now
-from tvcs_core.arguments import items_of, require_kind
+from tvcs_core.arguments import check_type, items_of
 
 
 class Desk:
-    """The side of a `Campaign` that hands out single tasks; see there.
+    """The methods of a `Campaign` on single tasks; see there.
 
-    Every `now` is a time in seconds since 1970, None for the clock's; `address` says where a
-    change came from in the audit, and is best a hash.
+    Every `now` is a time in seconds since 1970, None for the clock's. `address` is the origin of a
+    change for the audit, preferably hashed.
     """
 
     store: Store
@@ -36,11 +36,11 @@ class Desk:
     learns_beside: bool = False
     """Whether a `desk.gold.Learner` fits the model to labels that come in, and no worker waits."""
 
-    def next(self, worker: str, *, now: float | None = None) -> Offer:
+    def next(self, worker: str, *, now: float | None = None) -> NextTask:
         """Lease a task to a worker: the one of largest uncertainty x skill that has room.
 
-        Leases that have expired are freed first. A worker has one lease at a time; who asks again
-        before answering gets the same task, for another `lease_seconds`.
+        Expired leases are freed first. A worker has one lease at a time; asking again before
+        answering gives the same task, for another `lease_seconds`.
 
         Parameters
         ----------
@@ -51,12 +51,12 @@ class Desk:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such worker.
         ValueError
             If `now` is no time.
         """
-        require_text("worker", worker)
+        check_text("worker", worker)
         moment = _moment(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.turn(*first) as (connection, settings, found):
@@ -65,7 +65,9 @@ class Desk:
                 later(connection, queries.RETURN_TURN.with_())
         return offer
 
-    def submit(self, worker: str, task: str, label: str, *, now: float | None = None) -> Receipt:
+    def submit(
+        self, worker: str, task: str, label: str, *, now: float | None = None
+    ) -> SubmissionResult:
         """Submit an answer to a task that was leased or issued.
 
         Late answers: a lease that has expired is still good until another needs its slot, and even
@@ -74,10 +76,10 @@ class Desk:
 
         Raises
         ------
-        Refused
+        RejectedError
             If the pair was never given out, has another answer, or its slot went to another.
         """
-        _require_pair(worker, task)
+        _check_pair(worker, task)
         moment = _moment(now)
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
@@ -87,9 +89,9 @@ class Desk:
 
     def submit_and_next(
         self, worker: str, task: str, label: str, *, now: float | None = None
-    ) -> tuple[Receipt, Offer]:
+    ) -> tuple[SubmissionResult, NextTask]:
         """Submit an answer and lease the next task, in one go; errors as for `submit`."""
-        _require_pair(worker, task)
+        _check_pair(worker, task)
         moment = _moment(now)
         answer = (worker, task, label)
         first = leases.before_submit(worker, task)
@@ -111,7 +113,7 @@ class Desk:
         self._learn_if(is_due_now(settings.dependence, answers))
 
     def _learn_if(self, due: bool) -> None:
-        """Fit the model to whoever labelled so far, where that is due and no other does it."""
+        """Fit the model to the workers so far, if it is due and no other process does it."""
         if due and not self.learns_beside:
             from crowd_tvcs.campaign.desk.gold import learn_of_labels
 
@@ -134,18 +136,18 @@ class Desk:
 
         Raises
         ------
-        Refused
+        RejectedError
             If the worker does not have the task.
         """
-        _require_pair(worker, task)
-        require_text("reason", reason, or_none=True)
-        require_text("address", address, or_none=True)
+        _check_pair(worker, task)
+        check_text("reason", reason, or_none=True)
+        check_text("address", address, or_none=True)
         moment = _moment(now)
         first = leases.before_submit(worker, task)
-        note = Note(worker, "skip", task, reason, address)
+        note = AuditEntry(worker, "skip", task, reason, address)
         with self.store.write(*first) as (connection, settings, found):
-            if turns.skip(connection, settings, found, worker, task):
-                write_down(connection, note, moment)
+            if actions.skip(connection, settings, found, worker, task):
+                write_audit(connection, note, moment)
 
     def undo(
         self,
@@ -154,27 +156,27 @@ class Desk:
         answers: int | None = None,
         now: float | None = None,
         address: str | None = None,
-    ) -> Offer:
-        """Take a worker's last answer back, as long as nothing was done with it.
+    ) -> NextTask:
+        """Take back a worker's last answer, unless it has been used since.
 
-        They hold its task again for `lease_seconds`, and the task that they were given since is
-        free for others. To undo once more takes the answer before it back, unless `answers` says
-        how many the worker has given: then only the last of so many is.
+        Its task is leased to the worker again for `lease_seconds`, and a task leased since is free
+        for others. Another undo takes back the answer before, unless `answers` is the number of
+        answers of the worker: then only the last of so many is taken back.
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no answer, the worker has not given so many, another has answered the task
             since, a round was planned on the answer, or the task was closed.
         """
-        require_text("worker", worker)
+        check_text("worker", worker)
         answers = count_of("answers", answers)
-        require_text("address", address, or_none=True)
+        check_text("address", address, or_none=True)
         moment = _moment(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.write(*first) as (connection, settings, found):
-            offer = turns.undo(connection, settings, found, worker, moment, answers)
-            write_down(connection, Note(worker, "undo", offer.task, None, address), moment)
+            offer = actions.undo(connection, settings, found, worker, moment, answers)
+            write_audit(connection, AuditEntry(worker, "undo", offer.task, None, address), moment)
             settings = queries.SETTINGS.only(connection)
         self._learn_if(is_due(settings.dependence, settings.answers))
         return offer
@@ -183,12 +185,12 @@ class Desk:
         self, is_paused: bool = True, *, now: float | None = None, address: str | None = None
     ) -> None:
         """Hand out no task until `pause(False)`; answers to pending tasks are taken."""
-        require_kind("is_paused", is_paused, bool)
-        require_text("address", address, or_none=True)
-        note = Note(OPERATOR, "pause" if is_paused else "resume", address=address)
+        check_type("is_paused", is_paused, bool)
+        check_text("address", address, or_none=True)
+        note = AuditEntry(OPERATOR, "pause" if is_paused else "resume", address=address)
         with self.store.write() as (connection, _, _):
             queries.PAUSE(connection, is_paused=int(is_paused))
-            write_down(connection, note, _moment(now))
+            write_audit(connection, note, _moment(now))
 
     def block(
         self,
@@ -200,24 +202,24 @@ class Desk:
     ) -> None:
         """Give a worker no more tasks, by `next` or in a round, until `block(worker, False)`.
 
-        Answers to what they have are taken.
+        Answers to their pending tasks are accepted.
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such worker.
         """
-        require_text("worker", worker)
-        require_kind("is_blocked", is_blocked, bool)
-        require_text("address", address, or_none=True)
+        check_text("worker", worker)
+        check_type("is_blocked", is_blocked, bool)
+        check_text("address", address, or_none=True)
         what = "block" if is_blocked else "unblock"
-        note = Note(OPERATOR, what, detail=worker, address=address)
+        note = AuditEntry(OPERATOR, what, detail=worker, address=address)
         with self.store.write() as (connection, _, _):
             if not queries.BLOCK(connection, called=worker, is_blocked=int(is_blocked)):
-                raise Refused(f"there is no worker {worker!r} in this campaign")
+                raise RejectedError(f"there is no worker {worker!r} in this campaign")
             if not is_blocked:
                 queries.RECALL(connection)
-            write_down(connection, note, _moment(now))
+            write_audit(connection, note, _moment(now))
 
     def close_tasks(
         self,
@@ -231,30 +233,32 @@ class Desk:
 
         Raises
         ------
-        Refused
+        RejectedError
             If there is no such task.
         """
-        from crowd_tvcs.campaign.intake import set_closed
+        from crowd_tvcs.campaign.ingest import set_closed
 
         given = items_of("tasks", tasks)
         for name in given:
-            require_text("name of a task", name)
-        require_kind("is_closed", is_closed, bool)
-        require_text("address", address, or_none=True)
+            check_text("name of a task", name)
+        check_type("is_closed", is_closed, bool)
+        check_text("address", address, or_none=True)
         names, what = sorted(given), "close" if is_closed else "reopen"
         with self.store.write() as (connection, _, _):
             for name in names:
                 row = queries.TASK_CALLED.first(connection, called=name)
                 if row is None or row.closed == GOLD:
-                    raise Refused(f"there is no task {name!r} in this campaign")
-                write_down(connection, Note(OPERATOR, what, name, None, address), _moment(now))
+                    raise RejectedError(f"there is no task {name!r} in this campaign")
+                write_audit(
+                    connection, AuditEntry(OPERATOR, what, name, None, address), _moment(now)
+                )
             set_closed(connection, names, int(is_closed))
 
 
-def _require_pair(worker: str, task: str) -> None:
-    require_text("worker", worker)
-    require_text("task", task)
+def _check_pair(worker: str, task: str) -> None:
+    check_text("worker", worker)
+    check_text("task", task)
 
 
 def _moment(now: float | None) -> float:
-    return time.time() if now is None else within("now", now, 0.0, 1e12)
+    return time.time() if now is None else check_range("now", now, 0.0, 1e12)

@@ -26,22 +26,22 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.store.store import Store
 
-LEAST_SURE = 20
-SPREAD = 2.0
-"""Standard errors by which claimed and measured accuracy must part to be called apart."""
+LEAST_CONFIDENT = 20  # tasks shown
+MAX_STANDARD_ERRORS = 2.0
+"""Standard errors between mean confidence and accuracy that count as a difference."""
 
 
 @dataclass(frozen=True)
 class Figures:
     """The figures of a campaign at one moment.
 
-    `answers`, `pending` and `spent` count gold among the other tasks, which is paid for too; tasks
-    and accuracies do not. `gold_tasks` are those of it that are handed out, not what lacks content
-    where tasks have some. `gold_right` is the share of right answers to it, `gold_expected` what
-    the skills of those who gave them say, None unless each has one (qualities per pair know
-    nothing of gold); `binding` names the caps that nothing is left of. `expected_accuracy` is that
-    of the tasks that have a label, None where none has one, and `unlabelled` counts the others. It
-    has an interval as in `campaign status`, where gold was measured.
+    `answers`, `pending` and `spent` include gold among the other tasks, which is paid for too;
+    tasks and accuracies do not. `gold_tasks` counts the gold that is handed out; gold without
+    content is not, if tasks have content. `gold_right` is the share of right answers to it,
+    `gold_expected` the mean skill of their workers; None unless each has one (qualities per pair do
+    not cover gold). `binding` names the caps that are used up. `expected_accuracy` is that of the
+    tasks with a label, None without any, and `unlabelled` counts the others. It has an interval as
+    in `campaign status` if gold was measured.
     """
 
     tasks: int
@@ -52,7 +52,7 @@ class Figures:
     spent: float
     expected_accuracy: float | None
     unlabelled: int
-    foreseen: dict[str, float] | None
+    forecast: dict[str, float] | None
     measured: float | None
     measured_on: int
     gold_tasks: int
@@ -93,7 +93,7 @@ def figures(store: Store) -> Figures:
         spent=spent / MILLION,
         expected_accuracy=sure,
         unlabelled=(tasks.tasks or 0) - labelled,
-        foreseen=None if sure is None else _around(sure, settings.dependence, labelled),
+        forecast=None if sure is None else _around(sure, settings.dependence, labelled),
         measured=measured,
         measured_on=known,
         gold_tasks=tasks.gold or 0,
@@ -111,20 +111,20 @@ def figures(store: Store) -> Figures:
 
 
 def without_gold(store: Store) -> tuple[list[str], int]:
-    """Return the workers who have answered all gold, and the number of gold tasks."""
+    """Return the number of workers without gold left to answer, and the number of gold tasks."""
     with store.read() as (connection, _):
         number = connection.execute(_TASKS).one().gold or 0
         return sorted(_through(connection, number)), number
 
 
 def _through(connection: Connection, number: int) -> list[str]:
-    """Return the workers who had all gold tasks, which are so many; none where there is no gold."""
+    """Return the workers who had all gold tasks, given their number; none without gold."""
     if not number:
         return []
     return [row.name for row in connection.execute(HAD) if row.tasks == number]
 
 
-def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
+def least_confident(store: Store, rows: int = LEAST_CONFIDENT) -> list[dict[str, Any]]:
     """Return the open tasks that have a label and are least sure, each with its answers."""
     with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
@@ -144,9 +144,9 @@ def least_sure(store: Store, rows: int = LEAST_SURE) -> list[dict[str, Any]]:
 
 
 def note_history(store: Store, now: float) -> bool:
-    """Keep a point of the curve of expected accuracy, if answers came since the last one.
+    """Store a point of the curve of expected accuracy, if answers came since the last one.
 
-    Of all tasks: one without a label counts as guessed, so that the curve shows what labels add.
+    A task without a label counts as guessed, so the curve shows the effect of labels.
     """
     with store.read() as (connection, settings):
         if not _is_new(connection, settings.answers):
@@ -169,7 +169,7 @@ def curve(store: Store) -> list[tuple[int, float]]:
 
 def _around(sure: float, model: str | None, tasks: int) -> dict[str, float] | None:
     """Put an interval around the expected accuracy, as `stopping.summary` does without arrays."""
-    gold = None if model is None else json.loads(model).get("foresight")
+    gold = None if model is None else json.loads(model).get("forecast_model")
     if gold is None or not tasks:
         return None
     low, high = prediction_interval(sure, gold["gold_tasks"], tasks)
@@ -204,7 +204,7 @@ def _skills_apart(claimed: float | None, measured: float | None, given: int) -> 
 def _apart(claimed: float, measured: float, number: int) -> str:
     """Return "more" or "less" if prediction and measurement differ significantly, else ''."""
     error = max((claimed * (1.0 - claimed) / number) ** 0.5, 0.5 / number)
-    if abs(claimed - measured) <= SPREAD * error:
+    if abs(claimed - measured) <= MAX_STANDARD_ERRORS * error:
         return ""
     return "more" if claimed > measured else "less"
 

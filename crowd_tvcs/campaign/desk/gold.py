@@ -16,42 +16,42 @@ from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, lacks_fit, unsettled
 from crowd_tvcs.campaign.tasks import settle_each
 
-LEARNS_EVERY, REST = 60.0, 20.0
+LEARN_SECONDS, REST_FACTOR = 60.0, 20.0
 """Least seconds from learning to learning, and at least so many times what it takes."""
-AT_ONCE = 100
+CHUNK_TASKS = 100
 """Tasks that are settled in one transaction."""
 # What needs NumPy is imported by the functions that use it: a desk must start quickly.
 
 
 def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> tuple[int, int]:
-    """Put gold among the tasks: rows like theirs that no plan, sum or result counts.
+    """Mix gold tasks among the others; plans, sums and results do not count them.
 
-    Gold that is to be labelled anyway stays as it is. Where tasks have content, gold without any
-    could be told from them and is left out, also if it is among them from before.
+    Gold that is to be labelled anyway stays as it is. If tasks have content, gold without content
+    would be recognisable and is left out, even if it was mixed in before.
 
     Parameters
     ----------
     store
         The campaign's.
     labels
-        More gold, beside what the campaign has: labels by name.
+        Additional gold: labels by name of the task.
     shown
-        Names that are about to get content, beside those that have some.
+        Names of tasks that are about to get content.
 
     Returns
     -------
     there, left_out
-        How many gold tasks are among the others now, and how many lack content.
+        Number of gold tasks that are mixed in, and number without content.
 
     Raises
     ------
     ValueError
-        If a label is none of the classes or contradicts one that is known, or no gold would be
-        among the others; nothing is written then.
+        If a label is not a class or contradicts a known one, or no gold would be mixed in;
+        nothing is written then.
     """
     with store.write() as (connection, settings, _):
         if labels:
-            from crowd_tvcs.campaign.intake import add_gold, settle_all
+            from crowd_tvcs.campaign.ingest import add_gold, settle_all
 
             add_gold(connection, settings, labels, [])
         known = set(connection.scalars(select(gold.c.task)))
@@ -102,16 +102,16 @@ class Learner:
         self._seen, self._next = _NOTHING, 0.0
 
     def learn(self, now: float) -> bool:
-        """Learn if answers are not what they were and it is time; whether it did.
+        """Learn if answers changed and it is time; return whether it did.
 
-        That is once a minute, and a twentieth of the time, at most.
+        That is at most once a minute, and at most a twentieth of the time.
         """
         if now < self._next or (found := _answers_here(self.store)) == self._seen:
             return False
         start = time.monotonic()
         done = learn(self.store)
         took = time.monotonic() - start
-        self._seen, self._next = found, now + max(LEARNS_EVERY, REST * took)
+        self._seen, self._next = found, now + max(LEARN_SECONDS, REST_FACTOR * took)
         return done
 
 
@@ -122,9 +122,9 @@ def _answers_here(store: Store) -> tuple[float, ...]:
 
 
 def learn_of_labels(store: Store) -> bool:
-    """Fit the model to whoever labelled so far, if it goes by other labels; whether it did.
+    """Fit the model to the workers so far, if its labels changed; return whether it did.
 
-    Or settle the tasks that whoever fitted it left, as one who was killed.
+    Otherwise settle the tasks that an interrupted fit left.
     """
     with store.read() as (_, settings):
         if not is_due(settings.dependence, settings.answers):
@@ -136,11 +136,11 @@ def learn_of_labels(store: Store) -> bool:
 
 
 def learn(store: Store, *, only_new: bool = False) -> bool:
-    """Estimate every worker's quality anew from all answers to gold, and settle the tasks.
+    """Estimate every worker's quality again from all answers to gold, and settle the tasks.
 
-    Some tasks at a time, so that nobody waits for long; the store knows which are not settled yet.
-    With `only_new` they are left alone where nothing is another than before. Return False where the
-    qualities come from a table, which gold does not change.
+    Tasks are settled in chunks, so that other changes wait little; the store knows the unsettled
+    ones. With `only_new` tasks are left alone if no estimate changed. Return False if the qualities
+    come from a table, which gold does not change.
     """
     from crowd_tvcs.campaign import estimates
 
@@ -164,9 +164,9 @@ def learn(store: Store, *, only_new: bool = False) -> bool:
 
 
 def _settle_rest(store: Store, start: int | None = None) -> None:
-    """Settle the tasks that are not, by turns with whoever does so as well.
+    """Settle the unsettled tasks, in turns with other processes that do so.
 
-    From `start` on, by ids, where the store keeps no model that says from which.
+    From the id `start` on, if the store has no model with a mark.
     """
     from crowd_tvcs.campaign import estimates
 
@@ -177,16 +177,18 @@ def _settle_rest(store: Store, start: int | None = None) -> None:
             if start is None:
                 RETURN_TURN(connection)
                 break
-            rest = select(task.c.id).where(task.c.id >= start).order_by(task.c.id).limit(AT_ONCE)
+            rest = (
+                select(task.c.id).where(task.c.id >= start).order_by(task.c.id).limit(CHUNK_TASKS)
+            )
             ids = list(connection.scalars(rest))
             settle_each(connection, settings, ids)
-            start = ids[-1] + 1 if len(ids) == AT_ONCE else None
+            start = ids[-1] + 1 if len(ids) == CHUNK_TASKS else None
             estimates.mark(connection, start)
     store.flush()
 
 
 def _but_labels(dependence: str | None, *others: Any) -> tuple[Any, ...]:
-    """Read what is in the store but for how many labels the model goes by."""
+    """Read the gold answers, without the number of labels of the model."""
     return None if dependence is None else json.loads(dependence) | {"labels": 0}, *others
 
 

@@ -1,8 +1,8 @@
-"""Pictures, sounds and films of tasks: which file, and of which kind by its first bytes.
+"""Pictures, sounds and videos of tasks: their files, and their types by the first bytes.
 
-A name says nothing of what a browser makes of a file: one that is called ``cat.png`` may be a page
-with scripts. So every file is judged by what it begins with, when content is read and again
-whenever it is served, and anything but the kinds below is refused.
+A name does not determine how a browser treats a file: ``cat.png`` may be a page with scripts. So
+every file is checked by its first bytes, when content is read and again whenever it is served.
+Anything but the types below is refused.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 MEDIA = ("image", "audio", "video")
 """The columns of content that name a file."""
-HEAD = 4096
+HEAD_BYTES = 4096
 """Bytes of a file that are looked at."""
 _FITS = {"image": ("image/",), "audio": ("audio/", "video/"), "video": ("video/",)}
 _WANTED = {
@@ -72,7 +72,7 @@ def inside(media: Path | None, name: str) -> Path:
         If there is no folder, no such file, or it lies outside, by ``..`` or by a link.
     """
     if media is None:
-        raise ValueError(f"names the file {shown(name)}, which needs --media, the folder it is in")
+        raise ValueError(f"names the file {quoted(name)}, which needs --media, the folder it is in")
     root = media.resolve()
     try:
         found = (root / name).resolve()
@@ -80,13 +80,13 @@ def inside(media: Path | None, name: str) -> Path:
             return found
     except (OSError, ValueError):  # a name too long, or with a character that no file has
         pass
-    raise ValueError(f"must be a file inside {media}, found {shown(name)}")
+    raise ValueError(f"must be a file inside {media}, found {quoted(name)}")
 
 
 def open_media(media: Path | None, name: str, column: str | None = None) -> tuple[BinaryIO, str]:
-    """Open a file of the folder of media, judged by its first bytes; return it and its media type.
+    """Open a file of the folder of media; return it and its media type by its first bytes.
 
-    What is judged is what was opened, also if another file takes its name meanwhile.
+    The check is of the opened file, even if another file takes its name meanwhile.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
     Raises
     ------
     NotMedia
-        If it is of no kind that is shown, or not of one for this column.
+        If its type is not shown, or not in this column.
     ValueError
         As `inside`.
     """
@@ -110,13 +110,13 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         file = os.fdopen(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb")
     except OSError as error:
-        raise ValueError(f"names {shown(name)}, which cannot be read: {error.strerror}") from None
+        raise ValueError(f"names {quoted(name)}, which cannot be read: {error.strerror}") from None
     try:
         opened, there = os.fstat(file.fileno()), inside(media, name).stat()
         # A folder above it may have become a link in between.
         if not stat.S_ISREG(opened.st_mode) or not os.path.samestat(opened, there):
-            raise ValueError(f"must be a file inside {media}, found {shown(name)}")
-        head = file.read(HEAD)
+            raise ValueError(f"must be a file inside {media}, found {quoted(name)}")
+        head = file.read(HEAD_BYTES)
         kind = kind_of(head)
         if kind is None or (column is not None and not kind.startswith(_FITS[column])):
             raise NotMedia(_refusal(name, head, kind, column))
@@ -127,7 +127,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
     return file, kind
 
 
-def require_media(media: Path | None, name: str, column: str) -> None:
+def check_media(media: Path | None, name: str, column: str) -> None:
     """Judge a file that a task shows in a column of `MEDIA`; raise as `open_media` does."""
     open_media(media, name, column)[0].close()
 
@@ -135,11 +135,11 @@ def require_media(media: Path | None, name: str, column: str) -> None:
 def _refusal(name: str, head: bytes, kind: str | None, column: str | None) -> str:
     found = _described(head) if kind is None else f"of the kind {kind}"
     wanted, kinds = _WANTED.get(column or "", ("a picture, a sound or a film", "one of its kinds"))
-    return f"must be {wanted}, found {shown(name)}, which is {found}: save it as {kinds}"
+    return f"must be {wanted}, found {quoted(name)}, which is {found}: save it as {kinds}"
 
 
 def _described(head: bytes) -> str:
-    """Say what a file is that is not shown, for whoever put it there."""
+    """Describe a file that is refused, for the operator."""
     if not head:
         return "empty"
     for start, name in _OTHERS:

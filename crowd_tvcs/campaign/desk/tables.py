@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from crowd_tvcs.campaign.desk import haste
+from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
@@ -34,15 +34,15 @@ def labels(store: Store) -> list[list[Any]]:
 
 
 def answers(store: Store) -> list[list[Any]]:
-    """Return all answers but those to gold among the tasks, as they came.
+    """Return all answers but those to gold among the tasks, in order of arrival.
 
-    As (task, worker, label, seconds, too_fast), with 1 where `haste` says so; the last two are
-    empty where no time is known.
+    Rows are (task, worker, label, seconds, too_fast), with 1 for answers that are too fast; the
+    last two are empty without a known time.
     """
     with store.read(all_of_it=True) as (connection, settings):
         classes = json.loads(settings.classes)
-        is_fast = haste.is_fast(haste.limit(connection, settings.answers))
-        query = haste.with_texts(_ANSWERS.add_columns(pair.c.seconds, is_fast))
+        is_fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
+        query = answer_speed.with_texts(_ANSWERS.add_columns(pair.c.seconds, is_fast))
         rows = connection.execute(query).all()
     return [
         [name, who, classes[label], *(("", "") if took is None else (f"{took:.3f}", int(fast)))]

@@ -1,5 +1,4 @@
-"""How the pairs of a round are chosen, before it is issued: in factors, and what plans share.
+"""Choice of the pairs of a round before it is issued: by kinds of tasks, and shared steps.
 
-What a round of a table of workers x tasks is, and how rounds are written down, is in the folder
-above.
+Rounds of a table of workers x tasks, and the storage of rounds, are in the folder above.
 """

@@ -18,11 +18,11 @@ from crowd_tvcs.campaign.planning.proposal import (
     rng_of,
     worth_their_price,
 )
-from crowd_tvcs.campaign.state import AT_ONCE, State, within_reach
+from crowd_tvcs.campaign.state import CHUNK_PAIRS, State, within_reach
 from crowd_tvcs.campaign.stopping import is_worth_a_label, least_of_round
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED
 from crowd_tvcs.factors import tables
-from crowd_tvcs.methods import assign, require_honoured
+from crowd_tvcs.methods import assign, check_honoured
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
@@ -34,7 +34,7 @@ def propose_in_factors(
     labels: int | None,
     method: str | None,
     time_limit: float | None,
-    least_gain: float | None,
+    min_gain: float | None,
 ) -> Proposal:
     """Choose the pairs of a round of a crowd whose workers x tasks are too many for a table.
 
@@ -45,7 +45,7 @@ def propose_in_factors(
     ValueError
         If there is money or a group, which only plans of a table honour.
     """
-    require_honoured(method or "best", ["kinds"])
+    check_honoured(method or "best", ["kinds"])
     is_open = _open_tasks(state)
     before = _accuracy_of_what_is_out(state)
     if not is_open.any():
@@ -63,7 +63,7 @@ def propose_in_factors(
     found = assign(plan, method or "best", rng=rng, time_limit=time_limit)
     kept = np.ones(found.size, dtype=bool)
     if not is_for_least:
-        kept = _pairs_worth_their_price(plan, found, least_of_round(state, least_gain))
+        kept = _pairs_worth_their_price(plan, found, least_of_round(state, min_gain))
     pairs = found.assigned.part(kept)
     accuracy = float(accuracies(plan, pairs).mean())
     bound, left_out = found.bound, int((~kept).sum())
@@ -138,7 +138,7 @@ def _n_known(state: State) -> Integers:
 
 
 def _within(state: State) -> Bools:
-    """Who may have tasks of which kind: whom the gate lets in and nobody has blocked."""
+    """Mark the kinds of tasks of every worker: above the minimum quality and not blocked."""
     within: Bools = state.lets_in(state.factors.table) & ~state.blocked[:, None]
     return within
 
@@ -146,12 +146,11 @@ def _within(state: State) -> Bools:
 def _plan_of(
     state: State, number: Integers, labels: int | None, *, only_least: bool = False
 ) -> Plan:
-    """Return the static problem that a round of some tasks is; see `rounds.plan_of`.
+    """Return the static problem of a round of some tasks; see `rounds.plan_of`.
 
-    Workers who had a task are excluded from it, and the plan does not hold to the minimum of such
-    a task, nor to more than those who may have it. The budget keeps what that misses, and
-    what tasks that wait miss; once it has no more, a plan with `only_least` gives tasks no more
-    than their minimums.
+    Workers who had a task are excluded from it, and its minimum is at most the number of remaining
+    workers. The budget keeps the labels that this misses, and those of tasks that wait. Without
+    budget for more, a plan with `only_least` gives tasks no more than their minimums.
     """
     factors, within = state.factors, _within(state)
     table = factors.table if within.all() else replace(factors.table, allowed=within)
@@ -184,10 +183,10 @@ def _plan_of(
     )
 
 
-def _pairs_worth_their_price(plan: Plan, found: Assignment, least_gain: float) -> Bools:
+def _pairs_worth_their_price(plan: Plan, found: Assignment, min_gain: float) -> Bools:
     """Which pairs of a plan in factors stay; see `_worth_their_price`, block by block of tasks."""
     pairs, (n, m) = found.assigned, plan.quality.shape
-    size, kept = max(1, AT_ONCE // n), np.zeros(found.size, dtype=bool)
+    size, kept = max(1, CHUNK_PAIRS // n), np.zeros(found.size, dtype=bool)
     for start in range(0, m, size):
         number = np.arange(start, min(start + size, m))
         begin, end = np.searchsorted(pairs.tasks, [number[0], number[-1] + 1])
@@ -195,5 +194,5 @@ def _pairs_worth_their_price(plan: Plan, found: Assignment, least_gain: float) -
         chosen = np.zeros((n, number.size), dtype=bool)
         chosen[at] = True
         nothing = np.zeros_like(chosen)
-        kept[begin:end] = worth_their_price(plan.part(number), nothing, chosen, least_gain)[at]
+        kept[begin:end] = worth_their_price(plan.part(number), nothing, chosen, min_gain)[at]
     return kept

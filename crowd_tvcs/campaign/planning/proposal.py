@@ -39,7 +39,7 @@ class Proposal:
         Pairs that the plan had and that were not worth their price.
     standard_error
         Of `expected_accuracy`, see `crowd_tvcs.Assignment.standard_error`.
-    foreseen
+    forecast
         Predicted accuracy by gold after all pending answers; None without.
     """
 
@@ -50,7 +50,7 @@ class Proposal:
     bound: float | None
     left_out: int
     standard_error: float
-    foreseen: AccuracyForecast | None = None
+    forecast: AccuracyForecast | None = None
 
 
 def labels_left(settings: Settings, labels: int | None) -> int | None:
@@ -75,13 +75,13 @@ def rng_of(settings: Settings) -> int | np.random.Generator:
     return int(settings.seed)
 
 
-def worth_their_price(plan: Plan, pending: Bools, chosen: Bools, least_gain: float) -> Bools:
+def worth_their_price(plan: Plan, pending: Bools, chosen: Bools, min_gain: float) -> Bools:
     """Drop new labels that add less than they must; return the others.
 
     The weakest new worker of a task goes if the task does about as well without them, and then the
     next; all go if together they add too little per label. Minimums stay met.
     """
-    least_gain = max(least_gain, LEAST_GAIN)
+    min_gain = max(min_gain, LEAST_GAIN)
     chosen, told = chosen.copy(), plan.told
     accuracy = plan.accuracy(chosen | pending)
     before = plan.accuracy(pending)
@@ -92,13 +92,13 @@ def worth_their_price(plan: Plan, pending: Bools, chosen: Bools, least_gain: flo
         fewer = chosen.copy()
         fewer[weakest, columns] = False
         without = plan.accuracy(fewer | pending)
-        goes = chosen.any(axis=0) & (spare > 0) & (accuracy - without < least_gain)
+        goes = chosen.any(axis=0) & (spare > 0) & (accuracy - without < min_gain)
         if not goes.any():
             break
         chosen[:, goes] = fewer[:, goes]
         accuracy[goes] = without[goes]
         spare[goes] -= 1
     new = chosen.sum(axis=0)
-    vain = (new > 0) & (spare >= new) & (accuracy - before < least_gain * new)
+    vain = (new > 0) & (spare >= new) & (accuracy - before < min_gain * new)
     chosen[:, vain] = False
     return chosen

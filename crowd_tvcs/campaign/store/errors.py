@@ -11,7 +11,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from tvcs_core.files.errors import DataError
 
-PATIENCE = 30.0  # seconds that a change waits for the others
+WAIT_SECONDS = 30.0  # seconds that a change waits for the others
 
 NOTHING = "nothing was changed"
 PERHAPS = (
@@ -23,7 +23,7 @@ NOT_CONFIRMED = (
     "harmless"
 )
 
-_LOCKED = f"is locked by another program for more than {PATIENCE:g} s; try again"
+_LOCKED = f"is locked by another program for more than {WAIT_SECONDS:g} s; try again"
 SAYINGS = {
     "is locked": _LOCKED,
     "lock timeout": _LOCKED,
@@ -36,14 +36,14 @@ SAYINGS = {
 
 
 class StoreError(RuntimeError):
-    """The store could not do it, through no fault of the data; the message says what is changed."""
+    """A failure of the store, not of the data; the message names the changes made."""
 
 
 class Damaged(DataError):
     """The file of a store is no database, or a part of it cannot be read any more."""
 
 
-class Overtaken(StoreError):
+class ConcurrentUpdateError(StoreError):
     """Others changed the campaign again and again while something was computed from it."""
 
 
@@ -70,10 +70,9 @@ def said(error: BaseException) -> str:
 
 
 def is_refused(error: BaseException, connection: Connection) -> bool:
-    """Whether a commit that failed was surely not made: the database is there and said no.
+    """Whether a commit that failed was certainly not made: the database answered and refused it.
 
-    A connection that is lost, or a disk that reports an error, may be so before or after the change
-    was written.
+    If the connection was lost or a disk reported an error, the change may have been written.
     """
     if connection.invalidated or getattr(error, "connection_invalidated", False):
         return False

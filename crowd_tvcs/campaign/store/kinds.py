@@ -28,7 +28,7 @@ from sqlalchemy import (
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign.store.rows import TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import skill, task, worker
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 SOURCE = "kinds"  # in the row of the campaign: where the qualities come from
 
@@ -112,12 +112,12 @@ def add_qualities(
 
 
 def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | None]) -> None:
-    """Write down the kinds of tasks that are in the campaign, by name.
+    """Store the kinds of tasks of the campaign, by name.
 
     Raises
     ------
     ValueError
-        Naming a task whose kind the campaign does not have, or that has one where there are none.
+        Naming a task with an unknown kind, or with a kind in a campaign without kinds.
     """
     if source != SOURCE:
         for name, called in sorted(kinds.items()):
@@ -132,7 +132,7 @@ def set_kinds(connection: Connection, source: str, kinds: Mapping[str, str | Non
     rows = []
     for name, called in sorted(kinds.items()):
         if called is None or called not in of_kind:
-            found = "none" if called is None else shown(called)
+            found = "none" if called is None else quoted(called)
             raise ValueError(
                 f"the kind of task {name!r} must be one that the table of kinds has, found {found}"
             )

@@ -48,12 +48,12 @@ class Prepared(NamedTuple):
 class Pipeline:
     """A connection of psycopg, and the statements that it has prepared.
 
-    It must be lent to nobody else: after a rollback psycopg has the server forget all statements.
+    No other code may use it: after a rollback psycopg lets the server forget all statements.
 
     Parameters
     ----------
     connection
-        On which no transaction is begun but by statements themselves.
+        A connection on which only the statements themselves begin transactions.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -113,7 +113,7 @@ class Pipeline:
         self._pgconn.send_query_prepared(prepared.name, values, formats)
 
     def _results(self, number: int) -> Generator[Any, Any, list[Any]]:
-        """Send what is left to be sent, and wait for so many results; for `wait` of psycopg."""
+        """Send the pending messages, and wait for so many results; for `wait` of psycopg."""
         generators, found = self._psycopg.generators, []
         yield from generators.send(self._pgconn)
         for _ in range(number):

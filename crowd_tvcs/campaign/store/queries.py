@@ -55,10 +55,10 @@ SETTLED = ("slots", "answers", "label", "confidence", "uncertainty", "wanted", "
 
 
 def equals(column: ColumnElement[int], value: int) -> ColumnElement[bool]:
-    """Compare with a number that stands in the statement.
+    """Compare with a number that is part of the statement.
 
-    Of a parameter SQLite cannot tell whether it allows an index of some rows only, so that it
-    plans the statement anew at every run; PostgreSQL would do without the index.
+    With a parameter SQLite could not decide whether a partial index applies, and would plan the
+    statement at every run; PostgreSQL would not use the index.
     """
     return column == literal_column(str(value))
 
@@ -262,7 +262,7 @@ WHO = select(worker.c.id).where(_CALLED).scalar_subquery()
 
 
 def is_free_of_mates() -> ColumnElement[bool]:
-    """Whether nobody of the group of the worker `called` has, or had, the task of a search."""
+    """Whether no worker of the group of the worker `called` has, or had, the task of a search."""
     mate, theirs = worker.alias(), pair.alias()
     team = select(worker.c.team).where(_CALLED).scalar_subquery()
     has_mate = exists().where(
@@ -275,7 +275,7 @@ def is_free_of_mates() -> ColumnElement[bool]:
 
 
 def _of_able(per_pair: bool, of_task: ColumnElement[int], *columns: Any) -> Select[Any]:
-    """Select of the workers who may still have a task; who is below the gate may not."""
+    """Select the workers who may still have a task: those of the minimum quality."""
     own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
     had = exists().where(
         own.c.task_id == of_task,
@@ -295,7 +295,7 @@ def _of_able(per_pair: bool, of_task: ColumnElement[int], *columns: Any) -> Sele
     return found.where(
         worker.c.slots < worker.c.max_tasks,
         func.coalesce(worker.c.blocked, 0) == 0,
-        _quality(per_pair) >= bindparam("gate"),
+        _quality(per_pair) >= bindparam("min_quality"),
         ~had.correlate(worker, task),
         or_(worker.c.team.is_(None), ~has_mate.correlate(worker, task)),
     )
@@ -306,7 +306,7 @@ def _quality(per_pair: bool) -> ColumnElement[float]:
 
 
 def _left(per_pair: bool) -> Statement[WorkersLeft]:
-    """Sum up who may still have a task: how many, the least and the largest quality."""
+    """Select number, lowest and highest quality of the workers who may still have a task."""
     quality = _quality(per_pair)
     columns = (
         func.count(quality).label("workers"),
@@ -320,9 +320,9 @@ LEFT = {per_pair: _left(per_pair) for per_pair in (False, True)}
 
 
 def _short(per_pair: bool) -> Statement[ShortTask]:
-    """Find the tasks whose minimums are unmet: by how much, and by how many they may be met.
+    """Find the tasks with unmet minimums: missing labels, and workers who can still add one.
 
-    Of a group by one, and by nobody whose label costs more than `money`.
+    Of a group one worker counts, and no worker whose label costs more than `money`.
     """
     seat: ColumnElement[str] = func.coalesce(
         literal_column("'group '") + worker.c.team,
@@ -344,8 +344,8 @@ SHORT = {per_pair: _short(per_pair) for per_pair in (False, True)}
 def _search(per_pair: bool, needy: bool) -> Statement[TaskRow]:
     """Find the best task of a worker; the partial index lists tasks by uncertainty.
 
-    ``before`` is None if they never had the task, else it lapsed; ``quality`` is theirs. By their
-    name alone, so that it goes in one message with what finds the worker.
+    ``before`` is None if they never had the task, else it lapsed; ``quality`` is theirs. The worker
+    is given by name, so this goes in one message with the query of the worker.
     """
     own = pair.alias()
     is_theirs = (own.c.task_id == task.c.id) & (own.c.worker_id == WHO)
@@ -359,10 +359,10 @@ def _search(per_pair: bool, needy: bool) -> Statement[TaskRow]:
         equals(task.c.wanted, 1), or_(own.c.state.is_(None), equals(own.c.state, LAPSED))
     )
     if per_pair:
-        gate = select(campaign.c.gate).scalar_subquery()
+        min_quality = select(campaign.c.min_quality).scalar_subquery()
         found = found.join(
             skill, (skill.c.task_id == task.c.id) & (skill.c.worker_id == WHO)
-        ).where(skill.c.quality >= gate)
+        ).where(skill.c.quality >= min_quality)
     if needy:
         found = found.where(equals(task.c.needy, 1))
     found = found.where(is_free_of_mates())

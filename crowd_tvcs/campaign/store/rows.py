@@ -18,7 +18,7 @@ class Settings(NamedTuple):
     money: int | None
     max_workers_per_task: int | None
     max_tasks_per_worker: int | None
-    gate: float
+    min_quality: float
     target: float
     lease_seconds: float
     per_pair: int
@@ -30,8 +30,8 @@ class Settings(NamedTuple):
     rounds: int
     dependence: str | None
     shares_of_gold: int | None
-    sure_at: float | None
-    least_gain: float | None
+    confidence_threshold: float | None
+    min_gain: float | None
     best: float | None
     paused: int | None
     secret: str | None
@@ -39,7 +39,7 @@ class Settings(NamedTuple):
 
 
 class WorkerRow(NamedTuple):
-    """A worker, and the task of their open lease where it is asked for."""
+    """A worker, and the task of their open lease if it is selected."""
 
     id: int
     name: str
@@ -56,7 +56,7 @@ class WorkerRow(NamedTuple):
 
 
 class TaskRow(NamedTuple):
-    """A task, and of a search for a worker what it was to them, and their quality on it.
+    """A task; in a search for a worker, with the state of their pair and their quality on it.
 
     `before` is the state of their pair, None if they never had the task.
     """
@@ -79,7 +79,7 @@ class TaskRow(NamedTuple):
 
 
 class PairRow(NamedTuple):
-    """A pair of a task, and what is known of its worker."""
+    """A pair of a task, with the quality and model figures of its worker."""
 
     worker_id: int
     state: int
@@ -97,7 +97,7 @@ class FreedPair(NamedTuple):
 
 
 class FreedWorker(NamedTuple):
-    """Cost of a worker who has a slot less, and whether they were full before."""
+    """Cost of a worker with one slot less, and whether they were full before."""
 
     cost: int
     was_full: int
@@ -113,7 +113,7 @@ class LastAnswer(NamedTuple):
 
 
 class WorkersLeft(NamedTuple):
-    """The workers who may still have a task: how many, the least and the largest quality."""
+    """The workers who may still have a task: number, lowest and highest quality."""
 
     workers: int
     low: float | None

@@ -26,11 +26,11 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 4
+VERSION = 5  # of the tables, see `upgrade`
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
-UNLIMITED = 2**31 - 1
+UNLIMITED = 2**31 - 1  # as a cap: the largest integer of PostgreSQL
 
 metadata = MetaData()
 
@@ -47,7 +47,7 @@ campaign = Table(
     Column("money", BigInteger),  # in millionths
     Column("max_workers_per_task", Integer),
     Column("max_tasks_per_worker", Integer),
-    Column("gate", Float, nullable=False),
+    Column("min_quality", Float, nullable=False),
     Column("target", Float, nullable=False),  # a task this sure is done
     Column("lease_seconds", Float, nullable=False),
     Column("per_pair", Integer, nullable=False),  # whether qualities are in `skill`
@@ -57,10 +57,10 @@ campaign = Table(
     Column("committed", BigInteger, nullable=False),  # cost of the slots, in millionths
     Column("missing", Integer, nullable=False),  # slots that the minimums still ask for
     Column("rounds", Integer, nullable=False),
-    Column("dependence", Text),  # JSON of what answers are worth together; None: independent
+    Column("dependence", Text),  # JSON of `Dependence`; None: independent errors
     Column("shares_of_gold", Integer),  # whether `prior` are the class shares of gold
-    Column("sure_at", Float),  # confidence with which gold reaches the target; None: the target
-    Column("least_gain", Float),  # that a label must add to be handed out; None: any
+    Column("confidence_threshold", Float),  # from which gold reaches the target; None: the target
+    Column("min_gain", Float),  # that a label must add to be handed out; None: any
     Column("best", Float),  # largest quality there is
     Column("paused", Integer),  # whether no task is handed out for now
     Column("secret", Text),  # that signs links and forms; made by the first server
@@ -249,8 +249,8 @@ def protect(connection: Connection) -> None:
 # By version: the columns that came with the next one, all empty in stores made before.
 ADDED = {
     1: [
-        *(campaign.c[name] for name in ("dependence", "shares_of_gold", "sure_at")),
-        *(campaign.c[name] for name in ("least_gain", "best")),
+        *(campaign.c[name] for name in ("dependence", "shares_of_gold", "confidence_threshold")),
+        *(campaign.c[name] for name in ("min_gain", "best")),
         worker.c.habits,
     ],
     2: [
@@ -260,4 +260,16 @@ ADDED = {
         *(pair.c[name] for name in ("leased_at", "answered_at", "seconds")),
     ],
     3: [],
+    4: [],
+}
+# Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
+RENAMED = {
+    "gate": "min_quality",
+    "least_gain": "min_gain",
+    "sure_at": "confidence_threshold",
+}
+RENAMED_KEYS = {
+    "claimed": "mean_confidence",
+    "reached": "accuracy",
+    "foresight": "forecast_model",
 }

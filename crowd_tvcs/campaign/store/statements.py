@@ -1,10 +1,10 @@
-"""Statements that a claim runs: written once with SQLAlchemy, run by the driver itself.
+"""Statements of a claim: written once with SQLAlchemy, run by the driver itself.
 
 A claim and a submission are some fifteen small statements under one lock, and SQLAlchemy takes
 longer to run one than the database does. So they are compiled once for each kind of database, and
-go to the driver itself in the same transaction. To PostgreSQL those that do not depend on one
-another go in one message, and changes with whatever comes next (`later`): nobody waits for this
-program but while it computes.
+go to the driver itself in the same transaction. To PostgreSQL independent ones go in one message,
+and changes with the next message (`later`), so the database waits for this program only while it
+computes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ Call = tuple[Statement[Any], dict[str, Any]]
 
 
 def _maker(row: Any, names: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
-    """Return what makes a row of cells; fields that are not asked for have their defaults."""
+    """Return the function that makes a row of cells; fields that are not selected have defaults."""
     make: Callable[[Iterable[Any]], Any] = row._make
     rest = [row._field_defaults[name] for name in row._fields[len(names) :]]
     return (lambda cells: make((*cells, *rest))) if rest else make
@@ -111,7 +111,7 @@ def together(connection: Connection, *calls: Call) -> list[list[Any]]:
 
 
 def later(connection: Connection, *calls: Call) -> None:
-    """Run changes whose rows nobody reads; within `put_off` in one message with what comes next."""
+    """Run changes without result rows; within `put_off` in one message with the next statement."""
     waiting = connection.info.get(_LATER)
     if waiting is None:
         together(connection, *calls)
@@ -130,7 +130,7 @@ def put_off(connection: Connection) -> Iterator[None]:
 
 
 def _run(connection: Connection, driver: Any, call: Call) -> tuple[Any, Any]:
-    """Run one; its cursor, and what makes a row of cells."""
+    """Run one statement; return its cursor and the function that makes a row of cells."""
     statement, parameters = call
     text, constants = statement.compiled(connection)
     cursor = driver.cursor()

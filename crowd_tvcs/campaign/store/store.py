@@ -13,18 +13,18 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from crowd_tvcs.campaign.store import schema
+from crowd_tvcs.campaign.store.connection_cache import MAX_IDLE_CONNECTIONS, SQLITE, ConnectionCache
 from crowd_tvcs.campaign.store.errors import (
     NOT_CONFIRMED,
     NOTHING,
-    PATIENCE,
     PERHAPS,
+    WAIT_SECONDS,
     StoreError,
     in_words,
     is_refused,
     said,
     translated,
 )
-from crowd_tvcs.campaign.store.kept import MOST, SQLITE, Kept
 from crowd_tvcs.campaign.store.queries import (
     BEGIN,
     BEGIN_IMMEDIATE,
@@ -38,17 +38,17 @@ from crowd_tvcs.campaign.store.statements import Call, Statement, put_off, toget
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import PRIVATE
 
-TIDIED = 1000
+VACUUM_EVERY = 1000
 """After so many answers the tables are tidied, in a large campaign after about a tenth of all."""
-POOL = 5 + MOST  # connections at hand; SQLAlchemy makes up to 10 more for a while
+POOL = 5 + MAX_IDLE_CONNECTIONS  # connections at hand; SQLAlchemy makes up to 10 more for a while
 
 
 class Store:
     """A database with the tables of `schema`.
 
     Changes come one after the other: SQLite by ``BEGIN IMMEDIATE``, PostgreSQL by a lock that every
-    change takes first. So what a change has read is still true when it writes, and no cap can be
-    broken by two at once.
+    change takes first. So the rows that a change has read are still current when it writes, and two
+    changes at once cannot break a cap.
 
     Parameters
     ----------
@@ -62,7 +62,11 @@ class Store:
         if self.is_file and os.path.isdir(self.place):  # of a name too long too
             raise DataError("must be a file, found a folder", path=self.place)
         self.engine = _engine(self.place) if self.is_file else _server(self.place)
-        self._kept = Kept(self.engine, *SQLITE) if self.is_file else Kept(self._autocommit)
+        self._kept = (
+            ConnectionCache(self.engine, *SQLITE)
+            if self.is_file
+            else ConnectionCache(self._autocommit)
+        )
 
     @cached_property
     def name(self) -> str:
@@ -136,7 +140,7 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[Connection]:
-        """Open a connection that nobody changes the store beside, whatever its version."""
+        """Open a connection with the exclusive right to change the store, whatever its version."""
         with self._changed(NOTHING, begin="BEGIN IMMEDIATE") as connection:
             if not self.is_file:
                 CLOSE_GATE[True](connection)  # first, as everybody
@@ -147,7 +151,7 @@ class Store:
     def read(self, *, all_of_it: bool = False) -> Iterator[tuple[Connection, Settings]]:
         """Open a connection that sees one state of the store, and read the row of the campaign.
 
-        Whoever sums up most of the tables reads `all_of_it`: PostgreSQL may plan freely then.
+        For sums over most of the tables set `all_of_it`, so that PostgreSQL may plan freely.
         """
         with self._translated(), self.engine.connect() as connection:
             if not self.is_file:
@@ -164,14 +168,14 @@ class Store:
         """Open a connection whose changes appear together at the end, or not at all.
 
         Waits for its turn; with the lock come the row of the campaign and the rows of the
-        statements that go `first`. Without `flush` nobody waits for the disk: the change survives
-        the end of the program at any moment, but until the next `flush` the machine may lose it
-        with its power.
+        statements that go `first`. Without `flush` it does not wait for the disk: the change
+        survives the end of the program at any moment, but until the next `flush` the machine may
+        lose it with its power.
         """
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
         with self._changed(NOTHING, **options) as connection:
-            gate = () if self.is_file else (CLOSE_GATE[flush].with_(),)
-            found = together(connection, *gate, TAKE_TURN.with_(), *first)[len(gate) :]
+            closing = () if self.is_file else (CLOSE_GATE[flush].with_(),)
+            found = together(connection, *closing, TAKE_TURN.with_(), *first)[len(closing) :]
             yield connection, found[0][0], found[1:]
 
     @contextmanager
@@ -180,7 +184,7 @@ class Store:
 
         As `write` without `flush`, and in half the time: the connection is kept, and changes that
         `statements.later` puts off go to PostgreSQL in one message with the end of the turn. So
-        nobody waits for this program but while it computes what follows from what it read.
+        the database waits for this program only while it computes.
         """
         begin = (BEGIN_IMMEDIATE,) if self.is_file else (BEGIN, CLOSE_GATE[False])
         with self._translated(), self._kept.one() as connection, put_off(connection):
@@ -218,7 +222,7 @@ class Store:
             raise StoreError(f"{self.name}: {error.strerror}; {NOT_CONFIRMED}") from None
 
     def tidy(self, answers: int) -> None:
-        """Let PostgreSQL clear versions of rows away that nobody sees any more, if it is time.
+        """Let PostgreSQL remove old versions of rows, if it is time.
 
         Every answer leaves some where searches begin: at the head of the best tasks and of the
         leases that end first. The server does this by itself too, but once a minute at most.
@@ -226,7 +230,7 @@ class Store:
         Parameters
         ----------
         answers
-            How many there are now.
+            Number of answers so far.
         """
         if self.is_file or not is_to_tidy(answers):
             return
@@ -256,7 +260,7 @@ class Store:
 
     @contextmanager
     def _changed(self, otherwise: str, **options: str) -> Iterator[Connection]:
-        """Open a connection and commit its changes at the end; errors tell what became of them.
+        """Open a connection and commit its changes at the end; errors state the outcome.
 
         Parameters
         ----------
@@ -325,13 +329,13 @@ _TIDY = Statement(text("VACUUM (SKIP_LOCKED, TRUNCATE FALSE) task, pair"))
 
 def is_to_tidy(answers: int) -> bool:
     """Return whether tables are to be tidied after so many answers: its work grows as they do."""
-    return answers % max(TIDIED, 1 << max(0, answers.bit_length() - 4)) == 0
+    return answers % max(VACUUM_EVERY, 1 << max(0, answers.bit_length() - 4)) == 0
 
 
 def _engine(path: str) -> Engine:
     """SQLite with a log beside the file (WAL), and locks taken before anything is read."""
     url = URL.create("sqlite", database=path)
-    patience = {"timeout": PATIENCE, "check_same_thread": False}
+    patience = {"timeout": WAIT_SECONDS, "check_same_thread": False}
     engine = create_engine(url, connect_args=patience, paramstyle="named", pool_size=POOL)
 
     @event.listens_for(engine, "connect")
@@ -361,7 +365,7 @@ def _server(place: str) -> Engine:
         )
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
-    wait = int(PATIENCE * 1000)
+    wait = int(WAIT_SECONDS * 1000)
     options = f"-c lock_timeout={wait} -c jit=off -c plan_cache_mode=force_generic_plan"
     options += "".join(f" -c {way}=off" for way in UNWANTED)
     given = {"options": options, "client_encoding": "utf8"}

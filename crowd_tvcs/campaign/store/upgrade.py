@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from itertools import zip_longest
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect, select, text, update
 
 from crowd_tvcs.campaign.store import schema
 from crowd_tvcs.campaign.store.errors import NOTHING, StoreError
@@ -18,7 +18,7 @@ from tvcs_core.files.folders import write_whole
 
 
 def upgrade(place: str | Path) -> tuple[int, str]:
-    """Bring a store to the version of this program, whole or not at all.
+    """Upgrade a store to the version of this program, whole or not at all.
 
     New columns and tables are empty: the campaign goes on as it was.
 
@@ -30,10 +30,10 @@ def upgrade(place: str | Path) -> tuple[int, str]:
     Returns
     -------
     version, copy
-        The version it had, and where the copy is: ``animals.version-1.db`` beside
+        Its former version, and the place of the copy: ``animals.version-1.db`` beside
         ``animals.db``, or the schema ``tvcs_version_1`` of the same database. Empty if the store
-        was of this version already; then nothing is done, but that functions which an older
-        program made in a database are removed.
+        was of this version already; then only functions that an older program made in a
+        database are removed.
 
     Raises
     ------
@@ -123,7 +123,12 @@ def _copy_tables(store: Store, connection: Connection, version: int) -> str:
 
 
 def _bring_up(connection: Connection, version: int) -> None:
-    """Add missing tables and columns."""
+    """Rename columns, and add missing tables and columns."""
+    there = {column["name"] for column in inspect(connection).get_columns("campaign")}
+    for before, after in schema.RENAMED.items():
+        if before in there:
+            renamed = f"ALTER TABLE campaign RENAME COLUMN {before} TO {after}"
+            connection.execute(text(renamed))
     for old in range(version, schema.VERSION):
         for column in schema.ADDED[old]:
             kind = column.type.compile(connection.dialect)
@@ -133,7 +138,17 @@ def _bring_up(connection: Connection, version: int) -> None:
     schema.protect(connection)
     if connection.dialect.name == "postgresql":
         _drop_functions(connection)
+    _rename_keys(connection)
     connection.execute(text(f"UPDATE campaign SET schema_version = {schema.VERSION}"))
+
+
+def _rename_keys(connection: Connection) -> None:
+    """Give the stored model of dependence the names of its fields today."""
+    column = schema.campaign.c.dependence
+    model = connection.scalar(select(column))
+    for before, after in schema.RENAMED_KEYS.items():
+        model = model and model.replace(f'"{before}":', f'"{after}":')
+    connection.execute(update(schema.campaign).values({column: model}))
 
 
 _OLD_FUNCTIONS = text(

@@ -1,4 +1,4 @@
-"""The commands that hand out single tasks: the turns of one worker, and the desk in front of many.
+"""Commands on single tasks, and the server for many workers.
 
-The commands of rounds and tables do not belong here (`cli.campaign`).
+The commands of rounds and tables are in `cli.campaign`.
 """

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs serve`: a labelling desk in front of people."""
+"""The command `crowd-tvcs serve`: web pages on which workers label tasks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typer.core import TyperGroup
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import write_rows
-from tvcs_core.command.shell import FAILED, say, stop
+from tvcs_core.command.shell import FAILED, exit_with_error, print_message
 from tvcs_core.files.extras import to_install
 
 MOST_GOLD = 0.5
-"""Largest share of gold: more of it than of tasks that are to be labelled is no campaign."""
+"""Largest share of gold: at most as many gold tasks as tasks to label are handed out."""
 NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "argon2", "markdown_it", "httptools")
 
 
@@ -35,16 +35,16 @@ app = typer.Typer(
     cls=_OrStart,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Serve a campaign to people: serve STORE [OPTIONS], or one of the commands below.",
+    help="Serve a campaign to workers in a browser: serve STORE [OPTIONS], or a command below.",
 )
 
 BaseUrl = Annotated[
     str,
-    typer.Option("--public-url", metavar="URL", help="Where workers reach the desk."),
+    typer.Option("--public-url", metavar="URL", help="URL of the server for workers."),
 ]
 Names = Annotated[
     list[str] | None,
-    typer.Option("--worker", metavar="NAME", help="Of this worker; may be given again."),
+    typer.Option("--worker", metavar="NAME", help="Only this worker; may be repeated."),
 ]
 
 
@@ -60,63 +60,67 @@ class ServeOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What tasks show, a table or JSON lines: task and any of text, image, audio, "
-            "video, and other fields. Kept in the store.",
+            help="Content of the tasks, a table or JSON lines: task and any of text, image, "
+            "audio, video, and other fields. Kept in the store.",
         ),
     ] = None
     media: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of images, sounds and films.")
+        Path | None, typer.Option(metavar="DIR", help="Folder of images, sounds and videos.")
     ] = None
     instructions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Markdown that every worker sees.")
+        Path | None, typer.Option(metavar="FILE", help="Markdown instructions for every worker.")
     ] = None
     gold: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Tasks with a known label, task and label, to put among the others; workers "
-            "cannot tell which. Kept in the store, with their --content.",
+            help="Tasks with known labels (task, label) to mix with the others; workers cannot "
+            "tell them apart. Kept in the store; their content is in --content.",
         ),
     ] = None
     gold_share: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="Share of the tasks handed out that are gold, by chance. Default: .1 with --gold, "
-            "else none.",
+            help="Probability that a task handed out is gold. Default: .1 with --gold, else none.",
         ),
     ] = None
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1"
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = (
+        "127.0.0.1"
+    )
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
     operator_password_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Its first line. Default: made and printed."),
+        typer.Option(
+            metavar="FILE",
+            help="File whose first line is the password. Default: a new one is printed.",
+        ),
     ] = None
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="A proxy speaks https for the desk; docs/serve.md."),
+        typer.Option(
+            "--behind-proxy", help="A proxy provides https for the server; see docs/serve.md."
+        ),
     ] = False
     trust_network: Annotated[
         bool,
-        typer.Option(
-            "--trust-network", help="Let links and the password go unencrypted to --host."
-        ),
+        typer.Option("--trust-network", help="Allow unencrypted links and password on --host."),
     ] = False
     public_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Where browsers reach the desk. Default: --host and --port."
+            metavar="URL", help="URL of the server for browsers. Default: --host and --port."
         ),
     ] = None
     root_path: Annotated[
         str,
         typer.Option(
             metavar="PATH",
-            help="Path below which browsers see the desk, such as /label behind a proxy.",
+            help="Path prefix of the server for browsers, such as /label behind a proxy.",
         ),
     ] = ""
     demo: Annotated[
-        bool, typer.Option("--demo", help="Make a small campaign and print three links to try.")
+        bool, typer.Option("--demo", help="Create a small campaign and print three links to try.")
     ] = False
 
 
@@ -125,7 +129,7 @@ class ServeOptions:
 @with_options
 def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
-    _require_extra()
+    _check_extra()
     from crowd_tvcs.serve.prefix import prefix_of
     from crowd_tvcs.serve.start import ListenAddress, serve
 
@@ -167,34 +171,33 @@ def links(
     workers: Names = None,
     url: BaseUrl = "http://127.0.0.1:8000",
 ) -> None:
-    """Make a new link for every worker, or some; print them as worker, link.
+    """Create a new link for every worker, or for some; print them as worker, link.
 
-    Links that were made before stay good. The store keeps only hashes, so a link cannot be shown
-    again.
+    Earlier links stay valid. The store keeps only hashes, so a link cannot be shown again.
     """
-    _require_extra()
+    _check_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
     with open_campaign(store, out) as campaign:
         tokens = Links(campaign.store).make(workers, now=time.time())
     rows: list[list[Any]] = [[name, f"{url.rstrip('/')}/w/{t}"] for name, t in tokens.items()]
     write_rows(out, ["worker", "link"], rows, is_secret=True)
-    say(f"{len(rows)} links made; who has one answers in the worker's name")
+    print_message(f"{len(rows)} links created; whoever has one answers in the worker's name")
 
 
 @app.command()
 @stored
 def revoke(store: StoreName, workers: Names = None) -> None:
-    """Revoke all links of some workers, at once."""
-    _require_extra()
+    """Revoke all links of some workers."""
+    _check_extra()
     from crowd_tvcs.campaign.desk.access import Links
 
     if not workers:
-        raise ValueError("--worker must name whose links to revoke")
+        raise ValueError("--worker must name the workers whose links to revoke")
     with open_campaign(store) as campaign:
-        say(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
+        print_message(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
 
 
-def _require_extra() -> None:
+def _check_extra() -> None:
     if any(find_spec(name) is None for name in NEEDED):
-        stop(f"error: the desk needs FastAPI and others: {to_install('serve')}", FAILED)
+        exit_with_error(f"error: the desk needs FastAPI and others: {to_install('serve')}", FAILED)

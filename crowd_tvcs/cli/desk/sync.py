@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs sync`: a campaign and somebody else's labelling tool, kept in step."""
+"""The command `crowd-tvcs sync`: keep a campaign and a labelling tool in step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
-from tvcs_core.command.shell import say
+from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.sync.labelling_tool import LabellingTool
@@ -33,67 +33,79 @@ Url = Annotated[str, typer.Argument(metavar="URL", help="Address of the server."
 
 @dataclass(frozen=True, kw_only=True)
 class HowOptions:
-    """The options that all tools share."""
+    """Options that all tools share."""
 
     token_file: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Its first line is the token. Default: an environment variable."
+            metavar="FILE",
+            help="File whose first line is the token. Default: an environment variable.",
         ),
     ] = None
     tasks: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What tasks show that the tool does not have yet: a column task, and columns "
-            "such as text. Default: the content in the store, else their names.",
+            help="Content of tasks that the tool does not have yet: a column task, and columns "
+            "such as text. Default: the content in the store, else the names of the tasks.",
         ),
     ] = None
     accounts: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What the tool calls workers: account, worker. Default: their names.",
+            help="Accounts of the workers in the tool: columns account, worker. Default: the "
+            "names of the workers.",
         ),
     ] = None
     question: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The question whose answer is the label, if several."),
+        typer.Option(
+            metavar="NAME", help="The question whose answer is the label, if there are several."
+        ),
     ] = None
     batch: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100, help="Tasks that a worker has at once.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=100, help="Number of tasks that a worker has at the same time."
+        ),
     ] = 3
     predictions: Annotated[
         bool,
-        typer.Option("--predictions", help="Also tell the tool what every task looks like by now."),
+        typer.Option("--predictions", help="Also send the current label of each task to the tool."),
     ] = False
     every: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two looks.")
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Time between two checks of the tool.")
     ] = 5.0
-    once: Annotated[bool, typer.Option("--once", help="Bring them in step and end, as cron.")] = (
-        False
-    )
+    once: Annotated[
+        bool, typer.Option("--once", help="Synchronise once and exit, as for cron.")
+    ] = False
     patience: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.0, help="How long to try where the tool is away."),
+        typer.Option(
+            metavar="SECONDS", min=0.0, help="Time to keep trying while the tool cannot be reached."
+        ),
     ] = 60.0
     listen: Annotated[
         str | None,
         typer.Option(
-            metavar="HOST:PORT", help="Where the tool calls as soon as there is an answer."
+            metavar="HOST:PORT",
+            help="Address for the tool's webhook, which reports new answers at once.",
         ),
     ] = None
     webhook_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="How the tool reaches --listen, if not by its address."),
+        typer.Option(metavar="URL", help="URL of --listen as the tool reaches it, if it differs."),
     ] = None
     tls_ca: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="PEM of the authority that signed the tool's key."),
+        typer.Option(
+            metavar="FILE", help="PEM file of the authority that signed the tool's certificate."
+        ),
     ] = None
     trust_network: Annotated[
         bool,
-        typer.Option("--trust-network", help="Let the token go unencrypted to an http URL."),
+        typer.Option("--trust-network", help="Allow the token to go unencrypted to an http URL."),
     ] = False
 
 
@@ -128,9 +140,8 @@ class ArgillaOptions:
 def label_studio(given: StudioOptions) -> None:
     """Keep a campaign and a project of Label Studio in step.
 
-    Everybody who has an account there, with a worker's name as e-mail address, gets a tab with the
-    tasks that are theirs. The token is that of an administrator, in LABEL_STUDIO_API_KEY or in
-    --token-file.
+    Every user whose e-mail address is the name of a worker gets a tab with their tasks. The token
+    is that of an administrator, in LABEL_STUDIO_API_KEY or in --token-file.
     """
     from crowd_tvcs.sync.connection import Trust
     from crowd_tvcs.sync.label_studio import LabelStudio
@@ -153,8 +164,8 @@ def label_studio(given: StudioOptions) -> None:
 def argilla(given: ArgillaOptions) -> None:
     """Keep a campaign and a dataset of Argilla in step.
 
-    Everybody in the workspace whose user name is a worker's gets tasks: those whose metadata
-    `assigned` has their name, by which they filter. The API key is that of an owner or of an
+    Every user of the workspace whose user name is that of a worker gets tasks. They filter by the
+    metadata `assigned`, which has their name. The API key is that of an owner or of an
     administrator of the workspace, in ARGILLA_API_KEY or in --token-file.
     """
     from crowd_tvcs.sync.argilla import Argilla
@@ -186,13 +197,13 @@ def _run(store: str, front: LabellingTool, how: HowOptions) -> None:
     with open_campaign(store) as campaign, _webhook(how) as (call, wait):
         payloads = contents(campaign.store) if how.tasks is None else read_tasks(how.tasks).payload
         settings = Settings(how.batch, accounts, payloads, how.predictions)
-        sync = Sync(campaign, front, settings, say, call)
+        sync = Sync(campaign, front, settings, print_message, call)
         run(sync, every=how.every, once=how.once, patience=how.patience, wait=wait)
 
 
 @contextmanager
 def _webhook(how: HowOptions) -> Iterator[tuple[str | None, Callable[[float], object]]]:
-    """Hang a doorbell if one is asked for: where to call, and how to wait for it."""
+    """Yield the URL of the webhook, if one is wanted, and a function that waits for its events."""
     if how.listen is None:
         yield None, time.sleep
         return
@@ -209,7 +220,7 @@ def _webhook(how: HowOptions) -> Iterator[tuple[str | None, Callable[[float], ob
 
 
 def _token(file: Path | None, variable: str) -> str:
-    """Read the token, which is never an option: others on the machine see command lines."""
+    """Read the token. It is never an option, because others on the machine see command lines."""
     if file is None:
         token = os.environ.get(variable, "").strip()
         if not token:

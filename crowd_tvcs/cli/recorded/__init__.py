@@ -1,4 +1,4 @@
-"""Commands about recorded answers that need no plan: how far workers agree, models among them.
+"""Commands about recorded answers that need no plan: agreement of workers, and models.
 
-What estimates skills or votes is not here, nor options that other commands share.
+Estimates of skills and votes are not here, nor options shared with other commands.
 """

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs agreement`: how far workers say the same."""
+"""The command `crowd-tvcs agreement`: how far workers agree."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import typer
 from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import print_table, results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.agreement.agreement import Agreement
 
-RECORDED = ("classes", "ordinal", "bootstrap", "interval", "least_common")
+RECORDED = ("classes", "ordinal", "bootstrap", "interval", "min_common_tasks")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,20 +28,23 @@ class AgreementOptions:
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="The labels from lowest to highest: also Krippendorff's alpha for ordered labels.",
+            help="The labels from lowest to highest; adds Krippendorff's alpha for ordered labels.",
         ),
     ] = None
     classes: Classes = None
     cleaning: Cleaning
     bootstrap: Annotated[
-        int, typer.Option(metavar="N", help="Draws of tasks for the intervals; 0 for none.")
+        int,
+        typer.Option(
+            metavar="N", help="Bootstrap samples of the tasks for the intervals; 0 for none."
+        ),
     ] = 1000
     interval: Annotated[
-        float, typer.Option(metavar="P", help="Share of the draws that low to high hold.")
+        float, typer.Option(metavar="P", help="Probability of the intervals from low to high.")
     ] = 0.95
-    least_common: Annotated[
+    min_common_tasks: Annotated[
         int,
-        typer.Option(metavar="N", help="Fewest tasks in common of a pair in pairs.csv."),
+        typer.Option(metavar="N", help="Minimum number of common tasks of a pair in pairs.csv."),
     ] = 10
     seed: Seed = 0
     force: Force = False
@@ -52,9 +55,9 @@ class AgreementOptions:
 def agreement(given: AgreementOptions) -> None:
     """Measure how far workers agree; write tasks.csv, pairs.csv, summary.json and run.json.
 
-    Krippendorff's alpha and Fleiss' kappa over all tasks with two answers or more, agreement and
-    entropy of every task, agreement and Cohen's kappa of every pair of workers; intervals by
-    drawing tasks again. No gold is needed, and who is right is not looked at.
+    Krippendorff's alpha and Fleiss' kappa over all tasks with two answers or more; agreement and
+    entropy of every task; agreement and Cohen's kappa of every pair of workers. Intervals are
+    bootstrapped over tasks. Neither gold is needed nor accuracy measured.
     """
     from crowd_tvcs.agreement.agreement import PAIR_COLUMNS, TASK_COLUMNS, measure
 
@@ -66,11 +69,11 @@ def agreement(given: AgreementOptions) -> None:
         ordinal=given.ordinal is not None,
         bootstrap=given.bootstrap,
         interval=given.interval,
-        min_common_tasks=given.least_common,
+        min_common_tasks=given.min_common_tasks,
         rng=given.seed,
     )
     parameters = recorded(given, RECORDED) | given.cleaning.recorded
-    asked = {name: parameters[name] for name in ("bootstrap", "interval", "least_common")}
+    asked = {name: parameters[name] for name in ("bootstrap", "interval", "min_common_tasks")}
     with results(
         "crowd-tvcs agreement", given, parameters, seed=given.seed, inputs=[given.answers],
         layout=table.layout,
@@ -79,7 +82,7 @@ def agreement(given: AgreementOptions) -> None:
         out.table("pairs.csv", PAIR_COLUMNS, found.pair_rows())
         out.json("summary.json", found.summary() | asked)
     _print(found)
-    _say_what_is_left_out(found, given.least_common)
+    _print_left_out(found, given.min_common_tasks)
 
 
 def _print(found: Agreement) -> None:
@@ -98,16 +101,18 @@ def _print(found: Agreement) -> None:
     print_table(columns, rows)
 
 
-def _say_what_is_left_out(found: Agreement, least_common: int) -> None:
+def _print_left_out(found: Agreement, min_common_tasks: int) -> None:
     told = found.summary()
-    say(
-        f"{told['tasks']} tasks with two answers or more, of which {told['tasks_that_tie']} tie; "
-        f"{told['tasks_of_one_answer']} with one answer are left out"
+    print_message(
+        f"{told['tasks']} tasks with two answers or more, {told['tasks_that_tie']} of them tied; "
+        f"{told['tasks_of_one_answer']} tasks with one answer are left out"
     )
-    say(
-        f"{told['pairs']} pairs of workers with at least {least_common} tasks in common, "
-        f"{told['pairs_without_kappa']} of them without a kappa (always one label); "
+    print_message(
+        f"{told['pairs']} pairs of workers with at least {min_common_tasks} tasks in common, "
+        f"{told['pairs_without_kappa']} of them without a kappa (only one label); "
         f"{told['pairs_left_out']} with fewer are left out"
     )
     if lost := found.alpha.lost:
-        say(f"in {lost} draws all answers were the same: the intervals leave these out")
+        print_message(
+            f"in {lost} bootstrap samples all answers were equal; the intervals leave these out"
+        )

@@ -1,4 +1,4 @@
-"""The command `crowd-tvcs models`: what models' answers leave to people."""
+"""The command `crowd-tvcs models`: tasks that models leave to people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crowd_tvcs.cli.answers import (
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
-from tvcs_core.command.shell import guarded, say
+from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.models.people import AnnotatorMix, People
     from crowd_tvcs.models.tables import AnnotatorTable
 
-RECORDED = ("workers", "gold", "target", "most", "person_accuracy", "prior", "classes")
+RECORDED = ("workers", "gold", "target", "max_people", "person_accuracy", "prior", "classes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,20 +39,24 @@ class ModelsOptions:
         Path,
         typer.Option(
             metavar="FILE",
-            help="Columns worker, kind (model or person), family (of models: those that may err "
-            "together), and any of cost, max_tasks, group. Who is not listed is a person.",
+            help="Columns worker, kind (model or person), family (of models that may share "
+            "errors), and any of cost, max_tasks, group. Workers that are not listed are "
+            "people.",
         ),
     ]
     gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
     out: OutFolder
     target: Annotated[
-        float, typer.Option(metavar="P", help="How sure of its label a task shall be.")
+        float, typer.Option(metavar="P", help="Required confidence in the label of a task.")
     ] = 0.95
-    most: Annotated[int, typer.Option(metavar="N", help="Most people on a task.")] = 5
+    max_people: Annotated[
+        int, typer.Option(metavar="N", help="Maximum number of people on a task.")
+    ] = 5
     person_accuracy: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="Of each of the people. Default: their mean, by their gold answers."
+            metavar="P",
+            help="Accuracy of each person. Default: their mean, from their gold answers.",
         ),
     ] = None
     prior: ClassChances = None
@@ -64,12 +68,12 @@ class ModelsOptions:
 @guarded
 @with_options
 def models(given: ModelsOptions) -> None:
-    """Say how many people tasks still need after models; write tables for assign and campaign.
+    """Estimate how many people each task still needs after models; write tables for assign.
 
-    ANSWERS holds what models say of all tasks, and what models and people say of gold ones; of
-    models it may have a column confidence. priors.csv is for --tasks of assign and campaign,
-    quality.csv and people.csv have the people. Models of one family may err together: how far is
-    estimated from gold, as is what a stated confidence is worth.
+    ANSWERS has the answers of models to all tasks, and those of models and people to gold tasks. It
+    may have a column confidence for models. priors.csv is for --tasks of assign and campaign,
+    quality.csv and people.csv are for the people. Models of one family may share errors; how many,
+    and how well calibrated stated confidences are, is estimated from gold.
     """
     import numpy as np
 
@@ -84,7 +88,7 @@ def models(given: ModelsOptions) -> None:
     who = read_annotators(given.workers, table)
     stated = read_confidence(given.answers, table, set(who.family_of), **vars(given.cleaning))
     if stated is not None:
-        say(f"confidence: models state one with {int((stated == stated).sum())} answers")
+        print_message(f"confidence: stated by models with {int((stated == stated).sum())} answers")
     prior = read_prior(given.prior, table.classes)
     fitted = fit_models(table, known, who.family_of, confidence=stated, prior=prior)
     people = _people(fitted, table, known, who)
@@ -92,20 +96,20 @@ def models(given: ModelsOptions) -> None:
     if given.person_accuracy is not None:
         accuracy = np.full(fitted.truth.size, given.person_accuracy)
     if (fitted.truth >= 0).all():
-        say("every task with answers is gold: nothing is left to hand on")
-    handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, given.target, given.most)
+        print_message("every task with answers is gold: no task is left for people")
+    handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, given.target, given.max_people)
     mixes = _annotator_mixes(fitted, who, handed)
     _write(given, table.layout, handed, who, people, mixes)
-    _say(given, handed, who)
-    _say_mixes(mixes, given.target, handed.doubt)
-    say(f"written to {given.out}")
+    _print_messages(given, handed, who)
+    _print_mixes(mixes, given.target, handed.doubt)
+    print_message(f"written to {given.out}")
 
 
 def _check(given: ModelsOptions) -> None:
     if not 0.0 < given.target < 1.0:
         raise ValueError(f"--target must be above 0 and below 1, found {given.target}")
-    if not 0 <= given.most <= 20:
-        raise ValueError(f"--most must be from 0 to 20, found {given.most}")
+    if not 0 <= given.max_people <= 20:
+        raise ValueError(f"--max-people must be from 0 to 20, found {given.max_people}")
     if given.person_accuracy is not None and not 0.0 < given.person_accuracy < 1.0:
         raise ValueError(
             f"--person-accuracy must be above 0 and below 1, found {given.person_accuracy}"
@@ -113,7 +117,7 @@ def _check(given: ModelsOptions) -> None:
 
 
 def _people(fitted: Models, table: Answers, gold: Gold, who: AnnotatorTable) -> People | None:
-    """How good the people are by their own gold answers; None without any."""
+    """Estimate the quality of people from their own gold answers; None without any."""
     from crowd_tvcs.models.people import fit_people
 
     names = set(who.people)
@@ -201,19 +205,19 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
         "gold": honest[3],
         "is_fitted": fitted.is_fitted,
         "dependence": fitted.dependence.as_json(),
-        "claimed": honest[0],
-        "reached": honest[1],
-        "reached_from": None if whole is None else whole.low,
-        "reached_to": None if whole is None else whole.high,
+        "mean_confidence": honest[0],
+        "accuracy": honest[1],
+        "accuracy_low": None if whole is None else whole.low,
+        "accuracy_high": None if whole is None else whole.high,
         "contradicted": whole is not None and whole.is_miscalibrated,
         "doubt": handed.doubt,
-        "sure_on_gold": None if sure is None else asdict(sure),
+        "confident_on_gold": None if sure is None else asdict(sure),
         "log_score": honest[2],
-        "claimed_if_independent": apart[0],
+        "mean_confidence_if_independent": apart[0],
         "log_score_if_independent": apart[2],
         "person_accuracy": None if of_people is None else float(of_people.mean()),
-        "person_accuracy_from": None if of_people is None else float(of_people.min()),
-        "person_accuracy_to": None if of_people is None else float(of_people.max()),
+        "person_accuracy_min": None if of_people is None else float(of_people.min()),
+        "person_accuracy_max": None if of_people is None else float(of_people.max()),
         "target": handed.target,
         "people_needed": counts,
         "warnings": contradictions(handed),
@@ -221,51 +225,64 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
     }
 
 
-def _say(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> None:
+def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> None:
     fitted, told = handed.models, _summary(handed)
-    stranger = len(set(who.people) - set(who.rows))
-    if stranger:
-        say(f"{stranger} workers with answers are not in {given.workers}: taken for people")
+    unlisted = len(set(who.people) - set(who.rows))
+    if unlisted:
+        print_message(
+            f"{unlisted} workers with answers are not in {given.workers}: they are taken as people"
+        )
     silent = sorted(set(who.family_of) - set(fitted.answers.workers))
     if silent:
-        say(f"{len(silent)} models have no answer and are left out")
+        print_message(f"{len(silent)} models have no answer and are left out")
     if len(set(_gold_classes(fitted))) == 1:
-        say(
-            "warning: all gold answered by models is of one class; of mistakes on others it is mute"
+        print_message(
+            "warning: all gold tasks answered by models have the same class, so errors on other "
+            "classes cannot be estimated"
         )
     for i, n in sorted(fitted.calibrated.unused.items()):
         name = fitted.answers.workers[i]
-        say(f"the confidence of {name!r} is not used: {n} gold answers state one, 10 are needed")
-    if not fitted.is_fitted:
-        say(
-            f"only {told['gold']} gold tasks with answers of models: what families share is not "
-            "measured, and taken to be as in most crowds"
+        print_message(
+            f"the confidence of {name!r} is not used: it is stated with {n} gold answers, but "
+            "10 are needed"
         )
-    say(
+    if not fitted.is_fitted:
+        print_message(
+            f"only {told['gold']} gold tasks have answers of models, too few to estimate shared "
+            "errors; usual values are taken"
+        )
+    print_message(
         f"{told['models']} models of {told['families']} families; on {told['gold']} gold tasks "
-        f"they claim {told['claimed']:.3f} and reach {told['reached']:.3f} (taken for independent "
-        f"they would claim {told['claimed_if_independent']:.3f})"
+        f"mean confidence is {told['mean_confidence']:.3f} and accuracy {told['accuracy']:.3f} "
+        f"(mean confidence if models were independent: "
+        f"{told['mean_confidence_if_independent']:.3f})"
     )
     for line in contradictions(handed):
-        say(line)
+        print_message(line)
     if told["person_accuracy"] is None:
-        say("no gold answer of a person, and no --person-accuracy: people needed are not counted")
+        print_message(
+            "no gold answers of people and no --person-accuracy: people needed are not estimated"
+        )
     else:
-        low, high = told["person_accuracy_from"], told["person_accuracy_to"]
-        where = f" (from {low:.3f} where models are unsure to {high:.3f})" if low < high else ""
-        say(f"people of accuracy {told['person_accuracy']:.3f}{where}, who else err on their own")
+        low, high = told["person_accuracy_min"], told["person_accuracy_max"]
+        where = f" (from {low:.3f} on tasks with unsure models to {high:.3f})" if low < high else ""
+        print_message(
+            f"people have accuracy {told['person_accuracy']:.3f}{where}; their other errors are "
+            "taken as independent"
+        )
     for sentence in told["sentences"]:
         print(sentence)
 
 
 def contradictions(handed: DeferredTasks) -> list[str]:
-    """Warn where gold is against what is claimed of all tasks, or of those called sure."""
+    """Return a warning for each group of tasks whose mean confidence gold contradicts."""
     found = [("of all tasks", handed.models.held_out_gold.compared())]
-    found.append((f"of tasks that are {handed.target:g} sure or surer", handed.confident_on_gold))
+    found.append((f"of tasks at {handed.target:g} or above", handed.confident_on_gold))
     return [
-        f"warning: {which} too {'much' if one.claimed > one.reached else 'little'} is claimed: "
-        f"{one.claimed:.3f}, and {one.reached:.3f} is reached on {one.tasks} gold tasks "
-        f"({one.low:.3f} to {one.high:.3f})"
+        f"warning: the confidence {which} is too "
+        f"{'high' if one.mean_confidence > one.accuracy else 'low'}: on {one.tasks} gold tasks its "
+        f"mean is {one.mean_confidence:.3f}, but accuracy is {one.accuracy:.3f} ({one.low:.3f} to "
+        f"{one.high:.3f})"
         for which, one in found
         if one is not None and one.is_miscalibrated
     ]
@@ -276,11 +293,13 @@ def _gold_classes(fitted: Models) -> list[int]:
     return labels
 
 
-def _say_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
+def _print_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
     from crowd_tvcs.models.people import cheapest
 
     if not mixes:
-        say("no subsets.csv: it needs the cost of every model and of people, and people's accuracy")
+        print_message(
+            "no subsets.csv: it needs the cost of every model and of people, and people's accuracy"
+        )
         return
     best = cheapest(mixes, target)
     whom = " + ".join(best.models) or "no model"

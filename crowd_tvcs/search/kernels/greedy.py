@@ -32,27 +32,6 @@ def fill_truth_gains(t, f, size, q, out):
 
 
 @kernel
-def fill_sharp_gains(t, f, size, q, out):
-    """Likewise with 4 (t f)^1.5 / (t + f)^2 for 2 t f / (t + f): nearer to the error, min(t, f)."""
-    now = 0.0
-    for e in range(size):
-        if f[e] > 0.0:
-            mass = t[e] + f[e]
-            now += 4.0 * t[e] * f[e] * np.sqrt(t[e] * f[e]) / (mass * mass)
-    for i in range(q.size):
-        out[i] = now
-    for e in range(size):
-        if f[e] > 0.0:
-            both = 4.0 * t[e] * f[e] * np.sqrt(t[e] * f[e])
-            for i in range(q.size):
-                s = 1.0 - q[i]
-                agree = t[e] * q[i] + f[e] * s
-                differ = t[e] * s + f[e] * q[i]
-                part = q[i] * s * np.sqrt(q[i] * s)
-                out[i] -= both * part * (1.0 / (agree * agree) + 1.0 / (differ * differ))
-
-
-@kernel
 def order_scores(scores, gain, exact, ahead, quality, places):
     """Put gains before scores if `exact`, and all `ahead`; -inf for whom the task cannot use.
 
@@ -69,13 +48,12 @@ def order_scores(scores, gain, exact, ahead, quality, places):
 
 
 @kernel
-def fill_scores(quality, fixed, need, cap, measure, places, scores, tables, gain):
+def fill_scores(quality, fixed, need, cap, exact, places, scores, tables, gain):
     """Score every candidate of a task, whose voters are in `places`; they get -inf.
 
-    If `measure.exact`, the exact gain, and where it is 0 the gain in probability of truth minus
-    BEHIND; otherwise the gain in probability of truth, on a table of at most COARSE outcomes, or if
-    `measure.sharp` of what is nearer to the expected accuracy. A task that must have more voters
-    goes before all that need not; no other gets one who tells nothing.
+    If `exact`, the exact gain, and where it is 0 the gain in probability of truth minus BEHIND;
+    otherwise the gain in probability of truth, on a table of at most COARSE outcomes. A task that
+    must have more voters goes before all that need not; no other gets one who tells nothing.
     """
     t, f = tables.t, tables.f
     if places.size >= cap:
@@ -83,18 +61,15 @@ def fill_scores(quality, fixed, need, cap, measure, places, scores, tables, gain
             scores[i] = -np.inf
         return
     size = tabulate(fixed, quality, places, places.size, t, f)
-    if measure.exact:
+    if exact:
         fill_gains(t[0], f[0], size, quality, np.int64(0), quality.size, gain)
     at = 0
     if size > COARSE:
         size = join(t[0], f[0], size, np.int64(COARSE), t[1], f[1])
         at = 1
-    if measure.sharp:
-        fill_sharp_gains(t[at], f[at], size, quality, scores)
-    else:
-        fill_truth_gains(t[at], f[at], size, quality, scores)
+    fill_truth_gains(t[at], f[at], size, quality, scores)
     ahead = BEFORE if places.size < need else 0.0
-    order_scores(scores, gain, measure.exact, ahead, quality, places)
+    order_scores(scores, gain, exact, ahead, quality, places)
 
 
 @kernel
@@ -141,7 +116,7 @@ def take(j, place, worker, places, sets, room):
 
 
 @kernel
-def climb(candidates, measure, state, tables):
+def climb(candidates, exact, state, tables):
     """Assign pair after pair, always the one of the largest score among those with room.
 
     Begins with the sets that are there. A score changes only with the voters of its task, and room
@@ -164,6 +139,6 @@ def climb(candidates, measure, state, tables):
             quality = candidates.quality[j, : count[j]]
             fixed = candidates.fixed[j, : candidates.n_fixed[j]]
             team = places[j, : sizes[j]]
-            fill_scores(quality, fixed, need[j], cap[j], measure, team, scores[j], tables, gain)
+            fill_scores(quality, fixed, need[j], cap[j], exact, team, scores[j], tables, gain)
         best[j], score = best_with_room(worker, room, scores[j])
         lift(tree, j, score)

@@ -217,13 +217,6 @@ class Limit(NamedTuple):
     stop: Integers
 
 
-class Measure(NamedTuple):
-    """By what gain to choose: see `crowd_tvcs.search.kernels.greedy.fill_scores`."""
-
-    exact: bool
-    sharp: bool
-
-
 class Climb(NamedTuple):
     """The state of a greedy assignment.
 
@@ -268,8 +261,6 @@ class Places(NamedTuple):
     better
         (m * most, n): what the task of a place would gain if another worker were there; -inf for
         who may not be there.
-    money
-        (1,): what may be spent yet; not looked at without money.
     """
 
     held: Integers
@@ -277,4 +268,3 @@ class Places(NamedTuple):
     room: Integers
     rank: Integers
     better: Floats
-    money: Floats

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 
 _BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote")
 _READER = MarkdownIt("commonmark", {"html": False})
@@ -49,7 +49,7 @@ def pictures(text: str) -> frozenset[str]:
         source = str(token.attrGet("src"))
         if ":" in source.partition("/")[0] or source.startswith("//"):
             raise ValueError(
-                f"the instructions show the external picture {shown(source)}, which pages do not "
+                f"the instructions show the external picture {quoted(source)}, which pages do not "
                 "load: put it into the folder --media and use its name"
             )
     return frozenset(map(_file, found))

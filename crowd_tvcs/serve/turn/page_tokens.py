@@ -7,7 +7,7 @@ import time
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from crowd_tvcs.campaign import Refused
+from crowd_tvcs.campaign import RejectedError
 
 MIN_SECONDS = 0.3
 """Shortest time from a task to its answer, in seconds: below, it is a held key or a double click.
@@ -43,18 +43,18 @@ class PageTokens:
 
         Raises
         ------
-        Refused
+        RejectedError
             If the page is another's, too old or of another task, or was shown only a moment ago.
         """
         try:
             shown, answers, at = self._tokens.loads(token, max_age=MAX_AGE_SECONDS)
         except BadSignature:
-            raise Refused("this page has expired; open your task again") from None
+            raise RejectedError("this page has expired; open your task again") from None
         if shown != _hash(owner, task):
-            raise Refused("this page showed another task; open your task again")
+            raise RejectedError("this page showed another task; open your task again")
         # Servers of one campaign may have different clocks: then a page comes from the future.
         if 0.0 <= (time.time() if now is None else now) - at < self.least:
-            raise Refused(
+            raise RejectedError(
                 f"this answer came within {self.least:g} s of the task, so it was not accepted; "
                 "look at the task, then answer"
             )

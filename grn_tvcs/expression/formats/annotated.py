@@ -26,7 +26,7 @@ from grn_tvcs.expression.options import LayoutError, Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 RAW = "raw"
 OBJECT = "the AnnData"
@@ -89,8 +89,8 @@ class Annotated(ABC):
         known = self.columns(frame)
         if column is not None and column not in known:
             raise self.error(
-                f"var has no column {shown(column)}{did_you_mean(column, known)}; it has "
-                f"{listed(known) or 'its index alone'}"
+                f"var has no column {quoted(column)}{did_you_mean(column, known)}; it has "
+                f"{joined(known) or 'its index alone'}"
             )
         values = self.values(frame, column)
         if unnamed := [v for v in values if v != v or not str(v)]:
@@ -108,8 +108,8 @@ class Annotated(ABC):
             raise self.error("has no raw; leave --layer out for X")
         if is_layer and name not in self.layers():
             known = [*self.layers(), *([RAW] if self.has_raw() else [])]
-            there_are = f"it has {listed(known)}" if known else "it has X alone: leave --layer out"
-            raise self.error(f"has no layer {shown(name)}{did_you_mean(name, known)}; {there_are}")
+            there_are = f"it has {joined(known)}" if known else "it has X alone: leave --layer out"
+            raise self.error(f"has no layer {quoted(name)}{did_you_mean(name, known)}; {there_are}")
         levels = self.matrix(name, is_layer=is_layer)
         if levels.ndim != 2 or levels.shape[0] != n_samples:
             raise self.error(
@@ -258,7 +258,7 @@ def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
     return may_read(
         data.error(
             f"obs must have a column time, or give --time-column"
-            f"{' ' + likely[0] if likely else ''}; it has {listed(data.columns('obs'))}"
+            f"{' ' + likely[0] if likely else ''}; it has {joined(data.columns('obs'))}"
         ),
         *({"time_column": name} for name in likely),
     )
@@ -286,7 +286,7 @@ def _ignored(data: Annotated, genes: Sequence[str]) -> tuple[str, ...]:
     if strangers := sorted(set(wanted) - set(genes)):
         known = [*data.columns("obs"), *genes]
         raise data.error(
-            f"has neither a column of obs nor a gene {shown(strangers[0])} for --ignore"
+            f"has neither a column of obs nor a gene {quoted(strangers[0])} for --ignore"
             f"{did_you_mean(strangers[0], known)}"
         )
     return wanted

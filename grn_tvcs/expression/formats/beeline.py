@@ -17,7 +17,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
 INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("inf", "infinity"))
@@ -51,7 +51,7 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     if unknown := [cell for cell in names if cell not in column]:
         raise clocks.error(
             f"every cell must have levels in {sheet.path}, but {len(unknown)} have none: "
-            f"{listed(unknown)}; there stands {listed(list(column))}"
+            f"{joined(unknown)}; there stands {joined(list(column))}"
         )
     at = _pseudotimes(clocks)
     place = np.array([column[cell] for cell in names])
@@ -70,7 +70,7 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
 
 def _whole(path: str | Path) -> Sheet:
     sheet = open_sheet(path)
-    sheet.require_names()
+    sheet.check_names()
     return sheet
 
 
@@ -102,7 +102,7 @@ def _weights(sheet: Sheet, clocks: Sheet) -> NDArray[np.float64]:
         if strangers := sorted(set(found) ^ set(wanted)):
             raise sheet.error(
                 f"must have the {what} of {clocks.path}, but these are in one of the two only: "
-                f"{listed(strangers)}"
+                f"{joined(strangers)}"
             )
         if twice := describe_repeated(what, found):
             raise sheet.error(twice, HEAD)

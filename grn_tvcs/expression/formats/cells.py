@@ -21,8 +21,8 @@ from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.judge.samples import warn_of_samples
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
+from tvcs_core.files.display import unquoted
 from tvcs_core.files.input_size import refuse_cells
-from tvcs_core.files.shown import plain
 
 BYTES_OF_A_LEVEL = 24  # a number of 8 bytes, kept three times while it is read
 
@@ -117,8 +117,8 @@ def expression_of_cells(
     series = [cells.names[k] for k in points.series]
     if alone := [name for name, size in Counter(series).items() if size < 2]:
         raise DataError(
-            f"a series must have at least 2 time points, but series {plain(alone[0])} has 1: leave "
-            "its samples out, by an empty time or before they are written",
+            f"a series must have at least 2 time points, but series {unquoted(alone[0])} has 1: "
+            "leave its samples out, by an empty time or before they are written",
             path=path,
         )
     shares = cells.weights / points.size[points.point]
@@ -128,7 +128,7 @@ def expression_of_cells(
     kept = np.flatnonzero([gene not in options.ignore for gene in genes])
 
     def columns() -> Names:
-        return Names(path, [genes[j] for j in kept], options.keep)
+        return Names(path, [genes[j] for j in kept.tolist()], options.keep)
 
     refuse_results(columns())
     kept = kept[genes_by_name(columns(), has_time=True)]

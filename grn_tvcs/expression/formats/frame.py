@@ -20,7 +20,7 @@ from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ class Frame(Grid):
         if wrong.size:
             i = int(wrong[0])
             raise self.error(
-                f"must be a number, found {shown(column.iloc[i])}; if the column is no gene, give "
+                f"must be a number, found {quoted(column.iloc[i])}; if the column is no gene, give "
                 f"ignore=[{self.heads[j]!r}]",
                 int(places[i]),
                 j,
@@ -149,7 +149,7 @@ def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
     if frame.dtypes.iloc[0].kind == "f":
         raise DataError(
             "must name its genes by its index or in its first column, found numbers of rows and "
-            f"the levels {listed(sheet.cells(0)[:3])}; set the index (frame.set_index)",
+            f"the levels {joined(sheet.cells(0)[:3])}; set the index (frame.set_index)",
             path=FRAME,
         )
     return sheet

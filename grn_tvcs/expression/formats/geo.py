@@ -16,8 +16,8 @@ from grn_tvcs.expression.clock import read_times
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.files.display import joined
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import listed
 from tvcs_core.files.tables import Table, read_table
 
 BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
@@ -64,7 +64,7 @@ def _levels(table: Table) -> Sheet:
     rows = table.rows[first:end]
     lines = list(table.lines[first:end])
     levels = Sheet.of(replace(table, rows=rows, lines=lines, after_blank=bytes(len(rows))))
-    levels.require_names()
+    levels.check_names()
     return levels
 
 
@@ -110,10 +110,10 @@ def with_time(options: Options, told: Sheet) -> Options:
     likely = called if len(called) == 1 else likely  # time, and not a donor D1
     if len(likely) == 1:
         return replace(options, time_column=likely[0])
-    what = f"{listed(likely)} may all be times" if likely else "none of these is a time"
+    what = f"{joined(likely)} may all be times" if likely else "none of these is a time"
     raise may_read(
         told.error(
-            f"is a series matrix whose samples are told by {listed(told.heads[1:])}; {what}: give "
+            f"is a series matrix whose samples are told by {joined(told.heads[1:])}; {what}: give "
             f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(told)}"
         ),
         *({"time_column": name} for name in likely),
@@ -123,5 +123,5 @@ def with_time(options: Options, told: Sheet) -> Options:
 def sheet_for(told: Sheet, *more: str) -> str:
     """Return the option of a sheet, and the columns that it needs."""
     first = f"sample (such as {told.cells(0)[0]})"
-    *names, last = (first, "time (empty at rest)", *more)
+    *names, last = (first, "time (empty in steady state)", *more)
     return f"--samples SHEET with columns {', '.join(names)} and {last}"

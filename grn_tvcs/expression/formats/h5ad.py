@@ -19,9 +19,9 @@ from scipy import sparse
 from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
+from tvcs_core.files.display import quoted
 from tvcs_core.files.extras import to_install
 from tvcs_core.files.input_size import MAX_EXPANSION_OF_NUMBERS, refuse_expansion, refuse_more
-from tvcs_core.files.shown import shown
 
 HEAP = b"GCOL\1\0\0\0"  # begins a heap of texts: its signature, and version 1
 PIECE = 1 << 26  # bytes
@@ -99,11 +99,11 @@ def _refuse_other_files(file: Any, path: str | Path) -> None:
 
     def of_link(place: str, link: Any) -> str | None:
         is_external = type(link).__name__ == "ExternalLink"
-        return f"the link {shown(place)} to another file" if is_external else None
+        return f"the link {quoted(place)} to another file" if is_external else None
 
     def of_data(place: str, part: Any) -> str | None:
         is_elsewhere = hasattr(part, "dtype") and (part.external or part.is_virtual)
-        return f"{shown(place)} stored in another file" if is_elsewhere else None
+        return f"{quoted(place)} stored in another file" if is_elsewhere else None
 
     # h5py ends a visit at the first answer that is not None; an error within it would be lost.
     if found := file.visititems_links(of_link) or file.visititems(of_data):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grn_tvcs.expression.sheet import Column, Sheet
-from tvcs_core.files.shown import shown
+from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import is_number
 
 NAME, BEFORE, STEP = "condname", "prevcol", "del.t"
@@ -20,7 +20,7 @@ def with_times(sheet: Sheet) -> Sheet:
     """Return a sheet of inferelator as one with sample, time and series; any other as it is.
 
     A series is a chain from a last sample back to the first, whose time is 0; a sample in two
-    chains stands in two series. Samples in no chain are at rest.
+    chains stands in two series. Samples in no chain are in steady state.
 
     Raises
     ------
@@ -40,11 +40,11 @@ def with_times(sheet: Sheet) -> Sheet:
             continue
         if last not in names:
             raise sheet.error(
-                f"must be a sample of {sheet.heads[name_at]}, found {shown(last)}", i, before_at
+                f"must be a sample of {sheet.heads[name_at]}, found {quoted(last)}", i, before_at
             )
         if not is_number(time) or not float(time) > 0:
             raise sheet.error(
-                f"must be the time since the sample before, above 0, found {shown(time)}",
+                f"must be the time since the sample before, above 0, found {quoted(time)}",
                 i,
                 step_at,
             )
@@ -69,7 +69,7 @@ def _refuse_rings(sheet: Sheet, before: dict[str, str]) -> None:
             at, n = before[at], n + 1
         if n > len(before):
             raise sheet.error(
-                f"samples must follow each other in time, but {shown(name)} comes before itself"
+                f"samples must follow each other in time, but {quoted(name)} comes before itself"
             )
 
 

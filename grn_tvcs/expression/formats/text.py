@@ -13,8 +13,8 @@ from pathlib import Path
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 from tvcs_core.files.workbook import SeveralSheetsError
 
@@ -45,8 +45,8 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except SeveralSheetsError as error:
         told = SeveralSheetsError(
-            f"has the sheets {listed(error.sheets)}; name one with --sheet, such as --sheet "
-            f"{shown(error.sheets[0])}",
+            f"has the sheets {joined(error.sheets)}; name one with --sheet, such as --sheet "
+            f"{quoted(error.sheets[0])}",
             path=path,
         )
         told.sheets = error.sheets

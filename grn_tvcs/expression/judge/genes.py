@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.options import LayoutError, option_words
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, shown
+from tvcs_core.files.display import joined, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
@@ -63,7 +63,7 @@ def genes_by_name(columns: Names, *, has_time: bool = False) -> Flags:
         controls = columns.at(is_control)
         warn_user(
             f"{columns.path}: left out {len(controls)} controls, which are no genes: "
-            f"{listed(controls)}"
+            f"{joined(controls)}"
         )
     else:
         is_control[:] = False
@@ -89,7 +89,7 @@ def refuse_results(columns: Names) -> None:
         ways = [{"ignore": tuple(of_tests)}]
         what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
     raise columns.error(
-        f"must hold expression, but {listed(found)} are results of a test of genes: {what}"
+        f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
         f" (if they are genes, give {option_words({'keep': found[0]})})",
         *ways,
     )
@@ -135,7 +135,7 @@ def _warn_of_facts(columns: Names, is_fact: Flags, what: str) -> None:
     if what.startswith("number"):
         series = f", and if it tells series apart, {option_words({'series_column': names[0]})}"
     warn_user(
-        f"{columns.path}: left out {listed(names)}, no genes but columns that {what}; if one is a "
+        f"{columns.path}: left out {joined(names)}, no genes but columns that {what}; if one is a "
         f"gene, give {one}{series}"
     )
 
@@ -168,13 +168,13 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
     if dates := [gene for gene in genes if known.DATE.fullmatch(gene)]:
         warn_user(
             f"{path}: {len(dates)} gene names look like dates that a spreadsheet made of them: "
-            f"{listed(dates)}"
+            f"{joined(dates)}"
         )
     n_of = Counter(gene.lower() for gene in genes)
     if twice := [gene for gene in genes if n_of[gene.lower()] > 1]:
         warn_user(
             f"{path}: {len(twice)} gene names differ from another in case alone, and count as "
-            f"different genes: {listed(twice)}"
+            f"different genes: {joined(twice)}"
         )
 
 
@@ -233,7 +233,7 @@ def _refuse_odd(columns: Names, names: list[str], values: Values) -> None:
     which = tuple(names[j] for j in odd)
     ways = {"ignore": which}, {"keep": which}
     none, genes = map(option_words, ways)
-    why = "; ".join(f"{shown(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
+    why = "; ".join(f"{quoted(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
     raise columns.error(
         f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "
         f"none ({why}): give {none}, or if they are genes {genes}",

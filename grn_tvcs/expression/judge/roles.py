@@ -12,7 +12,7 @@ from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
-from tvcs_core.files.shown import did_you_mean, listed, shown
+from tvcs_core.files.display import did_you_mean, joined, quoted
 
 IGNORED = "(not used)"
 FACT = "(of a sample)"  # a column of a sheet of samples without a role
@@ -133,7 +133,7 @@ def _take(sheet: Sheet, kinds: list[str], kind: str, wanted: str) -> None:
     others = [j for j, found in enumerate(kinds) if found == kind and j != place]
     if others:
         warn_user(
-            f"{sheet.path}: {listed(sheet.heads[j] for j in others)} is not used, for "
+            f"{sheet.path}: {joined(sheet.heads[j] for j in others)} is not used, for "
             f"--{kind}-column is {wanted}"
         )
     for j in others:
@@ -159,8 +159,8 @@ def place_of(sheet: Sheet, name: str, option: str) -> int:
     if place is None:
         header = sheet.heads
         raise DataError(
-            f"has no column {shown(name)} for {option}{did_you_mean(name, header)}; it has "
-            f"{listed(header)}",
+            f"has no column {quoted(name)} for {option}{did_you_mean(name, header)}; it has "
+            f"{joined(header)}",
             path=sheet.path,
         )
     return place

@@ -14,7 +14,7 @@ from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.options import option_words
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 FEWEST_GENES = 20  # below which samples are unlike by chance
 FEWEST_SAMPLES = 4
@@ -34,7 +34,7 @@ def samples_by_name(columns: Names) -> NDArray[np.bool_]:
         is_of_genes |= columns.match(known.PLACES)
         gone = columns.at(is_of_genes)
         warn_user(
-            f"{columns.path}: left out {listed(gone)}, which tell of the genes and are no samples; "
+            f"{columns.path}: left out {joined(gone)}, which tell of the genes and are no samples; "
             f"if one is a sample, give {option_words({'keep': gone[0]})}"
         )
     return ~is_of_genes
@@ -65,7 +65,7 @@ def refuse_two_units(columns: Names) -> None:
             for way, unit in zip(ways, marks, strict=True)
         )
         raise columns.error(
-            f"must hold levels in one unit, but {listed(list(marks))} stand side by side: give "
+            f"must hold levels in one unit, but {joined(list(marks))} stand side by side: give "
             f"{each}",
             *ways,
         )
@@ -108,7 +108,7 @@ def refuse_unlike(columns: Names, values: NDArray[np.float64]) -> None:
     ways = {"ignore": tuple(odd)}, {"keep": tuple(odd)}
     none, samples = map(option_words, ways)
     raise columns.error(
-        f"every column must be a sample, but {listed(odd)} may be none, for its numbers rise "
+        f"every column must be a sample, but {joined(odd)} may be none, for its numbers rise "
         f"and fall with no other column's: give {none}, or if it is one {samples}",
         *ways,
     )
@@ -128,12 +128,12 @@ def _of_another_form(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def warn_of_times(path: str, names: Sequence[str]) -> None:
-    """Warn where all samples are at rest, and their names hold times."""
+    """Warn where all samples are in steady state, and their names hold times."""
     if hold_times(names):
         warn_user(
-            f"{path}: names of samples seem to hold times ({listed(names[:3])}), but all "
-            "samples are taken as at rest; to have series, give --samples SHEET with columns "
-            "sample, time and replicate"
+            f"{path}: names of samples seem to hold times ({joined(names[:3])}), but all "
+            "samples are taken as in steady state; to have series, give --samples SHEET with "
+            "columns sample, time and replicate"
         )
 
 
@@ -146,7 +146,7 @@ def warn_of_samples(path: str, values: NDArray[np.float64]) -> None:
         places = [str(i + 1) for i in np.flatnonzero(is_zero)]
         warn_user(
             f"{path}: {len(places)} of {len(values)} samples are 0 in every gene, as failed ones "
-            f"are, and are used all the same (sample {listed(places)}): remove them, or say why not"
+            f"are, and are used all the same (sample {joined(places)}): remove them, or say why not"
         )
     # A digest of each sample: to sort the samples would take three copies of the table.
     digests = [sha256((row + 0.0).tobytes()).digest() for row in values if row.any()]

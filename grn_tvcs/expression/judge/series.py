@@ -16,14 +16,14 @@ from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, pla
 from grn_tvcs.expression.options import REPLICATES, may_read, option_words
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.warned import warn_user
-from tvcs_core.files.shown import listed, plain
+from tvcs_core.files.display import joined, unquoted
 
 Times = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples, and the time of each; NaN at rest."""
+    """Samples, and the time of each; NaN in steady state."""
 
     roles: Roles
     times: Times
@@ -78,14 +78,14 @@ def by_columns(samples: Samples) -> dict[int, str]:
     for i in samples.rows:
         for j, texts in zip(samples.roles.labels, cells, strict=True):
             if not texts[i]:
-                kind = sheet.heads[j].lower() or "name of its series"
+                kind = sheet.heads[j].lower() or "series"
                 raise sheet.error(f"every sample needs a {kind}, found an empty cell", i, j)
         label[i] = "/".join(texts[i] for texts in cells) or "1"
     return label
 
 
 def _by_time(samples: Samples) -> dict[int, str]:
-    """Number the series; a sample at rest between two samples does not part them."""
+    """Number the series; a steady-state sample between two samples does not part them."""
     label: dict[int, str] = {}
     number = 0
     for block in _blocks(samples):
@@ -163,7 +163,7 @@ def _unpaired(samples: Samples, label: dict[int, str]) -> dict[int, str]:
     size = Counter(made.values())
     alone = [i for i in made if size[made[i]] < 2 <= seen[label[i], float(samples.times[i])]]
     if alone:
-        lines = listed([samples.sheet.name_of_row(i) for i in alone])
+        lines = joined([samples.sheet.name_of_row(i) for i in alone])
         warn_user(
             f"{samples.sheet.path}: left out {len(alone)} samples that no sample of another time "
             f"can go with ({lines}): their time has more replicates than all others"
@@ -187,8 +187,8 @@ def check_series(samples: Samples, series: Series) -> None:
     for name, i in points:
         if size[name] < 2:
             raise sheet.error(
-                f"a series must have at least 2 time points, but series {plain(name)} has 1: "
-                "remove its sample, or empty its time, so that it is a sample at rest",
+                f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
+                "remove its sample, or empty its time, so that it is a steady-state sample",
                 i,
                 samples.roles.place("time"),
             )
@@ -199,9 +199,10 @@ def check_series(samples: Samples, series: Series) -> None:
             give = f"{SEPARATE}, or give {option_words(ways[0])}" if more else samples.roles.remedy
             raise may_read(
                 sheet.error(
-                    f"time {times[i]:g} comes twice in series {plain(name)}; {give}; where nothing "
-                    "pairs the replicates, give --replicates unpaired (the k-th of each time makes "
-                    "a series), or --replicates average (their mean, as of one measurement)",
+                    f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
+                    "nothing pairs the replicates, give --replicates unpaired (the k-th of each "
+                    "time makes a series), or --replicates average (their mean, as of one "
+                    "measurement)",
                     i,
                     samples.roles.place("time"),
                 ),
@@ -243,7 +244,7 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     pooled, mean = map(option_words, ways)
     raise may_read(
         samples.sheet.error(
-            f"{listed(names)} makes series of one time each: it numbers groups of replicates "
+            f"{joined(names)} makes series of one time each: it numbers groups of replicates "
             f"and tells none apart (as maSigPro's Replicate does): give {pooled}, by which the "
             f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
             "same along a series"

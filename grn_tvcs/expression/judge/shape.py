@@ -13,7 +13,7 @@ from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import LayoutError, may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 from tvcs_core.files.tables import is_number
 
 MOST_LOOKED_AT = 20  # columns, where none is called a time
@@ -57,7 +57,7 @@ def refuse_wrong_shape(roles: Roles) -> None:
             raise _of_numbers(sheet, why)
     one = {*NAMED} - ({"series"} if roles.options.series_column else set())
     if twice := [name for name in repeated(kinds) if name in one]:
-        raise sheet.error(f"must have one column of each kind, found twice: {listed(twice)}", HEAD)
+        raise sheet.error(f"must have one column of each kind, found twice: {joined(twice)}", HEAD)
     names = [cell for cell in kinds if cell not in LABELS]
     is_turned = kinds[0] == "time" and has_names and read_times(first) is None
     if is_turned and names and all(is_number(cell) for cell in names):
@@ -93,9 +93,9 @@ def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | N
         return None  # one number of many that name genes
     others = [name for name in others if not OF_GENES.fullmatch(name)]
     if len(others) > 1 and (times_in_header(others) or hold_times(others)):
-        return f"the other columns are called by times ({listed(others[:3])})"
+        return f"the other columns are called by times ({joined(others[:3])})"
     if sum(IDENTIFIER.fullmatch(cell) is not None for cell in cells) > len(cells) / 2:
-        return f"it holds identifiers of genes ({listed(cells[:3])})"
+        return f"it holds identifiers of genes ({joined(cells[:3])})"
     if len(cells) < FEWEST_NUMBERS or not all(map(is_number, cells)):
         return None
     if max(map(float, cells)) < LEAST_NUMBER:
@@ -111,7 +111,7 @@ def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | N
 def _turn(first: Sequence[str]) -> str:
     return (
         "genes seem to stand in rows: the first column holds names such as "
-        f"{listed(first[:3])}; give --genes-in-rows, or one row per sample and one column per "
+        f"{joined(first[:3])}; give --genes-in-rows, or one row per sample and one column per "
         "gene, with a column Time"
     )
 
@@ -151,8 +151,8 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
         ways = ways[::-1]
     return may_read(
         sheet.error(
-            "must have a column named Time, or none but numbers where all samples are at rest. "
-            f"Perhaps {_turn(first)}; or if it names samples, call it sample or give "
+            "must have a column named Time, or none but numbers where all samples are in steady "
+            f"state. Perhaps {_turn(first)}; or if it names samples, call it sample or give "
             f"{option_words(of_samples)}",
             row=HEAD,
         ),
@@ -162,11 +162,12 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
 
 def _without_time(sheet: Sheet, clocks: list[str]) -> LayoutError:
     ways = tuple({"time_column": name} for name in clocks)
-    why = f"{listed(clocks)} seems to be it" if clocks else "for there are series"
+    why = f"{joined(clocks)} seems to be it" if clocks else "for there are series"
     give = f": give {option_words(ways[0])}" if ways else " (or give --time-column NAME)"
     return may_read(
         sheet.error(
-            f"must have a column named Time, {why}{give}; only samples at rest have none", row=HEAD
+            f"must have a column named Time, {why}{give}; only steady-state samples have none",
+            row=HEAD,
         ),
         *ways,
     )

@@ -11,7 +11,7 @@ from grn_tvcs.network.edge import CHANCES, SIGNS
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
 from tvcs_core.arguments import describe_value
-from tvcs_core.files.shown import listed
+from tvcs_core.files.display import joined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def kept(data: Any, key: str) -> tuple[tuple[str, ...], Pairs, tuple[str, ...]]:
     _refuse_other_than_anndata(data)
     parts = data.uns.get(key)
     if not isinstance(parts, Mapping) or EDGES not in parts or GENES not in parts:
-        raise ValueError(f"uns has no network under {key!r}; it has {listed(map(str, data.uns))}")
+        raise ValueError(f"uns has no network under {key!r}; it has {joined(map(str, data.uns))}")
     try:
         return _parts(parts)
     except (KeyError, TypeError) as error:

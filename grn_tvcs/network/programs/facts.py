@@ -20,7 +20,7 @@ def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
     """
     some = ranked_selected(network.pairs, network.genes)
     extra = network.extra(some)
-    for edge, *values in zip(network.listed(some), *extra.values(), strict=True):
+    for edge, *values in zip(network.edges_at(some), *extra.values(), strict=True):
         facts = dict(zip(extra, values, strict=True))
         yield edge, {name: v for name, v in facts.items() if v == v and v not in ("", None)}
 

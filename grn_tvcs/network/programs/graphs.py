@@ -11,7 +11,7 @@ import numpy as np
 from grn_tvcs.network.edge import CHANCES, SIGNS, Edge
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs
-from tvcs_core.arguments import array_of, describe_value, require_number, require_one_of
+from tvcs_core.arguments import array_of, check_choice, check_number, describe_value
 
 SIGN_OF = {text: sign for sign, text in SIGNS.items()}
 
@@ -29,7 +29,7 @@ def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
     positive = "+" if any(weight < 0 for weight, _ in numbers) else "?"
     for (regulator, target, facts), (weight, score) in zip(links, numbers, strict=True):
         sign = facts.get("sign", "-" if weight < 0 else positive)
-        require_one_of(f"sign of the edge {regulator} -> {target}", sign, SIGN_OF)
+        check_choice(f"sign of the edge {regulator} -> {target}", sign, SIGN_OF)
         known["scores"].append(score)
         known["signs"].append(SIGN_OF[sign])
         known["evidence"].append(CODES.get(str(facts.get("evidence")), 0))
@@ -47,9 +47,9 @@ def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
 def _numbers(where: str, facts: dict[str, Any]) -> tuple[float, float]:
     """Weight and score of an edge."""
     weight = facts.get("weight", 1.0)
-    require_number(f"weight {where}", weight)
+    check_number(f"weight {where}", weight)
     score = facts.get("score", abs(weight))
-    require_number(f"score {where}", score)
+    check_number(f"score {where}", score)
     if not 0 <= score < math.inf:
         raise ValueError(f"score {where} must be finite and >= 0, found {score}")
     return weight, score

@@ -19,8 +19,8 @@ from grn_tvcs.network.edge import HEADER
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.facts import RELATION
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import listed, shown
 from tvcs_core.files.tables import SPACE, Table, is_number, read_table
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
@@ -63,7 +63,7 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
     for mark, kind in MARKS.items():
         if first[0].startswith(mark):
             remedy = "remove these lines, or " if mark == "#" else OURS
-            said = f"must be a header or an edge, found {kind} ({shown(first[0])}); "
+            said = f"must be a header or an edge, found {kind} ({quoted(first[0])}); "
             raise table.error(f"{said}{remedy}{as_list}", row=0)
     if tuple(cell.lower() for cell in first[:2]) == BASE:
         raise table.error(
@@ -72,7 +72,7 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
         )
     if _is_sif(table):
         raise table.error(
-            f"is SIF, which has the relation between the genes ({shown(' '.join(first))}) and no "
+            f"is SIF, which has the relation between the genes ({quoted(' '.join(first))}) and no "
             f"scores; {OURS}{as_list}",
             row=0,
         )
@@ -80,10 +80,10 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
     if table.delimiter == SPACE and columns is None:
         raise table.error(
             "must have a tab, comma or semicolon between regulator and target, found spaces in "
-            f"{shown(' '.join(first))}; put tabs in their place",
+            f"{quoted(' '.join(first))}; put tabs in their place",
             row=0,
         )
-    table.require_rectangle()
+    table.check_rectangle()
     if _is_matrix(table):
         raise table.error(
             "is a matrix of genes x genes, which does not say which side regulates; "
@@ -134,7 +134,7 @@ def columns_of(table: Table) -> dict[str, int] | None:
     columns |= ends
     for place in columns.values():
         if header.count(header[place]) > 1:
-            raise table.error(f"must have one column {shown(table.rows[0][place])}", row=0)
+            raise table.error(f"must have one column {quoted(table.rows[0][place])}", row=0)
     return columns
 
 
@@ -154,7 +154,7 @@ def _ends(table: Table) -> dict[str, int] | None:
         if not places:
             return None
         if len(places) > 1:
-            several = listed(table.rows[0][j] for j in places)
+            several = joined(table.rows[0][j] for j in places)
             raise table.error(f"must have one column of the {end}, found {several}", row=0)
         found[end] = places[0]
     return found
@@ -206,7 +206,7 @@ def _signs_of(
     if is_below.any():
         row = first + int(np.flatnonzero(is_below)[0])
         raise table.error(
-            f"a score must be >= 0, found {shown(table.rows[row][column])}; where one below 0 "
+            f"a score must be >= 0, found {quoted(table.rows[row][column])}; where one below 0 "
             "represses, call the column weight or EdgeWeight",
             row,
             column,
@@ -267,7 +267,7 @@ def without_header(table: Table) -> dict[str, int]:
         if any(sign_of(row[2]) is None for row in table.rows):
             raise table.error(
                 "the third cell must be a number (regulator, target, score) or a sign, or the "
-                f"first row must name the columns regulator, target and score; found {listed(top)}",
+                f"first row must name the columns regulator, target and score; found {joined(top)}",
                 row=0,
             )
         names = ("regulator", "target", "sign")
@@ -282,9 +282,9 @@ def unread(table: Table, columns: dict[str, int] | None, signs: Sequence[str]) -
         if others := [name for j, name in enumerate(table.rows[0]) if j not in read]:
             said.append(
                 f"no column is called {', '.join(SCORE)}, so every edge has the score 1; not "
-                f"read: {listed(others)}"
+                f"read: {joined(others)}"
             )
     if signs:
-        found = listed(dict.fromkeys(signs))
+        found = joined(dict.fromkeys(signs))
         said.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
     return said

@@ -13,7 +13,7 @@ from grn_tvcs import Expression
 
 @pytest.fixture
 def whole(tmp_path):
-    """Forty genes, eight of which regulate; two courses that begin alike, two samples at rest."""
+    """Forty genes, eight of which regulate; two like courses, two steady-state samples."""
     rng = np.random.default_rng(3)
     genes = [f"g{k:02d}" for k in range(40)]
     samples = ["c1", "c2", "c3", "r1", "d2", "r2"]
@@ -80,7 +80,7 @@ def test_the_datasheet_counts_what_is_there():
         f"{len(expression.genes)} genes in rows",
         f"All {columns - 1} samples",
         f"{len(sizes)} series of {min(sizes)} to {max(sizes)} samples",
-        f"{len(expression.times)} samples in all; {expression.n_at_rest} at rest",
+        f"{len(expression.times)} samples in all; {expression.n_steady} in steady state",
         f"{len(regulators)} genes of the part",
         f"{len(edges)} known edges between",
         f"of 298 known targets of SigA {(edges.regulator == 'BSU25200').sum()} are here",

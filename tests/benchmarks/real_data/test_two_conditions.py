@@ -30,7 +30,7 @@ def test_both_sides_of_a_half_are_other_series_of_the_same_genes(monkeypatch):
     assert len(a.genes) == two_conditions.REAL_GENES
     assert len(a.pieces()) == len(b.pieces()) == 16
     assert not set(a.pieces()) & set(b.pieces())
-    assert real().n_at_rest == 0
+    assert real().n_steady == 0
 
 
 def test_the_table_counts_pairs_that_are_said_to_differ():

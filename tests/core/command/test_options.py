@@ -136,22 +136,22 @@ def test_a_command_line_is_read_back_as_it_was_meant():
         (
             crowd_tvcs.cli.assign.assign,
             crowd_tvcs.cli.assign.RECORDED,
-            "quality out seed force minutes model",
+            "quality out seed force minutes error_model",
         ),
         (
             crowd_tvcs.cli.quality.quality,
             crowd_tvcs.cli.quality.RECORDED,
-            "answers out force keep leave_out_missing",
+            "answers out force duplicates leave_out_missing",
         ),
         (
             crowd_tvcs.cli.vote.vote,
             crowd_tvcs.cli.vote.RECORDED,
-            "answers out force keep leave_out_missing",
+            "answers out force duplicates leave_out_missing",
         ),
         (
             crowd_tvcs.cli.replay.replay,
             crowd_tvcs.cli.replay.RECORDED,
-            "answers out seed force keep leave_out_missing classes",
+            "answers out seed force duplicates leave_out_missing classes",
         ),
         (
             crowd_tvcs.cli.simulate.simulate,

@@ -75,7 +75,7 @@ class LocalCluster:
         if self._tls is not None:
             ca, cert, key = (str(self._tls / f"{name}.pem") for name in ("ca", "cert", "key"))
             security = Security(
-                tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
+                tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, check_encryption=True
             )
         with Client(self.address, set_as_default=False, security=security) as client:
             client.wait_for_workers(number, timeout=60)

@@ -7,8 +7,6 @@ import sys
 import threading
 
 import pytest
-from dask import config
-from distributed import LocalCluster
 
 from tests.core.engines import toys
 from tvcs_core.engines import Processes, Serial, Threads, choice, make_engine, results, workers
@@ -19,6 +17,8 @@ from tvcs_core.engines.cluster import Cluster
 @pytest.fixture(scope="module")
 def address():
     """Two workers in this process."""
+    from distributed import LocalCluster  # takes a second, which no other process need wait
+
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0",
                       silence_logs=logging.CRITICAL) as cluster:  # fmt: skip
         yield Address(cluster.scheduler_address)
@@ -136,6 +136,8 @@ print(first, faults())
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc alone")
 def test_arrays_of_units_need_no_new_pages_where_a_nanny_started_the_worker():
+    from dask import config
+
     nanny = {
         key: str(value) for key, value in config.get("distributed.nanny.pre-spawn-environ").items()
     }

@@ -5,8 +5,8 @@ from importlib import metadata
 
 import pytest
 
+from tvcs_core.files.display import closest, did_you_mean
 from tvcs_core.files.extras import to_install
-from tvcs_core.files.shown import closest, did_you_mean
 
 IN_FOLDER = "pip install '.[excel]' in the folder of tvcs"
 REQUIRES = ["numpy>=2.0", "openpyxl>=3.1; extra == 'excel'", 'h5py>=3.10 ; extra == "anndata"']

@@ -75,7 +75,7 @@ def test_a_cell_that_is_no_number_is_named_by_line_and_column(tmp_path, cell, me
 def test_a_ragged_row_is_named(tmp_path):
     table = read_table(write(tmp_path, "a\tb\n1\t2\n3\n"))
     with pytest.raises(DataError, match=r":3: must have 2 cells like the first row, found 1"):
-        table.require_rectangle()
+        table.check_rectangle()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 from tvcs_core.files import rows as rows_module
+from tvcs_core.files.display import json_text
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.matrices import read_caps, read_matrix
 from tvcs_core.files.rows import Rows
-from tvcs_core.files.shown import json_text
 from tvcs_core.files.tables import is_number, read_table
 
 

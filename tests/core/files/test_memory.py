@@ -76,7 +76,7 @@ def peak_of_assignment(n: int, m: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no resource module")
-@pytest.mark.parametrize("shape", [(2000, 3000), (3000, 2000)])
+@pytest.mark.parametrize("shape", [(1200, 1800), (1800, 1200)])
 def test_assignments_ask_for_the_memory_that_they_take(shape, monkeypatch):
     asked, estimate_memory = [], candidates.estimate_memory
     monkeypatch.setattr(candidates, "estimate_memory", lambda *of: asked.append(of) or 0)

@@ -12,11 +12,10 @@ import pytest
 from numba.core.compiler import CompileResult
 
 from tests.core.jit.toys import INNER, INNER_FILE, VALUES, check_healed, sealed_file, was_cached
+from tests.makers.marks import needs_jit
 from tvcs_core.jit import cache, folder
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+pytestmark = needs_jit
 
 
 def test_a_kernel_is_compiled_once_and_then_loaded(toy):

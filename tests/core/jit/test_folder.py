@@ -6,11 +6,10 @@ import tempfile
 import pytest
 
 from tests.core.jit.toys import INNER, INNER_FILE, VALUES, sealed_file, was_cached
+from tests.makers.marks import needs_jit
 from tvcs_core.jit import compiling, folder
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+pytestmark = needs_jit
 
 
 def test_the_folder_and_its_files_are_ours_alone(toy):

@@ -8,15 +8,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 from tests.core.jit.toys import VALUES, sealed_file, was_cached
+from tests.makers.marks import needs_jit
 from tvcs_core.jit import Kernel, compiling, folder
 
 ROOT = Path(__file__).resolve().parents[3]
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+pytestmark = needs_jit
 
 
 def test_a_kernel_calls_kernels_of_other_files_by_name_and_by_module(toy):

@@ -1,7 +1,6 @@
 """What is compiled on the way to a kernel, and that numba is left as it was for others."""
 
 import gc
-import os
 import sys
 
 import numpy as np
@@ -10,12 +9,11 @@ from numba import njit
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.runtime import _nrt_python, rtsys
 
+from tests.makers.marks import needs_jit
 from tvcs_core.jit import Kernel, kernel
 from tvcs_core.jit.linking import EntryLibrary, PartLibrary
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+pytestmark = needs_jit
 
 
 def widest(a, b):

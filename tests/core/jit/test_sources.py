@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.jit.toys import INNER, INNER_FILE, OUTER, OUTER_FILE, VALUES, was_cached
+from tests.makers.marks import needs_jit
 from tvcs_core.jit import folder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,9 +58,7 @@ from tvcs_core.jit import kernel
 def run(span):
     return span.upper - 2 * span.lower
 """
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
+pytestmark = needs_jit
 
 
 @pytest.fixture

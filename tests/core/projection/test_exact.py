@@ -369,10 +369,7 @@ def test_values_of_one_number_per_row_and_column_take_few_pivots(family):
 @pytest.mark.parametrize(
     ("n", "of_rows", "most"), [(100, True, 3_000), (100, False, 3_000), (300, True, 8_000)]
 )
-def test_lines_of_equal_values_take_few_pivots_whichever_side_they_are_of(
-    n, of_rows, most, monkeypatch
-):
-    monkeypatch.setattr(search, "starts_with_cost_scaling", lambda i: False)
+def test_lines_of_equal_values_take_few_pivots_whichever_side_they_are_of(n, of_rows, most):
     # Blocks used to begin with rows of 100 x 100 whatever the values (14,900 pivots for columns of
     # equal values), and to end with rows at 300 x 300 (11,800 for rows).
     of_line = np.random.default_rng(1).normal(size=n)

@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 from benchmarks.speed.matrices import CASES, FAMILIES, draw_caps
+from tests.makers.marks import needs_jit
 from tvcs_core import TVCS, project
 from tvcs_core.jit import by_python, has_kept, kernel
 from tvcs_core.projection import first
 
 LARGE = ("gauss", "products", "ties", "heavy tails")  # beyond the small tables' one kernel
-needs_jit = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled without the JIT"
-)
 ONCE = """
 import sys
 import numpy as np

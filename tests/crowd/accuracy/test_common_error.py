@@ -16,6 +16,7 @@ from crowd_tvcs.accuracy.common_error import (
 from crowd_tvcs.accuracy.many_classes import SAMPLES, accuracy_under
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.verification import pricing_common_error as checked
+from tests.makers.crowds import named
 
 EXACT = 1e-12
 
@@ -62,9 +63,9 @@ def random_case(seed):
 
 
 def plan_of(q, prior, e, options):
-    k, n = prior.size, len(q)
+    k = prior.size
     chance = {"prior": prior[1]} if k == 2 else {"class_prior": prior}
-    quality = Quality(q[:, None], [f"w{i}" for i in range(n)], ["t"])
+    quality = named(q[:, None])
     return Plan(quality, n_classes=k, common_error=e, **chance, **options)
 
 
@@ -174,7 +175,7 @@ def test_weights_that_do_not_add_up_to_one_are_sampled_as_weights():
     confusion = rng.dirichlet([3.0, 1.0], (26, 2))
     confusion[:, 1] = confusion[:, 1, ::-1]
     e, everybody = 0.2, np.ones((26, 1), dtype=bool)
-    quality = Quality(np.full((26, 1), 0.5), [f"w{i}" for i in range(26)], ["t"])
+    quality = named(np.full((26, 1), 0.5))
     plan = Plan(quality, prior=prior[0, 1], confusion=confusion, common_error=e)
     accuracy = plan.accuracy(everybody)[0]
     assert accuracy_under(plan.model, everybody)[1][0] > 0.0, "not sampled"
@@ -212,7 +213,7 @@ def test_with_shares_a_plan_after_answers_is_worth_what_the_model_says_of_both_r
         )
         known = beliefs(R[:first], shares, e, answered)
         prior = {"prior": known[1]} if k == 2 else {"class_prior": known}
-        quality = Quality(q[:, None], [f"w{i}" for i in range(n)], ["t"])
+        quality = named(q[:, None])
         plan = Plan(quality, n_classes=k, common_error=e, error_shares=shares, **prior, **options)
         total += chance * plan.accuracy(later)[0]
     assert total == pytest.approx(by_brute_force(R, shares, e), abs=1e-9)
@@ -220,7 +221,7 @@ def test_with_shares_a_plan_after_answers_is_worth_what_the_model_says_of_both_r
 
 def test_more_answers_to_a_task_that_is_as_sure_as_can_be_are_worth_nothing():
     e, surest = 0.2, 0.9
-    quality = Quality(np.full((9, 1), 0.8), [f"w{i}" for i in range(9)], ["t"])
+    quality = named(np.full((9, 1), 0.8))
     nobody, everybody = np.zeros((9, 1), dtype=bool), np.ones((9, 1), dtype=bool)
     plan = Plan(quality, prior=surest, common_error=e, error_shares=[0.5, 0.5])
     assert plan.model is None

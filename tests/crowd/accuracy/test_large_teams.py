@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from crowd_tvcs import METHODS, Plan, Quality, accuracy_bounds, assign
+from crowd_tvcs import METHODS, Plan, accuracy_bounds, assign
 from crowd_tvcs.simulation import simulate
 from crowd_tvcs.verification.pricing import accuracy
+from tests.makers.crowds import named
 
 
 def crowd_of(n, m, low=0.5, high=0.6, seed=2):
@@ -39,9 +40,7 @@ def test_a_cap_of_30_that_no_one_needs_is_certified():
 def test_a_bound_for_large_teams_is_never_below_a_plan_that_exists(seed):
     rng = np.random.default_rng(seed)
     n, m = 18, 3
-    quality = Quality(
-        rng.uniform(0.5, 0.7, (n, m)), [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)]
-    )
+    quality = named(rng.uniform(0.5, 0.7, (n, m)))
     plan = Plan(quality, max_workers_per_task=n, budget=int(rng.integers(20, 54)))
     found = assign(plan, "best", rng=0)
     tried = [assign(plan, name, rng=0).expected_accuracy for name in METHODS if name != "best"]

@@ -1,6 +1,5 @@
 """Agreement: against the definitions, published examples, scikit-learn, and its own intervals."""
 
-import csv
 import json
 from itertools import combinations
 
@@ -12,6 +11,7 @@ from crowd_tvcs.agreement.agreement import measure
 from crowd_tvcs.agreement.bootstrap import percentiles
 from crowd_tvcs.answers.answers import Answers
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: four observers.
 FOUR_OBSERVERS = [
@@ -282,8 +282,7 @@ def test_the_command_writes_what_it_prints_and_repeats_itself(tmp_path, rng):
     assert summary["alpha_ordinal"]["value"] == pytest.approx(expected.ordinal.value)
     assert f"alpha (ordinal)  {summary['alpha_ordinal']['value']:15.4f}" in first.stdout
     assert "1 with one answer are left out" in first.stderr
-    with (tmp_path / "one" / "pairs.csv").open() as file:
-        pairs = list(csv.DictReader(file))
+    pairs = rows_of(tmp_path / "one" / "pairs.csv")
     assert len(pairs) == summary["pairs"] == 15 - summary["pairs_left_out"] == 14
     assert all(float(row["low"]) <= float(row["high"]) for row in pairs)
 
@@ -323,10 +322,13 @@ def test_of_pairs_that_are_answered_twice_one_answer_counts_if_asked(tmp_path):
     words = ("agreement", tmp_path / "a.csv", "--out", tmp_path / "out", "--force")
     done = crowd_tvcs(*words)
     assert done.exit_code == 2
-    assert "--keep first, last or majority" in done.stderr
+    assert "--duplicates first, last or majority" in done.stderr
     for keep, agreed in (("first", 0.0), ("last", 1.0)):
-        done = crowd_tvcs(*words, "--keep", keep)
+        done = crowd_tvcs(*words, "--duplicates", keep)
         assert done.exit_code == 0, done.stderr
         told = (tmp_path / "out" / "tasks.csv").read_text().splitlines()[1]
         assert float(told.split(",")[3]) == agreed
-        assert json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["keep"] == keep
+        assert (
+            json.loads((tmp_path / "out" / "run.json").read_text())["parameters"]["duplicates"]
+            == keep
+        )

@@ -85,7 +85,7 @@ def test_a_row_with_an_unknown_name_is_refused():
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("task,worker,label", "comma between cells, task, worker, label, 2 answers"),
+        ("task,worker,label", "comma-separated, columns task, worker, label, 2 answers"),
         ("item,performer,output", "'item' for task, 'performer' for worker, 'output' for label"),
         ("Item,annotator,Answer", "'Item' for task, 'annotator' for worker, 'Answer' for label"),
     ],

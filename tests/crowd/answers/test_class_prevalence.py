@@ -1,6 +1,5 @@
 """Class shares of the gold: in every command that is given gold, said, recorded and overridden."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -16,11 +15,12 @@ from crowd_tvcs.answers.class_prevalence import (
     warn_single_class,
     warn_unused_classes,
 )
-from crowd_tvcs.campaign import Campaign, Task, stand
+from crowd_tvcs.campaign import Campaign, Task, task_statuses
 from crowd_tvcs.routing.replay import averages, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 
 WORKERS = [f"w{i}" for i in range(6)]
 
@@ -59,11 +59,6 @@ SAID = "class prevalence from gold: yes .62, no .38 (160 gold tasks)"
 SHARES = {"no": 65 / 170, "yes": 105 / 170}
 
 
-def read(path):
-    with Path(path).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_shares_are_smoothed_counts():
     assert STRENGTH == 5
     assert class_prevalence([60, 100]) == pytest.approx(list(SHARES.values()))
@@ -83,7 +78,7 @@ def test_quality_says_writes_and_records_the_shares():
     done = crowd_tvcs("quality", "answers.csv", "--gold", "gold.csv", "--out", "q")
     assert done.exit_code == 0, done.stderr
     assert SAID in done.stderr
-    rows = read("q/classes.csv")
+    rows = rows_of("q/classes.csv")
     assert [(row["label"], row["gold"]) for row in rows] == [("no", "60"), ("yes", "100")]
     assert [float(row["share"]) for row in rows] == pytest.approx(list(SHARES.values()))
     record = json.loads(Path("q/run.json").read_text())
@@ -96,11 +91,11 @@ def test_vote_uses_the_shares_unless_a_prior_is_given():
         assert done.exit_code == 0, done.stderr
         record = json.loads(Path("v/run.json").read_text())["parameters"]
         rows = {
-            row["task"]: (row["label"], float(row["confidence"])) for row in read("v/labels.csv")
+            row["task"]: (row["label"], float(row["confidence"])) for row in rows_of("v/labels.csv")
         }
         return rows["t1"], record["class_shares"], SAID in done.stderr
 
-    gold = ("--gold", "gold.csv", "--model", "independent")
+    gold = ("--gold", "gold.csv", "--error-model", "independent")
     (label, sure), recorded, is_said = labels(*gold)
     assert (label, recorded, is_said) == ("yes", pytest.approx(SHARES), True)
     assert sure == pytest.approx(
@@ -160,7 +155,7 @@ def test_replay_uses_the_shares_of_each_split_unless_a_prior_is_given():
         assert ("class prevalence from gold" in done.stderr) == (name == "shares")
         rows = {
             (r["policy"], r["vote"], r["labels"]): float(r["accuracy"])
-            for r in read("r/replay.csv")
+            for r in rows_of("r/replay.csv")
         }
         assert rows["balanced", "weighted", "3"] == found[name]["balanced", "weighted", 3]
 
@@ -175,14 +170,14 @@ def init():
 
 
 def test_a_campaign_believes_the_shares(init):
-    done = init("--model", "independent")
+    done = init("--error-model", "independent")
     assert done.exit_code == 0, done.stderr
     assert SAID in done.stderr
     with Campaign("c.db") as campaign:
         state = campaign.state()
         assert state.prior == pytest.approx(np.array([list(SHARES.values())] * 2))
         assert state.expected_accuracy == pytest.approx(SHARES["yes"])
-        assert [one.label for one in stand(state)] == [None, None]  # nobody has answered
+        assert [one.label for one in task_statuses(state)] == [None, None]  # nobody has answered
         # Routing and the receipt start from the shares too.
         chances = list(SHARES.values())
         offer = campaign.next("w0")

@@ -14,6 +14,7 @@ from crowd_tvcs.answers.columns import (
     TRUTH,
     WORKER,
     Column,
+    check_costs,
     names_in,
     open_exactly,
     read_cost,
@@ -22,11 +23,10 @@ from crowd_tvcs.answers.columns import (
     read_probability,
     read_rows,
     read_worker_rows,
-    require_costs,
 )
 from crowd_tvcs.answers.confusion import read_confusion
 from crowd_tvcs.answers.gold import Gold
-from crowd_tvcs.answers.names import require_codes
+from crowd_tvcs.answers.names import check_codes
 from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
@@ -37,7 +37,7 @@ from tvcs_core.files.tables import read_table
 
 CROWD = Quality([[0.9, 0.8], [0.7, 0.6]], ["ann", "bob"], ["t1", "t2"])
 SKILLS = "worker,deviation,shared_1,shared_2\nann,.1,0,0\nbob,.1,0,0\n"
-CONFUSION = "worker,label,answer,chance\n" + "".join(
+CONFUSION = "worker,label,answer,probability\n" + "".join(
     f"{w},{y},{k},0.5\n" for w in ("ann", "bob") for y in "ab" for k in "ab"
 )
 
@@ -236,14 +236,14 @@ def test_a_number_that_is_too_large_is_refused(tmp_path, cell, read, expected):
 
 def test_nobody_works_for_nothing_where_another_has_a_cost(tmp_path):
     rows = {"ann": {"cost": 1.0}, "bob": {}}
-    require_costs(tmp_path, rows, ["ann"])
+    check_costs(tmp_path, rows, ["ann"])
     with pytest.raises(DataError, match="every worker must have a cost, found none for 'bob'"):
-        require_costs(tmp_path, rows, ["ann", "bob"])
+        check_costs(tmp_path, rows, ["ann", "bob"])
 
 
 def test_codes_count_from_0(tmp_path):
     with pytest.raises(ValueError, match="x must be in 0 to 0, found -1"):
-        require_codes("x", [-1], ("a",), 1)
+        check_codes("x", [-1], ("a",), 1)
 
 
 def test_a_pair_that_is_answered_twice_is_named():
@@ -272,7 +272,7 @@ def test_minutes_are_what_a_worker_costs_where_they_are_given(tmp_path):
 
 
 def test_where_nobody_has_a_cost_none_is_asked_for(tmp_path):
-    require_costs(tmp_path / "w.csv", {"ann": {"max_tasks": 2}}, ["ann"])
+    check_costs(tmp_path / "w.csv", {"ann": {"max_tasks": 2}}, ["ann"])
 
 
 def test_a_cap_has_nine_digits_at_most(tmp_path):

@@ -35,32 +35,37 @@ def folder(tmp_path, monkeypatch):
 def test_a_refusal_counts_the_pairs_and_names_the_option(read):
     what = (
         r"a.csv:5: .* worker 'ann' answered task 't1' in line 2 already; 2 pairs have duplicates; "
-        r"--keep first, last or majority \(keep= in Python\)"
+        r"--duplicates first, last or majority \(duplicates= in Python\)"
     )
     with pytest.raises(DataError, match=what):
         read("a.csv")
-    with pytest.raises(ValueError, match="keep must be first, last or majority, found 'best'"):
-        read("a.csv", keep="best")
+    with pytest.raises(
+        ValueError, match="duplicates must be first, last or majority, found 'best'"
+    ):
+        read("a.csv", duplicates="best")
 
 
-@pytest.mark.parametrize("keep", KEPT)
-def test_the_answer_is_kept_that_was_asked_for(keep, capsys):
-    answers = read_answers("a.csv", keep=keep)
+@pytest.mark.parametrize("duplicates", KEPT)
+def test_the_answer_is_kept_that_was_asked_for(duplicates, capsys):
+    answers = read_answers("a.csv", duplicates=duplicates)
     found = {(task, worker): label for task, worker, label in answers.rows()}
     assert len(found) == answers.size == 6
-    assert {pair: found[pair] for pair in KEPT[keep]} == KEPT[keep]
-    assert f"2 pairs answered more than once, 5 answers: kept the {keep} of each" in answers.layout
+    assert {pair: found[pair] for pair in KEPT[duplicates]} == KEPT[duplicates]
+    assert (
+        f"2 pairs answered more than once, 5 answers: kept the {duplicates} of each"
+        in answers.layout
+    )
     assert "('ann' on 't1', lines 2, 5, 7; 'bob' on 't2', lines 6, 8)" in answers.layout
-    lines = read_lines(Path("a.csv"), keep)
+    lines = read_lines(Path("a.csv"), duplicates)
     assert {(line.task, line.worker): line.label for line in lines} == found
     assert "2 pairs answered more than once" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("keep", KEPT)
-def test_without_repeats_the_rule_changes_nothing(keep):
+@pytest.mark.parametrize("duplicates", KEPT)
+def test_without_repeats_the_rule_changes_nothing(duplicates):
     rows = TEXT.splitlines()
     Path("b.csv").write_text("\n".join([*rows[:4], rows[5], *rows[8:]]))
-    plain, ruled = read_answers("b.csv"), read_answers("b.csv", keep=keep)
+    plain, ruled = read_answers("b.csv"), read_answers("b.csv", duplicates=duplicates)
     assert (plain.rows(), plain.layout) == (ruled.rows(), ruled.layout)
 
 
@@ -74,8 +79,10 @@ def test_many_repeats_are_kept_as_a_loop_would(rng):
         return at[times.index(max(times))]
 
     rules = {"first": lambda at: at[0], "last": lambda at: at[-1], "majority": by_majority}
-    for keep, rule in rules.items():
-        assert keep_one(keys, labels, keep).tolist() == sorted(rule(at) for at in rows.values())
+    for duplicates, rule in rules.items():
+        assert keep_one(keys, labels, duplicates).tolist() == sorted(
+            rule(at) for at in rows.values()
+        )
     assert keep_one(np.empty(0, dtype=np.int64), [], "first").size == 0
 
 
@@ -92,11 +99,11 @@ WORDS = {
 def test_every_command_has_the_option_and_records_it(name):
     refused = crowd_tvcs(*WORDS[name])
     assert refused.exit_code == 2
-    assert "--keep first, last or majority" in refused.stderr
-    done = crowd_tvcs(*WORDS[name], "--keep", "last")
+    assert "--duplicates first, last or majority" in refused.stderr
+    done = crowd_tvcs(*WORDS[name], "--duplicates", "last")
     assert done.exit_code == 0, done.stderr
     assert "2 pairs answered more than once, 5 answers: kept the last of each" in done.stderr
-    assert json.loads(Path("o/run.json").read_text())["parameters"]["keep"] == "last"
+    assert json.loads(Path("o/run.json").read_text())["parameters"]["duplicates"] == "last"
 
 
 def test_a_campaign_takes_one_answer_of_each_pair():
@@ -104,12 +111,12 @@ def test_a_campaign_takes_one_answer_of_each_pair():
     Path("tasks.csv").write_text("task\nt8\nt9\n")
     words = ("campaign", "init", "c.db", "--gold", "g.csv", "--answers", "a.csv", "--tasks",
              "tasks.csv")  # fmt: skip
-    assert "--keep first, last or majority" in crowd_tvcs(*words).stderr
-    done = crowd_tvcs(*words, "--keep", "majority")
+    assert "--duplicates first, last or majority" in crowd_tvcs(*words).stderr
+    done = crowd_tvcs(*words, "--duplicates", "majority")
     assert done.exit_code == 0, done.stderr
     assert crowd_tvcs("campaign", "plan", "c.db", "--labels", 4).exit_code == 0
     Path("new.csv").write_text("task,worker,label\nt8,ann,0\nt8,ann,1\n")
     assert crowd_tvcs("campaign", "import", "c.db", "new.csv").exit_code == 2
-    done = crowd_tvcs("campaign", "import", "c.db", "new.csv", "--keep", "first")
+    done = crowd_tvcs("campaign", "import", "c.db", "new.csv", "--duplicates", "first")
     assert done.exit_code == 0, done.stderr
     assert "t8,ann,0" in crowd_tvcs("campaign", "export-answers", "c.db").stdout

@@ -96,7 +96,7 @@ def test_times_stay_beside_their_answers(tmp_path):
 
 def test_the_answer_that_is_kept_keeps_its_time(tmp_path):
     path = write(tmp_path, TEXT + "t1,bob,1,2026-03-01T12:00:09Z,9\n")
-    answers = read_answers(path, times=True, keep="last")
+    answers = read_answers(path, times=True, duplicates="last")
     assert answers.rows()[1] == ("t1", "bob", "1")
     assert answers.seconds[1] == 9
 

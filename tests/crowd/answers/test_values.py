@@ -125,7 +125,7 @@ def test_a_pair_is_not_answered_twice_by_rows_that_do_not_count(tmp_path):
     path = write(tmp_path / "a.csv", rows)
     with pytest.raises(DataError, match=r"a.csv:13: .* in line 9 already; it is the only"):
         read_answers(path, leave_out_missing=True)
-    found = read_answers(path, leave_out_missing=True, keep="last")
+    found = read_answers(path, leave_out_missing=True, duplicates="last")
     assert found.size == 9
     assert "1 pair answered more than once, 2 answers" in found.layout
 
@@ -253,7 +253,7 @@ def test_numbers_that_were_cut_are_pointed_out_and_no_remedy_throws_answers_away
     refused = crowd_tvcs("vote", write(path, [*rows, rows[0]]), "--out", tmp_path / "o")
     assert refused.exit_code == 2
     assert "different ones share it" in refused.stderr
-    assert "--keep" not in refused.stderr
+    assert "--duplicates" not in refused.stderr
     whole = [
         (f"{task[:-1]}{k}", who, label) for k, (task, who, label) in enumerate([*rows, rows[0]])
     ]

@@ -207,9 +207,9 @@ def test_the_verdict_follows_the_rules():
     found = review_workers(Answers.of(rows), Gold(labels), cost={"all": 0.1})
     verdicts = {one.worker: one.verdict for one in found.workers}
     assert (verdicts["all"], verdicts["none"], verdicts["some"]) == (KEEP, STOP, MORE_GOLD)
-    assert {s.worker for s in review_workers(Answers.of(rows), Gold(labels), worth=0.93).workers
-            if s.verdict == STOP} >= {"none"}  # fmt: skip
-    for name, value in (("worth", 1.0), ("level", 0.0)):
+    stricter = review_workers(Answers.of(rows), Gold(labels), min_quality=0.93)
+    assert {s.worker for s in stricter.workers if s.verdict == STOP} >= {"none"}
+    for name, value in (("min_quality", 1.0), ("fdr", 0.0)):
         with pytest.raises(ValueError, match=f"{name} must be above 0 and below 1"):
             review_workers(Answers.of(rows), Gold(labels), **{name: value})
 

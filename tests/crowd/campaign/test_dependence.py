@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign import Campaign, Task, stand
+from crowd_tvcs.campaign import Campaign, Task, task_statuses
 from crowd_tvcs.campaign.desk.gold import learn_of_labels
 from crowd_tvcs.campaign.stored_model import fitted_to
 from crowd_tvcs.skills.dependence import BEST_FIRST
@@ -116,13 +116,13 @@ def test_the_model_is_fitted_to_whoever_labels(tmp_path, rng):
             state = campaign.state()
             assert state.model.labels == labels
             assert state.model.choice < 0.0
-            assert (state.model.plan_error, state.model.foresight) == (
+            assert (state.model.plan_error, state.model.forecast_model) == (
                 first.plan_error,
-                first.foresight,
+                first.forecast_model,
             )
             kept = [t.confidence for t in state.tasks]
             assert kept == pytest.approx(state.posterior.max(axis=1), abs=1e-12)
-            assert state.settings.sure_at is not None
+            assert state.settings.confidence_threshold is not None
             one_by_one(campaign, ["w5", "w4"], 2 * labels - 1)
             assert campaign.state().model == state.model
 
@@ -160,8 +160,8 @@ def test_the_best_worker_and_what_is_sure_follow_the_gold(tmp_path, rng, model):
         assert state.settings.best == max(w.quality for w in state.workers)
         # Where errors are common this gold shows no confidence of which so many are right.
         assert state.closed.any() == (model == "independent")
-        again = stand(state, target=0.85)
-        assert [one.verdict for one in again] == [one.verdict for one in stand(state)]
+        again = task_statuses(state, target=0.85)
+        assert [one.verdict for one in again] == [one.verdict for one in task_statuses(state)]
         gold = {f"n{j}": "a" for j in range(9)}
         campaign.add(gold=gold, gold_answers=[(task, "w5", "a") for task in gold])
         later = campaign.state()
@@ -229,14 +229,14 @@ def test_beside_a_target_nothing_is_handed_out_that_is_not_worth_a_label(tmp_pat
             if campaign.next(worker).task is None:
                 break
             campaign.submit(worker, "t0", "a")
-        (one,) = campaign.stop()
-        assert one.verdict in ("not worth it", "sure")
+        (one,) = campaign.review_tasks()
+        assert one.verdict in ("not worth it", "confident")
         assert one.answers < 5
         assert campaign.next("w5").reason == "no task is left for this worker"
-    with start(tmp_path / "d.db", rng, **options | {"least_gain": 0.0}) as campaign:
+    with start(tmp_path / "d.db", rng, **options | {"min_gain": 0.0}) as campaign:
         for worker in WORKERS[:5]:
             campaign.submit(worker, campaign.next(worker).task, "a")
-        assert campaign.stop()[0].answers == 5
+        assert campaign.review_tasks()[0].answers == 5
 
 
 def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
@@ -247,4 +247,4 @@ def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
         assert found.pairs == []
         state = campaign.state()
         assert (state.answered.sum(axis=0) < 6).all()
-        assert {one.verdict for one in stand(state)} <= {"sure", "not worth it"}
+        assert {one.verdict for one in task_statuses(state)} <= {"confident", "not worth it"}

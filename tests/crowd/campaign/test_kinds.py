@@ -8,7 +8,7 @@ from sqlalchemy import inspect
 
 from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.answers.factors import Factors
-from crowd_tvcs.campaign import Campaign, State, Task, Worker, stand, state, summary
+from crowd_tvcs.campaign import Campaign, State, Task, Worker, state, summary, task_statuses
 from crowd_tvcs.factors import prices, tables
 from crowd_tvcs.report.campaign import render
 
@@ -49,7 +49,7 @@ def history(campaign, seed):
     """Everything that a random campaign says on its way; the same calls for equal answers."""
     rng, told = np.random.default_rng(seed), []
     told.append(campaign.plan(labels=50, method="greedy"))
-    for worker, task, _ in campaign.issued():
+    for worker, task, _ in campaign.pending_pairs():
         if rng.random() < 0.8:
             told.append(campaign.submit(worker, task, str(rng.integers(2)), now=1.0))
     told.append(campaign.release(1))
@@ -61,8 +61,14 @@ def history(campaign, seed):
             told.append(campaign.submit(worker, offer.task, str(rng.integers(2)), now=2.5 + at))
     told.append(campaign.plan(method="greedy"))
     now = campaign.state()
-    figures = summary(now, stand(now))
-    return [*told, stand(now), stand(now, value=3.0), figures, render(now, name="c")]
+    figures = summary(now, task_statuses(now))
+    return [
+        *told,
+        task_statuses(now),
+        task_statuses(now, value=3.0),
+        figures,
+        render(now, name="c"),
+    ]
 
 
 def leased(campaign):
@@ -73,7 +79,7 @@ def leased(campaign):
 @pytest.mark.parametrize(
     "options",
     [
-        {"target": 0.9, "gate": 0.6},
+        {"target": 0.9, "min_quality": 0.6},
         pytest.param(
             {
                 "model": "independent",
@@ -95,9 +101,9 @@ def test_a_campaign_of_kinds_says_what_the_one_of_its_table_says(tmp_path, monke
         with made(tmp_path / name, factors, prior, **options) as campaign:
             told.append(history(campaign, seed=1))
             if made is of_kinds:
-                monkeypatch.setattr(state, "AT_ONCE", 3 * N)  # 14 parts say what one does
+                monkeypatch.setattr(state, "CHUNK_PAIRS", 3 * N)  # 14 parts say what one does
                 now = campaign.state()
-                assert [stand(now), stand(now, value=3.0)] == told[0][-4:-2]
+                assert [task_statuses(now), task_statuses(now, value=3.0)] == told[0][-4:-2]
     assert told[0] == told[1]
 
 
@@ -142,7 +148,7 @@ def test_what_is_asked_of_a_pair_never_reads_all_pairs(tmp_path):
 def _large(monkeypatch):
     """Crowds of this file are large, and nothing larger than three tasks is made a table."""
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
-    monkeypatch.setattr(state, "AT_ONCE", 3 * N)
+    monkeypatch.setattr(state, "CHUNK_PAIRS", 3 * N)
     for name in ("quality", "slots"):
         of = getattr(State, name).func
 
@@ -183,7 +189,7 @@ def test_later_rounds_of_a_large_crowd_keep_every_cap_and_ask_nobody_twice(tmp_p
     rng = np.random.default_rng(1)
     with of_kinds(tmp_path / "c.db", factors, prior, **options) as campaign:
         campaign.plan(labels=50)
-        for worker, task, _ in campaign.issued():
+        for worker, task, _ in campaign.pending_pairs():
             if task < "t30":
                 campaign.submit(worker, task, str(rng.integers(n_classes)))
         before, now = table_of(campaign.state()), campaign.state()
@@ -205,7 +211,7 @@ def test_later_rounds_of_a_large_crowd_keep_every_cap_and_ask_nobody_twice(tmp_p
         by_hand = Plan(factors.quality(), **beliefs).accuracy((after == 1) | (after == 2)).mean()
         assert found.expected_accuracy == pytest.approx(by_hand, abs=1e-9)
         assert found.bound >= by_hand - 1e-9
-        told = summary(campaign.state(), stand(campaign.state()))
+        told = summary(campaign.state(), task_statuses(campaign.state()))
         assert told["answers"] + told["pending"] == (after > 0).sum()
         assert "<html" in render(campaign.state(), name="c")
 
@@ -218,7 +224,12 @@ def test_in_a_large_crowd_too_nobody_below_the_gate_is_in_a_round(tmp_path):
     tasks = [Task(*of, min_workers=least) for of in zip(TASKS, prior, strict=True)]
     tasks = [replace(one, kind=KINDS[k]) for one, k in zip(tasks, factors.kind, strict=True)]
     options = CAPS | {"budget": None, "max_tasks_per_worker": M, "max_workers_per_task": N}
-    given = {"workers": WORKERS, "tasks": tasks, "kinds": factors.table, "gate": 0.8} | options
+    given = {
+        "workers": WORKERS,
+        "tasks": tasks,
+        "kinds": factors.table,
+        "min_quality": 0.8,
+    } | options
     with Campaign.create(tmp_path / "c.db", **given) as campaign:
         campaign.plan(time_limit=None)
         out = table_of(campaign.state()) > 0
@@ -275,11 +286,11 @@ def test_rounds_of_a_large_crowd_keep_the_budget_that_minimums_ask_for(tmp_path,
                 campaign.submit(worker, task, "1")
         campaign.plan()
         check(campaign)
-        for worker, task, _ in campaign.issued():
+        for worker, task, _ in campaign.pending_pairs():
             campaign.submit(worker, task, str(rng.integers(2)))
         while campaign.plan().pairs:
             check(campaign)
-            for worker, task, _ in campaign.issued():
+            for worker, task, _ in campaign.pending_pairs():
                 campaign.submit(worker, task, str(rng.integers(2)))
         check(campaign)
         assert campaign.state().settings.missing == 0

@@ -8,9 +8,10 @@ from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
 from crowd_tvcs.belief.independent import independent_posterior_of_task
 from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
-from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.routing.routing import routing_scores
 from crowd_tvcs.skills.vote import posterior as vote_posterior
+from tests.makers.campaigns import making
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7, "dee": 0.6}
 TASKS = ["t1", "t2", "t3"]
@@ -18,16 +19,8 @@ TASKS = ["t1", "t2", "t3"]
 
 @pytest.fixture
 def make(tmp_path):
-    made = []
-
-    def _make(**options):
-        options = {"workers": WORKERS, "tasks": TASKS, "qualities": WORKERS} | options
-        made.append(Campaign.create(tmp_path / f"c{len(made)}.db", **options))
-        return made[-1]
-
-    yield _make
-    for campaign in made:
-        campaign.close()
+    with making(tmp_path, workers=WORKERS, tasks=TASKS, qualities=WORKERS) as make:
+        yield make
 
 
 def rows(campaign):
@@ -185,7 +178,7 @@ def test_a_late_answer_is_taken_while_its_slot_is_free(make):
     campaign = make(tasks=["t1"], max_workers_per_task=1, lease_seconds=60)
     campaign.next("ann", now=0.0)
     campaign.next("dee", now=100.0)  # frees the slot of ann, and takes it
-    with pytest.raises(Refused, match="was given up, and the task has its 1 workers"):
+    with pytest.raises(RejectedError, match="was given up, and the task has its 1 workers"):
         campaign.submit("ann", "t1", "1")
     assert rows(campaign) == [("dee", "t1")]
     assert campaign.submit("dee", "t1", "0").reason == "accepted"
@@ -217,7 +210,7 @@ def test_a_late_answer_never_breaks_a_cap(make, options, message):
     campaign = make(tasks=["t1"], lease_seconds=60, **options)
     campaign.next("ann", now=0.0)
     assert campaign.next("bob", now=100.0).task == "t1"
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(RejectedError, match=message):
         campaign.submit("ann", "t1", "1")
     assert rows(campaign) == [("bob", "t1")]
 
@@ -228,7 +221,9 @@ def test_a_late_answer_leaves_the_end_of_the_budget_to_the_minimums(make):
     )
     assert campaign.next("ann", now=0.0).task == "t1"
     assert campaign.next("bob", now=100.0).task == "t1"
-    with pytest.raises(Refused, match="the rest of the budget is for tasks with too few workers"):
+    with pytest.raises(
+        RejectedError, match="the rest of the budget is for tasks with too few workers"
+    ):
         campaign.submit("ann", "t1", "1", now=101.0)
     assert rows(campaign) == [("bob", "t1")]
 
@@ -248,7 +243,7 @@ def test_the_same_answer_again_changes_nothing(make):
     assert (first.reason, again.reason) == ("accepted", "known already")
     assert again.confidence == first.confidence
     assert campaign.state().settings.answers == 1
-    with pytest.raises(Refused, match="answered task 't1' with '1' before, now '0'"):
+    with pytest.raises(RejectedError, match="answered task 't1' with '1' before, now '0'"):
         campaign.submit("ann", task, "0")
 
 
@@ -263,7 +258,7 @@ def test_the_same_answer_again_changes_nothing(make):
 )
 def test_an_answer_that_nobody_asked_for_is_refused(make, answer, message):
     campaign = make()
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(RejectedError, match=message):
         campaign.submit(*answer)
     assert campaign.state().settings.slots == 0
 
@@ -284,8 +279,8 @@ def test_nobody_gets_more_than_his_cap_nor_a_task_more_than_its_own(make):
 
 
 def test_below_the_gate_nobody_gets_a_task(make):
-    campaign = make(gate=0.75)
-    assert "0.700 is below the gate of 0.75" in campaign.next("cy").reason
+    campaign = make(min_quality=0.75)
+    assert "0.700 is below the minimum of 0.75" in campaign.next("cy").reason
     assert campaign.next("bob").task == "t1"
 
 
@@ -294,7 +289,7 @@ def test_who_is_just_as_good_as_the_gate_gets_a_task(make, per_pair):
     qualities = {"bob": 0.8, "cy": 0.79999}
     if per_pair:
         qualities = Quality([[0.8], [0.79999]], ["bob", "cy"], ["t1"])
-    campaign = make(workers=["bob", "cy"], tasks=["t1"], qualities=qualities, gate=0.8)
+    campaign = make(workers=["bob", "cy"], tasks=["t1"], qualities=qualities, min_quality=0.8)
     assert campaign.next("cy").task is None
     assert campaign.next("bob").task == "t1"
 
@@ -323,9 +318,9 @@ def test_late_answers_of_one_table_take_each_others_room(make, options, full):
     assert rows(campaign) == []
     late = [("t1", "ann", "1"), ("t1", "bob", "1")]
     with pytest.raises(ValueError, match=f"'bob' on task 't1' was given up, and {full}"):
-        campaign.take(late)
+        campaign.add_answers(late)
     assert rows(campaign) == []
-    assert campaign.take(late[:1])["late"] == 1
+    assert campaign.add_answers(late[:1])["late"] == 1
 
 
 def test_late_answers_of_one_worker_take_each_others_room(make):
@@ -337,9 +332,9 @@ def test_late_answers_of_one_worker_take_each_others_room(make):
     assert campaign.next("ann").task == "t3"
     late = [("t1", "ann", "1"), ("t2", "ann", "1")]
     with pytest.raises(ValueError, match="on task 't2' was given up, and the worker has their 2"):
-        campaign.take(late)
+        campaign.add_answers(late)
     assert rows(campaign) == [("ann", "t3")]
-    assert campaign.take(late[:1])["late"] == 1
+    assert campaign.add_answers(late[:1])["late"] == 1
 
 
 def test_a_pair_twice_in_one_table_is_refused(make):

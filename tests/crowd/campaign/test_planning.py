@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign import Refused, Task, Worker, rounds
+from crowd_tvcs.campaign import RejectedError, Task, Worker, rounds
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.offers import _is_for_gold
 from crowd_tvcs.campaign.planning.proposal import Proposal, worth_their_price
@@ -78,7 +78,7 @@ def test_closed_tasks_and_blocked_workers_get_no_more_but_what_is_out(campaign):
 
 def test_tasks_whose_labels_are_not_worth_it_get_none_but_their_minimum(begin):
     tasks = [Task("t1", prior=0.97), Task("t2"), Task("t3", prior=0.97, min_workers=1)]
-    state = begin(tasks=tasks, least_gain=0.01, model="independent").state()
+    state = begin(tasks=tasks, min_gain=0.01, model="independent").state()
     allowed = plan_of(state, None).quality.allowed
     assert allowed.tolist() == [[False, True, True]] * 3
     assert is_worth_a_label(state).tolist() == [False, True, True]
@@ -88,14 +88,14 @@ def test_tasks_whose_labels_are_not_worth_it_get_none_but_their_minimum(begin):
 
 @pytest.mark.parametrize("per_pair", [False, True])
 def test_whoever_is_below_the_gate_is_in_no_round_but_has_what_is_out(begin, per_pair):
-    """Nor is a minimum asked for that needs them; who is just as good as the gate is in."""
+    """Nor is a minimum asked for that needs them; a worker of exactly the minimum quality is in."""
     skills = {"ann": 0.9, "bob": 0.8, "low": 0.79}
     qualities = skills
     if per_pair:
         qualities = Quality([[skill] * 2 for skill in skills.values()], list(skills), ["t1", "t2"])
     tasks = [Task("t1", min_workers=3), "t2"]
-    campaign = begin(workers=skills, qualities=qualities, tasks=tasks, gate=0.8)
-    found = campaign.plan(method="best", least_gain=0.0)
+    campaign = begin(workers=skills, qualities=qualities, tasks=tasks, min_quality=0.8)
+    found = campaign.plan(method="best", min_gain=0.0)
     assert found.pairs == [("ann", "t1"), ("ann", "t2"), ("bob", "t1")]
     plan = plan_of(campaign.state(), None)
     assert plan.quality.allowed.tolist() == [[True, True], [True, True], [False, False]]
@@ -108,16 +108,16 @@ def test_whoever_is_below_the_gate_is_in_no_round_but_has_what_is_out(begin, per
 
 @pytest.mark.parametrize("why", ["a group", "no room"])
 def test_a_minimum_asks_for_one_of_a_group_and_for_nobody_without_room(begin, why):
-    """Where the gate leaves two who may not both have the task, one is enough."""
+    """Where the minimum quality leaves two who may not both have the task, one is enough."""
     group = "x" if why == "a group" else None
     workers = [Worker("ann", team=group), Worker("bob", team=group), "low"]
     tasks = [Task("t1", min_workers=2), Task("t2")]
     skills = {"ann": 0.9, "bob": 0.8, "low": 0.6}
     if why == "no room":
         workers[1] = Worker("bob", max_tasks=0)
-    campaign = begin(workers=workers, qualities=skills, tasks=tasks, gate=0.7)
+    campaign = begin(workers=workers, qualities=skills, tasks=tasks, min_quality=0.7)
     assert plan_of(campaign.state(), None).min_workers_per_task.tolist() == [1, 0]
-    found = campaign.plan(method="best", least_gain=0.0)
+    found = campaign.plan(method="best", min_gain=0.0)
     assert ("ann", "t1") in found.pairs
 
 
@@ -125,9 +125,9 @@ def test_who_falls_below_the_gate_is_counted_on_for_what_is_out_only(begin):
     gold = {f"g{j}": "1" for j in range(6)}
     told = [(task, who, "1") for task in gold for who in ("ann", "bob")]
     options = {"tasks": ["t1", "t2"], "qualities": None, "gold": gold, "gold_answers": told}
-    campaign = begin(gate=0.7, prior=0.5, **options)
+    campaign = begin(min_quality=0.7, prior=0.5, **options)
     campaign.plan(method="best", labels=1)
-    ((worker, task, _),) = campaign.issued()
+    ((worker, task, _),) = campaign.pending_pairs()
     campaign.add(
         gold={f"h{j}": "1" for j in range(9)},
         gold_answers=[(f"h{j}", worker, "0") for j in range(9)],
@@ -210,9 +210,9 @@ def test_what_is_issued_is_written_down(campaign):
     chosen[0, 2] = chosen[2, 0] = chosen[2, 1] = True
     with campaign.store.write() as (connection, settings, _):
         assert rounds.issue(connection, state, settings, proposal(chosen)) == 1
-    assert campaign.issued() == [("ann", "t3", 1), ("cy", "t1", 1), ("cy", "t2", 1)]
+    assert campaign.pending_pairs() == [("ann", "t3", 1), ("cy", "t1", 1), ("cy", "t2", 1)]
     with pytest.raises(ValueError, match="there are rounds 1 to 1, found 2"):
-        campaign.issued(2)
+        campaign.pending_pairs(2)
     after = campaign.state()
     assert [worker.slots for worker in after.workers] == [2, 1, 2]
     assert [task.slots for task in after.tasks] == [2, 2, 1]
@@ -221,7 +221,7 @@ def test_what_is_issued_is_written_down(campaign):
     row = after.rounds[0]
     assert tuple(row) == (1, "fast", "why", 3, 1, 0.75, 0.875)
     assert campaign.release(1) == 3
-    assert campaign.issued() == []
+    assert campaign.pending_pairs() == []
     freed = campaign.state()
     assert [worker.slots for worker in freed.workers] == [1, 1, 0]
     assert (freed.settings.slots, freed.settings.missing) == (2, 1)
@@ -229,21 +229,21 @@ def test_what_is_issued_is_written_down(campaign):
     with campaign.store.write() as (connection, settings, _):
         chosen[0, 2] = False
         assert rounds.issue(connection, freed, settings, proposal(chosen)) == 2
-    assert campaign.issued() == [("cy", "t1", 2), ("cy", "t2", 2)]
-    assert campaign.issued(2) == campaign.issued()
+    assert campaign.pending_pairs() == [("cy", "t1", 2), ("cy", "t2", 2)]
+    assert campaign.pending_pairs(2) == campaign.pending_pairs()
     with campaign.store.write() as (connection, settings, _):
         nothing = proposal(np.zeros((3, 3), dtype=bool))
         assert rounds.issue(connection, campaign.state(), settings, nothing) == 3
     assert campaign.state().rounds[2].pairs == 0
 
 
-def worth(begin, least_gain, **options):
+def worth(begin, min_gain, **options):
     """What is left of a plan of everybody, by task."""
     campaign = begin(model="independent", **options)
     state = campaign.state()
     plan = plan_of(state, None)
     chosen = np.ones(state.slots.shape, dtype=bool) & (state.slots <= 0)
-    left = worth_their_price(plan, state.pending, chosen, least_gain)
+    left = worth_their_price(plan, state.pending, chosen, min_gain)
     return [[state.workers[i].name for i in np.flatnonzero(of)] for of in left.T]
 
 
@@ -280,7 +280,7 @@ def test_two_who_only_help_together_go_together(begin):
 
 def test_what_is_left_out_is_counted_and_said(begin):
     campaign = begin(tasks=["t1", "t2"], model="independent")
-    found = campaign.plan(method="greedy", least_gain=0.3)
+    found = campaign.plan(method="greedy", min_gain=0.3)
     assert sorted(task for _, task in found.pairs) == ["t1", "t2"]
     assert {worker for worker, _ in found.pairs} == {"ann"}
     state = campaign.state()
@@ -288,7 +288,7 @@ def test_what_is_left_out_is_counted_and_said(begin):
     if found.left_out:
         assert found.reason.startswith(f"{found.left_out} labels left out of a plan that ended so")
     assert state.settings.rounds == found.number == 1
-    for wrong in ({"labels": -1}, {"least_gain": 1.01}, {"least_gain": -0.01}):
+    for wrong in ({"labels": -1}, {"min_gain": 1.01}, {"min_gain": -0.01}):
         with pytest.raises(ValueError, match=r"must be (an integer|from 0 to 1)"):
             campaign.plan(**wrong)
     with campaign.store.read() as (connection, _):
@@ -311,9 +311,9 @@ def test_only_new_pairs_are_left_out(begin):
     state = campaign.state()
     support = assign(plan_of(state, None), "greedy", rng=0).support
     assert support.all()
-    for least_gain, pairs in ((0.0, 2), (0.05, 1)):
+    for min_gain, pairs in ((0.0, 2), (0.05, 1)):
         found = rounds.propose(
-            state, labels=None, method="greedy", time_limit=None, least_gain=least_gain
+            state, labels=None, method="greedy", time_limit=None, min_gain=min_gain
         )
         assert len(found.pairs) == pairs
         assert found.left_out == 2 - pairs
@@ -376,13 +376,13 @@ def test_mates_see_no_gold_of_one_another(begin):
     assert campaign.next("cy").task == "g1"
     campaign.submit("ann", "g1", "1")
     assert campaign.next("ann").task[0] == "t"
-    with pytest.raises(Refused, match="there is no task 'g9'"):
+    with pytest.raises(RejectedError, match="there is no task 'g9'"):
         campaign.submit("ann", "g9", "1")
 
 
 def test_with_a_quality_per_pair_the_gate_and_the_team_are_of_pairs(begin):
     quality = Quality([[0.9, 0.6], [0.7, 0.8]], ["ann", "bob"], ["t1", "t2"])
-    options = {"tasks": ["t1", "t2"], "qualities": quality, "gate": 0.65}
+    options = {"tasks": ["t1", "t2"], "qualities": quality, "min_quality": 0.65}
     workers = [Worker("ann", team="x"), Worker("bob", team="x")]
     campaign = begin(workers=workers, **options)
     assert campaign.next("ann").task == "t1"

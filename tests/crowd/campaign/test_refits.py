@@ -1,6 +1,7 @@
 """When a campaign's model is fitted to whoever labelled: undone answers, races, failures."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
+from benchmarks.speed import campaign as speed
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign import Campaign, estimates, stored_model
 from crowd_tvcs.campaign.desk import gold as of_gold
@@ -191,7 +193,7 @@ import os, signal, sys
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk import gold
 
-gold.AT_ONCE = 25
+gold.CHUNK_TASKS = 25
 settle, times = gold.settle_each, []
 
 def killed(*given):
@@ -214,18 +216,42 @@ def are_settled(campaign):
     return abs(kept - state.posterior.max(axis=1)) < 1e-12
 
 
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
-def left(request, tmp_path, rng):
+def make_and_kill(place):
     """A campaign whose 40th label was fitted to by one who was killed as they settled the tasks."""
-    is_file = request.param == "SQLite"
-    place = tmp_path / "c.db" if is_file else request.getfixturevalue("database")
+    rng = np.random.default_rng(20261121)
     with start(place, rng, tasks=MANY, max_workers_per_task=2) as campaign:
         campaign.learns_beside = True  # nobody fits at the 20th
         one_by_one(campaign, ["w5", "w4"], 39)
         assert are_settled(campaign).all()
     killed = subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
     assert killed.returncode == -signal.SIGKILL
-    with Campaign(place) as campaign:
+
+
+@pytest.fixture(scope="module", params=["SQLite", "PostgreSQL"])
+def copy(request, tmp_path_factory):
+    """A function that copies such a campaign into a folder, or into a database; its place."""
+    if request.param == "SQLite":
+        folder = tmp_path_factory.mktemp("killed")
+        make_and_kill(folder / "c.db")
+        yield lambda to: shutil.copytree(folder, to / "copy") / "c.db"
+        return
+    server = request.getfixturevalue("server")
+    make_and_kill(speed.new_database(server, "killed"))
+    with speed.psycopg_of(server) as connection:
+
+        def copy(_):
+            connection.execute("DROP DATABASE IF EXISTS copied WITH (FORCE)")
+            connection.execute("CREATE DATABASE copied TEMPLATE killed")
+            return server.replace("/postgres?", "/copied?")
+
+        yield copy
+        for name in ("copied", "killed"):
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def left(copy, tmp_path):
+    with Campaign(copy(tmp_path)) as campaign:
         assert campaign.state().model.labels == 40
         assert 0 < are_settled(campaign).sum() < len(MANY)
         yield campaign
@@ -269,7 +295,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
     """The second takes over where the first is, and each task is settled once."""
     place, settled = tmp_path / "c.db", []
     settle = of_gold.settle_each
-    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(place, rng, tasks=MANY) as campaign, Campaign(place) as other:
         campaign.learns_beside = True
         one_by_one(campaign, ["w5", "w4"], 20)
@@ -294,7 +320,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
 
 
 def test_tasks_that_cannot_be_settled_now_are_so_by_who_comes(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr(of_gold, "AT_ONCE", 25)
+    monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(tmp_path / "c.db", rng, tasks=MANY) as campaign:
         campaign.learns_beside = True
         one_by_one(campaign, ["w5", "w4"], 39)

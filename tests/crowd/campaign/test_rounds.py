@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy, simulate
-from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, rounds, stand, summary
+from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker, rounds, summary, task_statuses
 from crowd_tvcs.skills.vote import posterior
 
 
@@ -73,31 +73,31 @@ def test_a_campaign_keeps_its_caps_over_the_rounds(tmp_path, crowd):
         for labels, method in ((20, "best"), (15, "fast"), (None, "best")):
             found = campaign.plan(labels=labels, method=method)
             keep = found.pairs[::2]
-            campaign.take(recorded(crowd, keep))
+            campaign.add_answers(recorded(crowd, keep))
         state = campaign.state()
         taken = state.slots > 0
         assert taken.sum() <= 60
         assert taken.sum(axis=0).max() <= 5
         assert taken.sum(axis=1).max() <= 9
         assert state.settings.slots == taken.sum()
-        assert summary(state, stand(state))["left"] == 60 - taken.sum()
+        assert summary(state, task_statuses(state))["left"] == 60 - taken.sum()
 
 
 def test_a_replan_touches_nothing_that_was_issued(campaign, crowd):
     first = campaign.plan(labels=25)
-    campaign.take(recorded(crowd, first.pairs[:10]))
-    before = set(campaign.issued())
+    campaign.add_answers(recorded(crowd, first.pairs[:10]))
+    before = set(campaign.pending_pairs())
     second = campaign.plan(labels=15)
-    assert before <= set(campaign.issued())
+    assert before <= set(campaign.pending_pairs())
     assert not set(first.pairs) & set(second.pairs)
-    assert set(campaign.issued()) - before == {(w, t, 2) for w, t in second.pairs}
+    assert set(campaign.pending_pairs()) - before == {(w, t, 2) for w, t in second.pairs}
 
 
 def test_a_replan_knows_what_is_out_and_what_was_answered(tmp_path, crowd):
     """The expected accuracy that it states is that of the vote on all that is out, by hand."""
     with start(tmp_path / "c.db", crowd, model="independent") as campaign:
         first = campaign.plan(labels=25)
-        campaign.take(recorded(crowd, first.pairs[:12]))
+        campaign.add_answers(recorded(crowd, first.pairs[:12]))
         found = campaign.plan(labels=12)
         state = campaign.state()
     belief = posterior(state.answers, state.quality, state.prior)
@@ -108,7 +108,7 @@ def test_a_replan_knows_what_is_out_and_what_was_answered(tmp_path, crowd):
 def test_the_same_store_gives_the_same_plan(tmp_path, crowd):
     with start(tmp_path / "a.db", crowd) as campaign:
         first = campaign.plan(labels=25)
-        campaign.take(recorded(crowd, first.pairs))
+        campaign.add_answers(recorded(crowd, first.pairs))
     shutil.copy(tmp_path / "a.db", tmp_path / "b.db")
     for method in ("best", "fast", "tvcs"):
         for name in ("a", "b"):
@@ -145,7 +145,7 @@ def test_the_order_of_names_and_answers_changes_no_plan(tmp_path, crowd, rng):
         ) as campaign:
             first = campaign.plan(labels=25)
             answers = recorded(crowd, first.pairs)
-            campaign.take(answers[::-1] if number else answers)
+            campaign.add_answers(answers[::-1] if number else answers)
             pairs.append((first.pairs, campaign.plan(labels=10).pairs))
     assert pairs[0] == pairs[1]
 
@@ -163,8 +163,8 @@ def test_no_label_is_bought_that_adds_nothing(tmp_path):
 
 def test_a_least_gain_leaves_the_doubtful_tasks_only(campaign, crowd):
     first = campaign.plan(labels=20)
-    campaign.take(recorded(crowd, first.pairs))
-    found = campaign.plan(least_gain=0.02)
+    campaign.add_answers(recorded(crowd, first.pairs))
+    found = campaign.plan(min_gain=0.02)
     state = campaign.state()
     now = state.posterior.max(axis=1)
     then = expected_accuracy(state.quality.values, state.pending, state.posterior[:, 1])
@@ -219,11 +219,11 @@ def test_a_plan_keeps_within_the_money(tmp_path):
 
 def test_a_round_that_is_given_up_frees_its_slots(campaign, crowd):
     found = campaign.plan(labels=20)
-    campaign.take(recorded(crowd, found.pairs[:5]))
+    campaign.add_answers(recorded(crowd, found.pairs[:5]))
     assert campaign.release(1) == len(found.pairs) - 5
     assert campaign.state().settings.slots == 5
-    assert campaign.issued() == []
-    told = campaign.take(recorded(crowd, found.pairs[5:6]))
+    assert campaign.pending_pairs() == []
+    told = campaign.add_answers(recorded(crowd, found.pairs[5:6]))
     assert told["late"] == 1
     again = campaign.plan(labels=10)
     assert not set(again.pairs) & set(found.pairs[:6])
@@ -315,11 +315,11 @@ def test_stop_says_which_tasks_are_worth_a_label(tmp_path):
     with Campaign.create(
         tmp_path / "c.db", workers=names, tasks=tasks, qualities=names, model="independent"
     ) as campaign:
-        doubt, sure = campaign.stop(least_gain=0.001)
+        doubt, sure = campaign.review_tasks(min_gain=0.001)
         assert (doubt.verdict, sure.verdict) == ("worth a label", "not worth it")
         assert doubt.gain == pytest.approx(0.2)
         assert (doubt.stops, sure.stops) == (False, True)
-        campaign.stop(least_gain=0.001, close=True)
+        campaign.review_tasks(min_gain=0.001, close=True)
         for name in names:
             task = campaign.next(name).task
             if task:
@@ -335,18 +335,20 @@ def test_stop_weighs_the_cost_of_a_label_against_its_worth(tmp_path):
     with Campaign.create(
         tmp_path / "c.db", workers=workers, tasks=["t1"], qualities={"dear": 0.9, "cheap": 0.6}
     ) as campaign:
-        assert campaign.stop(value=0.05)[0].verdict == "not worth it"
-        assert campaign.stop(value=0.2)[0].verdict == "worth a label"  # .1 x .2 pays the cheap one
+        assert campaign.review_tasks(value=0.05)[0].verdict == "not worth it"
+        assert (
+            campaign.review_tasks(value=0.2)[0].verdict == "worth a label"
+        )  # .1 x .2 pays the cheap one
         campaign.submit("cheap", campaign.next("cheap").task, "1")
-        assert campaign.stop(value=0.2)[0].verdict == "not worth it"
-        assert campaign.stop(value=5.0)[0].verdict == "worth a label"
+        assert campaign.review_tasks(value=0.2)[0].verdict == "not worth it"
+        assert campaign.review_tasks(value=5.0)[0].verdict == "worth a label"
 
 
 def test_adding_touches_nothing_that_was_issued(campaign, crowd):
     found = campaign.plan(labels=20)
-    before = campaign.issued()
+    before = campaign.pending_pairs()
     campaign.add(workers=["newcomer"], tasks=["extra1", Task("extra2", max_workers=1)])
-    assert campaign.issued() == before
+    assert campaign.pending_pairs() == before
     state = campaign.state()
     assert len(state.workers) == 9
     new = next(w for w in state.workers if w.name == "newcomer")
@@ -400,7 +402,7 @@ def test_rounds_of_answers_beat_one_of_the_same_size(tmp_path):
             with Campaign(shutil.copy(begun, tmp_path / f"{name}{seed}.db")) as campaign:
                 for labels in sizes:
                     found = campaign.plan(labels=labels, method="fast")
-                    campaign.take(recorded(crowd, found.pairs))
+                    campaign.add_answers(recorded(crowd, found.pairs))
                 best = campaign.state().posterior.argmax(axis=1)
                 right[name].append((best == crowd.labels).mean())
     assert np.mean(right["many"]) >= np.mean(right["one"])

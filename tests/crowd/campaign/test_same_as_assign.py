@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowd_tvcs.campaign import Campaign, Worker, stand
+from crowd_tvcs.campaign import Campaign, Worker, task_statuses
 from tests.makers.commands import crowd_tvcs
 
 NAMES = [f"w{i}" for i in range(12)]
@@ -98,7 +98,7 @@ def test_groups_leave_no_label_unplanned(tmp_path):
     assert len(pairs) == 60
     assert len({("abc"[int(w[1:]) % 3], t) for w, t in pairs}) == 60
     assert "60 labels by best" in done.stderr
-    assert "expected accuracy once they are here 0.8438" in done.stderr
+    assert "expected accuracy after them 0.8438" in done.stderr
     assert "proved to be the largest" in done.stderr  # of plans that keep the groups
 
 
@@ -141,8 +141,8 @@ def test_rounds_count_mates_and_money_of_what_is_out_and_of_what_is_answered(tmp
             cost = sum(w.cost * k for w, k in zip(state.workers, loads, strict=True))
             assert spent < cost == state.settings.committed <= 25_000_000
             spent = cost
-            given = [(t, w, "a") for w, t, _ in campaign.issued()]
-            campaign.take(given[::2])
+            given = [(t, w, "a") for w, t, _ in campaign.pending_pairs()]
+            campaign.add_answers(given[::2])
 
 
 def test_money_is_kept_to_the_millionth(tmp_path):
@@ -171,7 +171,7 @@ def test_stop_looks_for_nobody_whose_mate_has_the_task(tmp_path):
         tmp_path / "c.db", workers=workers, tasks=["t1"], qualities={"ann": 0.7, "bob": 0.9}
     ) as campaign:
         campaign.submit("ann", campaign.next("ann").task, "1")
-        assert [one.verdict for one in stand(campaign.state())] == ["nobody left"]
+        assert [one.verdict for one in task_statuses(campaign.state())] == ["nobody left"]
         assert campaign.plan().pairs == []
 
 
@@ -180,7 +180,7 @@ def test_what_was_proved_of_a_plan_is_not_said_of_a_part_of_it(tmp_path):
     with Campaign.create(
         tmp_path / "c.db", workers=names, tasks=TASKS[:6], qualities=names, max_tasks_per_worker=4
     ) as campaign:
-        found = campaign.plan(method="best", time_limit=None, least_gain=0.05)
+        found = campaign.plan(method="best", time_limit=None, min_gain=0.05)
     assert found.left_out > 0
     assert found.bound > found.expected_accuracy + 1e-3
     assert not found.reason.startswith("proved")
@@ -244,7 +244,7 @@ FINE = {"many tasks", "no tasks", "names alone", "another name of the column", "
 
 @pytest.mark.parametrize("case", TABLES)
 def test_both_commands_give_the_same_verdict_on_the_same_tables(case):
-    """Refused in one line with exit code 2, by the same sentence where a cell is at fault."""
+    """RejectedError in one line with exit code 2, by the same sentence where a cell is at fault."""
     workers, tasks, words = TABLES[case]
     given = [*tables(workers, tasks), *words]
     method = ("--method", "greedy")

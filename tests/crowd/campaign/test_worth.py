@@ -5,7 +5,7 @@ import random
 import pytest
 
 from crowd_tvcs import Quality
-from crowd_tvcs.campaign import Campaign, Task, Worker, stand
+from crowd_tvcs.campaign import Campaign, Task, Worker, task_statuses
 from crowd_tvcs.campaign.offers import NOTHING_LEFT
 from crowd_tvcs.campaign.stopping import is_worth_a_label
 from crowd_tvcs.campaign.store.schema import ASIDE
@@ -24,7 +24,7 @@ def with_a_star(begin):
 
     def _with_a_star(**of_star):
         workers = [Worker("star", **of_star), *(Worker(name) for name in list(SKILLS)[1:])]
-        options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
+        options = {"qualities": SKILLS, "min_gain": LEAST, "model": "independent"}
         return begin(workers=workers, max_workers_per_task=2, **options)
 
     return _with_a_star
@@ -35,7 +35,9 @@ def test_a_task_is_not_handed_out_for_the_good_who_had_it(with_a_star):
     campaign = with_a_star()
     task = campaign.next("star").task
     campaign.submit("star", task, "1")
-    assert {one.task: one.verdict for one in stand(campaign.state())}[task] == "not worth it"
+    assert {one.task: one.verdict for one in task_statuses(campaign.state())}[
+        task
+    ] == "not worth it"
     given = set()
     for name in list(SKILLS)[1:]:
         given.add(campaign.next(name).task)
@@ -73,7 +75,7 @@ def test_a_task_is_not_handed_out_for_one_who_is_blocked(with_a_star):
 def test_a_task_is_handed_out_for_one_who_is_nearly_always_wrong(begin):
     """Of two classes that tells as much as one who is nearly always right."""
     skills = SKILLS | {"star": 0.05}
-    options = {"least_gain": LEAST, "model": "independent", "gate": 0.0}
+    options = {"min_gain": LEAST, "model": "independent", "min_quality": 0.0}
     campaign = begin(workers=skills, qualities=skills, max_workers_per_task=2, **options)
     for task in ("t1", "t2", "t3"):
         assert campaign.next("ann").task == task
@@ -86,7 +88,7 @@ def test_a_task_is_handed_out_for_one_who_is_nearly_always_wrong(begin):
 def test_a_task_is_handed_out_for_the_good_whose_mate_gave_it_up(begin):
     """The star may have what ann of the same group had and let lapse."""
     workers = [Worker("star", team="x"), Worker("ann", team="x"), Worker("bob"), Worker("cy")]
-    options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
+    options = {"qualities": SKILLS, "min_gain": LEAST, "model": "independent"}
     campaign = begin(workers=workers, tasks=["t1"], max_workers_per_task=2, **options)
     assert campaign.next("ann", now=0.0).task == "t1"
     assert campaign.next("bob", now=1e6).task == "t1"
@@ -95,7 +97,7 @@ def test_a_task_is_handed_out_for_the_good_whose_mate_gave_it_up(begin):
 
 
 def test_a_minimum_is_met_whatever_it_adds(begin):
-    options = {"qualities": SKILLS, "least_gain": LEAST, "model": "independent"}
+    options = {"qualities": SKILLS, "min_gain": LEAST, "model": "independent"}
     campaign = begin(workers=list(SKILLS), tasks=[Task("t1", min_workers=2)], **options)
     for name in ("star", "ann"):
         assert campaign.next(name).task == "t1"
@@ -113,7 +115,7 @@ def place(request, tmp_path):
 ABLE = {
     "bob is blocked": {},
     "bob is at their cap": {"bob": {"max_tasks": 0}},
-    "bob is below the gate": {"of bob": 0.4},
+    "bob is below the min_quality": {"of bob": 0.4},
     "bob and cy are of one group": {"bob": {"team": "x"}, "cy": {"team": "x"}},
     "bob costs too much": {"bob": {"cost": 5.0}},
     "bob skipped it": {},
@@ -127,7 +129,7 @@ def test_a_minimum_that_nobody_may_meet_holds_no_label_back(place, why):
     names = {"ann": 0.9, "bob": told.get("of bob", 0.8), "cy": 0.7}
     workers = [Worker(name, **{"cost": 1.0} | told.get(name, {})) for name in names]
     tasks = [Task("t1", min_workers=3), *(Task(f"t{j}") for j in range(2, 7))]
-    options = {"budget": 4, "money": 5.0, "gate": 0.5, "lease_seconds": 10.0}
+    options = {"budget": 4, "money": 5.0, "min_quality": 0.5, "lease_seconds": 10.0}
     with Campaign.create(
         place, workers=workers, tasks=tasks, qualities=names, **options
     ) as campaign:
@@ -195,7 +197,7 @@ def drawn(path, rng, per_pair):
         tasks=[Task(t, min_workers=rng.choice([0, 0, 1]), max_workers=4) for t in tasks],
         qualities=values,
         classes=list("abc")[:n],
-        least_gain=rng.choice([0.002, 0.02]),
+        min_gain=rng.choice([0.002, 0.02]),
         model=rng.choice(["dependent", "independent"]),
     )
 
@@ -204,12 +206,12 @@ def drawn(path, rng, per_pair):
 def test_next_and_status_agree_through_a_whole_campaign(tmp_path, seed):
     rng = random.Random(seed)
     with drawn(tmp_path / "c.db", rng, per_pair=seed % 3 == 0) as campaign:
-        least, refused, given = campaign.state().settings.least_gain, 0, 0
+        least, refused, given = campaign.state().settings.min_gain, 0, 0
         for moment in range(70):
             name = rng.choice([w.name for w in campaign.state().workers])
             state = campaign.state()
             rows = {row.name: row for row in state.tasks}
-            gain = {one.task: one.gain for one in stand(state)}
+            gain = {one.task: one.gain for one in task_statuses(state)}
             who = next(w for w in state.workers if w.name == name)
             i = state.workers.index(who)
             had = state.slots[i] != 0
@@ -231,11 +233,13 @@ def test_next_and_status_agree_through_a_whole_campaign(tmp_path, seed):
 
 def test_whoever_is_below_the_gate_adds_nothing(begin):
     skills = {"ann": 0.9, "least": 0.05}
-    options = {"least_gain": 0.001, "model": "independent", "tasks": ["t1"]}
-    campaign = begin(workers=skills, qualities=skills, gate=0.7, **options)
+    options = {"min_gain": 0.001, "model": "independent", "tasks": ["t1"]}
+    campaign = begin(workers=skills, qualities=skills, min_quality=0.7, **options)
     assert campaign.state().settings.best == 0.9  # who is nearly always wrong tells more
     campaign.submit("ann", campaign.next("ann").task, "1")
-    assert [(one.verdict, one.gain) for one in stand(campaign.state())] == [("nobody left", 0.0)]
+    assert [(one.verdict, one.gain) for one in task_statuses(campaign.state())] == [
+        ("nobody left", 0.0)
+    ]
 
 
 @pytest.mark.parametrize("per_pair", [False, True])
@@ -245,10 +249,10 @@ def test_the_gate_leaves_too_few_to_change_a_label(begin, per_pair):
     qualities = skills
     if per_pair:
         qualities = Quality([[skill] for skill in skills.values()], list(skills), ["t1"])
-    options = {"least_gain": 0.001, "model": "independent", "workers": skills, "tasks": ["t1"]}
-    for gate, verdict in ((0.0, "worth a label"), (0.8, "not worth it")):
-        campaign = begin(qualities=qualities, gate=gate, **options)
+    options = {"min_gain": 0.001, "model": "independent", "workers": skills, "tasks": ["t1"]}
+    for min_quality, verdict in ((0.0, "worth a label"), (0.8, "not worth it")):
+        campaign = begin(qualities=qualities, min_quality=min_quality, **options)
         campaign.submit("ann", campaign.next("ann").task, "1")
-        assert [one.verdict for one in stand(campaign.state())] == [verdict]
-        assert (campaign.next("bob").task is None) == (gate > 0.0)
-        assert is_worth_a_label(campaign.state()).tolist() == [gate == 0.0]
+        assert [one.verdict for one in task_statuses(campaign.state())] == [verdict]
+        assert (campaign.next("bob").task is None) == (min_quality > 0.0)
+        assert is_worth_a_label(campaign.state()).tolist() == [min_quality == 0.0]

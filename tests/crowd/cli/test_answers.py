@@ -1,6 +1,5 @@
 """`crowd-tvcs quality`, `vote` and `replay`: files in, files out, one-line errors."""
 
-import csv
 import json
 import re
 
@@ -14,12 +13,8 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +71,15 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
     (tmp_path / "names.txt").write_text("=new\n007\n")
     done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", tmp_path / "out",
-        "--per-class", "--refresh", "em", "--force-refresh", "--tasks", tmp_path / "names.txt",
+        "--per-class", "--semi-supervised", "em", "--force-semi-supervised",
+        "--tasks", tmp_path / "names.txt",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     assert "of 15 held-out gold tasks the vote gets" in done.stderr
     assert read_quality(tmp_path / "out" / "quality.csv").quality.tasks == ("=new", "007")
     confusion = rows_of(tmp_path / "out" / "confusion.csv")
     assert len(confusion) == 10 * 2 * 2
-    assert sum(float(row["chance"]) for row in confusion[:2]) == pytest.approx(1.0)
+    assert sum(float(row["probability"]) for row in confusion[:2]) == pytest.approx(1.0)
 
 
 @pytest.fixture
@@ -108,20 +104,28 @@ def herd(tmp_path):
 
 def test_a_refresh_that_held_out_gold_is_against_is_refused_unless_forced(herd):
     """It was done all the same, with a warning: .773 of labels right became .160."""
-    words = ["quality", herd / "a.csv", "--gold", herd / "g.csv", "--refresh", "em", "--out"]
+    words = [
+        "quality",
+        herd / "a.csv",
+        "--gold",
+        herd / "g.csv",
+        "--semi-supervised",
+        "em",
+        "--out",
+    ]
     refused = crowd_tvcs(*words, herd / "no")
     assert refused.exit_code == 2
     assert not (herd / "no").exists()
     found = re.search(r"of 80 held-out gold tasks the vote gets (\d+) right without and (\d+) with",
                       refused.stderr)  # fmt: skip
     assert int(found[1]) > int(found[2])
-    assert "held-out gold is against --refresh em" in refused.stderr
-    assert "give --force-refresh" in refused.stderr
-    forced = crowd_tvcs(*words, herd / "out", "--force-refresh")
+    assert "--semi-supervised em does worse on held-out gold" in refused.stderr
+    assert "give --force-semi-supervised" in refused.stderr
+    forced = crowd_tvcs(*words, herd / "out", "--force-semi-supervised")
     assert forced.exit_code == 0, forced.stderr
-    assert "warning: held-out gold is against the refresh" in forced.stderr
+    assert "warning: semi-supervised estimation lowers the score on held-out gold" in forced.stderr
     record = json.loads((herd / "out" / "run.json").read_text())["parameters"]
-    assert record["force_refresh"] is True
+    assert record["force_semi_supervised"] is True
     plain = crowd_tvcs(*words[:4], "--out", herd / "plain")
     assert plain.exit_code == 0
     means = [
@@ -132,14 +136,21 @@ def test_a_refresh_that_held_out_gold_is_against_is_refused_unless_forced(herd):
 
 def test_a_refresh_that_nothing_can_be_said_of_is_refused_unless_forced(crowd, tmp_path):
     (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
-    words = ["quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv", "--refresh", "em"]
+    words = [
+        "quality",
+        crowd / "answers.csv",
+        "--gold",
+        tmp_path / "one.csv",
+        "--semi-supervised",
+        "em",
+    ]
     refused = crowd_tvcs(*words, "--out", tmp_path / "out")
     assert refused.exit_code == 2
     assert "there is too little gold to say whether that helps" in refused.stderr
-    assert crowd_tvcs(*words, "--force-refresh", "--out", tmp_path / "out").exit_code == 0
-    alone = crowd_tvcs(*words[:4], "--force-refresh", "--out", tmp_path / "no")
+    assert crowd_tvcs(*words, "--force-semi-supervised", "--out", tmp_path / "out").exit_code == 0
+    alone = crowd_tvcs(*words[:4], "--force-semi-supervised", "--out", tmp_path / "no")
     assert alone.exit_code == 2
-    assert "--force-refresh goes with --refresh em" in alone.stderr
+    assert "--force-semi-supervised goes with --semi-supervised em" in alone.stderr
 
 
 def test_replay_says_of_a_refresh_that_held_out_gold_refuses_it(herd):
@@ -148,14 +159,18 @@ def test_replay_says_of_a_refresh_that_held_out_gold_refuses_it(herd):
     assert done.exit_code == 0, done.stderr
     rows = {(row["policy"], row["vote"]): row for row in rows_of(herd / "replay" / "replay.csv")}
     counted = {float(one["refused"]) for one in rows_of(herd / "replay" / "splits.csv")
-               if one["vote"] == "refreshed"}  # fmt: skip
+               if one["vote"] == "semi-supervised"}  # fmt: skip
     assert counted <= {0.0, 1.0}
-    refused = float(rows["all", "refreshed"]["refused"])
-    said = f"refused by held-out gold in {refused:.0f} of 2 splits" in done.stdout
+    refused = float(rows["all", "semi-supervised"]["refused"])
+    said = f"worse on held-out gold in {refused:.0f} of 2 splits" in done.stdout
     assert said == (refused > 0)
     assert rows["all", "weighted"]["refused"] == ""
     majority = rows["all", "majority"]  # a share of votes is no confidence
-    assert (majority["claimed"], majority["sure"], majority["sure_right"]) == ("", "", "")
+    assert (
+        majority["mean_confidence"],
+        majority["confident_share"],
+        majority["confident_accuracy"],
+    ) == ("", "", "")
 
 
 def test_quality_takes_the_tasks_of_a_table_and_no_list_that_cannot_be(crowd, tmp_path):
@@ -187,27 +202,34 @@ def test_quality_names_tasks_to_ask_gold_of_and_refreshes_only_where_it_helps(cr
     out = tmp_path / "out"
     done = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out,
-        "--ask", "4", "--refresh", "auto",
+        "--suggest-gold", "4", "--semi-supervised", "auto",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    asked = rows_of(out / "ask.csv")
-    tells = [float(row["tells"]) for row in asked]
+    asked = rows_of(out / "gold_suggestions.csv")
+    tells = [float(row["variance_reduction"]) for row in asked]
     assert len(asked) == 4
     assert tells == sorted(tells, reverse=True)
     assert not {row["task"] for row in asked} & set(read_gold(crowd / "gold.csv").labels)
-    assert "refreshed" in done.stderr
+    assert "semi-supervised" in done.stderr
     (tmp_path / "one.csv").write_text("\n".join((crowd / "gold.csv").read_text().splitlines()[:2]))
     little = crowd_tvcs(
         "quality", crowd / "answers.csv", "--gold", tmp_path / "one.csv",
-        "--out", tmp_path / "little", "--refresh", "auto",
+        "--out", tmp_path / "little", "--semi-supervised", "auto",
     )  # fmt: skip
     assert little.exit_code == 0, little.stderr
-    assert "not refreshed; there is too little gold" in little.stderr  # it said: refreshed by auto
+    assert "not semi-supervised; there is too little gold" in little.stderr
     refused = crowd_tvcs(
-        "quality", crowd / "answers.csv", "--gold", crowd / "gold.csv", "--out", out, "--ask", "0"
+        "quality",
+        crowd / "answers.csv",
+        "--gold",
+        crowd / "gold.csv",
+        "--out",
+        out,
+        "--suggest-gold",
+        "0",
     )
     assert refused.exit_code == 2
-    assert "--ask must be >= 1, found 0" in refused.stderr
+    assert "--suggest-gold must be >= 1, found 0" in refused.stderr
 
 
 def test_quality_of_gold_alone_is_skills_alone(crowd, tmp_path):

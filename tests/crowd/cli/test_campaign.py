@@ -73,10 +73,10 @@ def test_from_gold_answers_to_labels(store):
     pairs = read("round1.csv")[1:]
     assert len(pairs) == 8
     answer(pairs, "answers1.csv")
-    assert "8 answers taken" in run("import", store, "answers1.csv").stderr
+    assert "8 answers imported" in run("import", store, "answers1.csv").stderr
     again = run("import", store, "answers1.csv")
     assert again.exit_code == 0
-    assert "0 answers taken, 8 known already" in again.stderr
+    assert "0 answers imported, 8 already known" in again.stderr
     more = run("replan", store)
     assert more.exit_code == 0, more.stderr
     header, *new = list(csv.reader(more.stdout.splitlines()))
@@ -90,7 +90,7 @@ def test_from_gold_answers_to_labels(store):
     assert 0.5 < told["expected_accuracy"] < 1.0
     assert [one["task"] for one in told["task"]] == [f"t{i}" for i in range(8)]
     assert "expected accuracy" in run("status", store).stdout
-    assert list(csv.reader(run("issued", store).stdout.splitlines()))[1:] == new
+    assert list(csv.reader(run("pending", store).stdout.splitlines()))[1:] == new
     exported = run("export-answers", store)
     assert sorted(exported.stdout.splitlines()[1:]) == sorted(
         ",".join(row) for row in read("answers1.csv")[1:]
@@ -101,7 +101,7 @@ def test_from_gold_answers_to_labels(store):
     refused = run("plan", store)
     assert refused.exit_code == 2
     assert "a round is issued already; replan plans what is left" in refused.stderr
-    assert "pairs of round 2 given up" in run("release", store, "--round", 2).stderr
+    assert "pairs of round 2 released" in run("release", store, "--round", 2).stderr
     refused = run("release", store, "--round", 3)
     assert refused.exit_code == 2
     assert "there are rounds 1 to 2, found 3" in refused.stderr
@@ -113,7 +113,7 @@ def test_tasks_one_at_a_time(store):
     assert run("next", store, "--worker", "007").stdout == f"{task}\n"
     done = run("submit", store, "--worker", "007", "--task", task, "--label", "yes")
     assert done.exit_code == 0
-    assert "accepted; the task is sure to 0." in done.stderr
+    assert "accepted; label confidence is now 0." in done.stderr
     again = run("submit", store, "--worker", "007", "--task", task, "--label", "yes", "--json")
     assert json.loads(again.stdout)["reason"] == "known already"
     other = run("submit", store, "--worker", "007", "--task", task, "--label", "no")
@@ -124,14 +124,14 @@ def test_tasks_one_at_a_time(store):
 
 
 def test_what_is_not_worth_a_label_can_be_closed(store):
-    found = run("stop", store, "--least-gain", 0.9, "--close")
+    found = run("review", store, "--min-gain", 0.9, "--close")
     assert found.exit_code == 0, found.stderr
     assert "8 of 8 tasks need no further label" in found.stderr
     nothing = run("next", store, "--worker", "ann")
     assert (nothing.stdout, nothing.stderr) == ("", "no task is left for this worker\n")
     assert "8 tasks are open again" in run("reopen", store).stderr
     assert run("next", store, "--worker", "ann").stdout.startswith("t")
-    verdicts = json.loads(run("stop", store, "--json", "--value", 1).stdout)
+    verdicts = json.loads(run("review", store, "--json", "--value", 1).stdout)
     assert {one["verdict"] for one in verdicts} <= {"worth a label", "waiting", "not worth it"}
 
 
@@ -280,7 +280,7 @@ def test_gold_that_contradicts_itself_is_refused(folder):
 def test_a_store_that_fails_is_exit_code_1(store, monkeypatch):
     from crowd_tvcs.campaign.store import store as module
 
-    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.1)
     other = sqlite3.connect(store, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     done = run("next", store, "--worker", "ann")
@@ -299,14 +299,14 @@ def test_a_round_that_cannot_be_written_is_issued_and_says_so(store, monkeypatch
         done = run("plan", store, "--labels", 3, "--out", "round.csv")
     assert done.exit_code == 1
     assert done.stderr.splitlines() == [
-        "round 1 is issued; crowd-tvcs campaign issued prints its pairs",
+        "round 1 is issued; crowd-tvcs campaign pending prints its pairs",
         "error: round.csv: No space left on device",
     ]
-    assert len(run("issued", store).stdout.splitlines()) > 1
+    assert len(run("pending", store).stdout.splitlines()) > 1
 
 
 @pytest.mark.parametrize(
-    "words", ["plan", "replan", "issued", "export-answers", "export-labels", "report"]
+    "words", ["plan", "replan", "pending", "export-answers", "export-labels", "report"]
 )
 def test_nothing_is_written_over_the_store_nor_issued_for_it(store, words):
     before = Path(store).read_bytes()
@@ -314,12 +314,12 @@ def test_nothing_is_written_over_the_store_nor_issued_for_it(store, words):
         done = run(words, store, "--out", out)
         assert done.exit_code == 2
         assert done.stderr.startswith(f"error: {out}: {why}")
-    assert run("issued", store).stdout == "worker,task\n"
+    assert run("pending", store).stdout == "worker,task\n"
     assert Path(store).read_bytes() == before
 
 
 def test_a_round_that_is_not_there_and_a_folder_are_refused(store):
-    done = run("issued", store, "--round", 1)
+    done = run("pending", store, "--round", 1)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "round must be one that was issued, and there is no round yet, found 1" in done.stderr
     for words in (("status", "."), ("init", ".", *GIVEN)):
@@ -391,7 +391,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
             Path("tasks.csv").write_text("\n".join(["task", *names[0]]) + "\n")
             Path("workers.csv").write_text("\n".join(["worker", *names[1]]) + "\n")
         if words[:2] == ["campaign", "import"]:
-            issued = run("issued", "animals.db").stdout.splitlines()[1:]
+            issued = run("pending", "animals.db").stdout.splitlines()[1:]
             rows = [row for row in read("crowd/recorded.csv") if f"{row[1]},{row[0]}" in issued]
             head = "task,worker,label\n"
             Path(words[-1]).write_text(head + "".join(",".join(row) + "\n" for row in rows))
@@ -423,7 +423,7 @@ def test_a_task_that_nobody_answered_has_no_label(store):
     none = {one["task"]: one for one in told["task"]}
     assert all(none[name]["label"] is none[name]["confidence"] is None for name in rows)
     shown = run("status", store)
-    assert "7 of 8 tasks have no label: nobody has answered them" in shown.stderr
+    assert "7 of 8 tasks have no answers and so no label" in shown.stderr
     assert len(shown.stdout.split("verdict")[1].splitlines()) == 2  # of the least sure, only this
     run("report", store, "--out", "page.html")
     assert "<b>7</b> of 8 tasks have no answers yet" in Path("page.html").read_text()

@@ -13,7 +13,7 @@ def test_turns_of_one_worker(store):
     first = run("next", store, "--worker", "ann").stdout.strip()
     skipped = run("skip", store, "--worker", "ann", "--task", first, "--reason", "dark")
     assert skipped.exit_code == 0
-    assert skipped.stderr == f"worker 'ann' is not asked about task {first!r} again\n"
+    assert skipped.stderr == f"worker 'ann' is not offered task {first!r} again\n"
     second = run("next", store, "--worker", "ann").stdout.strip()
     assert second != first
     run("submit", store, "--worker", "ann", "--task", second, "--label", "yes")
@@ -66,9 +66,7 @@ def test_an_older_store_is_brought_up(folder):
     assert "crowd-tvcs campaign upgrade" in refused.stderr
     done = run("upgrade", "old.db")
     assert (done.exit_code, done.stderr) == (
-        0, "brought up from version 1; what it was is kept in old.version-1.db\n"
+        0, "upgraded from version 1; a backup is in old.version-1.db\n"
     )  # fmt: skip
     assert run("status", "old.db").exit_code == 0
-    assert run("upgrade", "old.db").stderr == (
-        "is of version 4 already; its tables stay as they are\n"
-    )
+    assert run("upgrade", "old.db").stderr == ("is of version 5 already; nothing was changed\n")

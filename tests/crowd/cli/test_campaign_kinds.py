@@ -46,9 +46,9 @@ def whole_campaign(store, *words):
     done += [
         run("import", store, "answers.csv"),
         run("next", store, "--worker", "w1"),
-        run("issued", store),
+        run("pending", store),
     ]
-    done += [run("replan", store, "--method", "greedy"), run("stop", store), run("status", store)]
+    done += [run("replan", store, "--method", "greedy"), run("review", store), run("status", store)]
     done += [run("status", store, "--json"), run("export-labels", store)]
     done += [run("export-answers", store), run("report", store, "--out", "page.html")]
     assert [one.exit_code for one in done] == [0] * len(done), [one.stderr for one in done]
@@ -63,7 +63,7 @@ def test_a_campaign_of_kinds_gives_the_bytes_of_the_one_of_its_table():
 
 def test_a_large_campaign_of_kinds_runs_from_the_first_plan_to_the_labels(monkeypatch):
     monkeypatch.setattr(tables, "MOST_PAIRS", 100)
-    monkeypatch.setattr(state, "AT_ONCE", 12)
+    monkeypatch.setattr(state, "CHUNK_PAIRS", 12)
     assert run("init", "a.db", *OF_KINDS, *CAPS).exit_code == 0
     done = run("plan", "a.db", "--time-limit", 3600)
     assert done.exit_code == 0, done.stderr
@@ -126,5 +126,5 @@ def test_tasks_are_added_with_their_kinds(tmp_path):
     each = json.loads(run("status", "c.db", "--json").stdout)["task"]
     assert {"u1", "u2"} <= {one["task"] for one in each}
     assert all(one["label"] is one["confidence"] is None for one in each)  # nobody answered yet
-    told = run("stop", "c.db").stdout
+    told = run("review", "c.db").stdout
     assert {"u1", "u2"} <= {line.split()[-1] for line in told.splitlines() if line}

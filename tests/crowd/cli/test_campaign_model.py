@@ -46,16 +46,16 @@ def test_status_shows_claimed_beside_reached(folder):
     made = init("--target", 0.93)
     assert made.exit_code == 0, made.stderr
     assert "ten answers carry the information of" in made.stderr
-    assert "target 0.93: by the gold a task is sure from a confidence of 0.9" in made.stderr
+    assert "target 0.93: by the gold tasks a confidence of 0.9" in made.stderr
     shown = run("status", "c.db").stdout
     assert "ten answers carry the information of" in shown
     assert "3 labels" in shown
     assert "by confidence" in shown
     told = json.loads(run("status", "c.db", "--json").stdout)
     assert [one["labels"] for one in told["gold"]["by_labels"]] == [1, 2, 3, 5, None]
-    assert all(c["low"] <= c["reached"] <= c["high"] for c in told["gold"]["by_confidence"])
+    assert all(c["low"] <= c["accuracy"] <= c["high"] for c in told["gold"]["by_confidence"])
     assert told["model"] == "dependent"
-    assert told["least_gain"] == 0.01
+    assert told["min_gain"] == 0.01
 
 
 def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(folder):
@@ -63,11 +63,11 @@ def test_an_independent_campaign_is_as_it_was_and_says_where_it_claims_too_much(
     ann = [row for row in answers[1:] if ",ann," in row]
     copies = [row.replace(",ann,", f",{w},") for row in ann for w in WORKERS]
     (folder / "answers.csv").write_text("\n".join([answers[0], *copies, ""]))
-    made = init("--model", "independent", "--target", 0.9)
+    made = init("--error-model", "independent", "--target", 0.9)
     assert made.exit_code == 0, made.stderr
     assert "ten labels" not in made.stderr
     told = json.loads(run("status", "c.db", "--json").stdout)
-    assert (told["model"], told["dependence"], told["least_gain"]) == ("independent", None, None)
+    assert (told["model"], told["dependence"], told["min_gain"]) == ("independent", None, None)
     assert any("with 3 labels per task" in line for line in told["gold"]["warnings"])
     assert "warning: with 3 labels per task" in run("status", "c.db").stdout
 
@@ -94,12 +94,12 @@ def test_less_than_ten_gold_answers_are_said_to_measure_nothing(folder, n_gold):
 def test_no_task_is_sure_where_gold_is_too_little_to_show_it(folder, n_gold, is_shown):
     """Below 50 gold tasks the confidence was taken for it: .86 of dog's labels were right."""
     write_gold(folder, n_gold, right=1.0)
-    assert init("--target", 0.7, "--least-gain", 0).exit_code == 0
+    assert init("--target", 0.7, "--min-gain", 0).exit_code == 0
     for worker in WORKERS:
         task = run("next", "c.db", "--worker", worker).stdout.strip()
         run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
-    verdicts = [one["verdict"] for one in json.loads(run("stop", "c.db", "--json").stdout)]
-    assert ("sure" in verdicts) == is_shown
+    verdicts = [one["verdict"] for one in json.loads(run("review", "c.db", "--json").stdout)]
+    assert ("confident" in verdicts) == is_shown
     shown = run("status", "c.db").stdout
     assert ("no task is considered finished" in shown) == (not is_shown)
 
@@ -139,14 +139,14 @@ def test_gold_answers_that_come_in_say_what_they_change(folder):
 
 
 def test_stop_asks_gold_for_another_target(folder):
-    assert init("--least-gain", 0).exit_code == 0
+    assert init("--min-gain", 0).exit_code == 0
     for worker in WORKERS:
         task = run("next", "c.db", "--worker", worker).stdout.strip()
         run("submit", "c.db", "--worker", worker, "--task", task, "--label", "a")
     for target, sure in ((0.6, 4), (0.9999, 0)):
-        found = json.loads(run("stop", "c.db", "--target", target, "--json").stdout)
-        assert [one["verdict"] for one in found].count("sure") == sure
-    refused = run("stop", "c.db", "--target", 2)
+        found = json.loads(run("review", "c.db", "--target", target, "--json").stdout)
+        assert [one["verdict"] for one in found].count("confident") == sure
+    refused = run("review", "c.db", "--target", 2)
     assert refused.exit_code == 2
     assert "target must be from 0 to 1, found 2" in refused.stderr
 
@@ -154,8 +154,8 @@ def test_stop_asks_gold_for_another_target(folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--model", "both"), "model must be one of dependent, independent, found 'both'"),
-        (("--least-gain", 2), "least_gain must be from 0 to 1, found 2"),
+        (("--error-model", "both"), "model must be one of dependent, independent, found 'both'"),
+        (("--min-gain", 2), "min_gain must be from 0 to 1, found 2"),
         (("--money", 5), "money needs the cost of a label of every worker, found none for 'ann'"),
     ],
 )

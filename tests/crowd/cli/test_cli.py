@@ -47,7 +47,7 @@ def test_assign_writes_the_four_files(table, tmp_path, method):
     assert done.exit_code == 0, done.stderr
     files = sorted([*FILES, "prices.csv"]) if METHODS[method].proves_bound else FILES
     assert sorted(os.listdir(tmp_path / "out")) == files
-    assert "wide, comma between cells, 2 workers x 3 tasks" in done.stderr
+    assert "wide, comma-separated, 2 workers x 3 tasks" in done.stderr
     assert done.stdout == ""
     pairs = read_pairs(tmp_path / "out")
     assert pairs == sorted(pairs)
@@ -69,7 +69,7 @@ def test_a_long_table_allows_only_the_pairs_it_lists(tmp_path):
     path.write_bytes(gzip.compress(LONG.encode()))
     done = assign(path, tmp_path / "out", "--method", "random")
     assert done.exit_code == 0
-    assert "long, comma between cells, 2 workers x 3 tasks, 4 of 6 pairs listed" in done.stderr
+    assert "long, comma-separated, 2 workers x 3 tasks, 4 of 6 pairs listed" in done.stderr
     assert read_pairs(tmp_path / "out") == [
         ("ann", "t1"),
         ("ann", "t2"),
@@ -83,7 +83,7 @@ def test_a_tab_table_with_a_mark_and_crlf_and_other_names_for_columns(tmp_path):
     path.write_bytes(b"\xef\xbb\xbfItem\tPerformer\tnote\tquality\r\nt1\tann\tgood\t0.9\r\n")
     done = assign(path, tmp_path / "out")
     assert done.exit_code == 0
-    assert "long, tab between cells" in done.stderr
+    assert "long, tab-separated" in done.stderr
     assert "ignored columns: note" in done.stderr
     assert read_pairs(tmp_path / "out") == [("ann", "t1")]
 
@@ -240,7 +240,7 @@ def test_skills_bring_the_common_error_that_was_fitted_beside_them(table, tmp_pa
         ("taken", ("--skills", skills), 0.25),
         ("file", ("--common-error", beside), 0.25),
         ("other", ("--skills", skills, "--common-error", 0.1), 0.1),
-        ("alone", ("--skills", skills, "--model", "independent"), None),
+        ("alone", ("--skills", skills, "--error-model", "independent"), None),
     ):
         done = assign(table, tmp_path / name, *more)
         assert done.exit_code == 0, done.stderr
@@ -369,4 +369,4 @@ def test_a_method_that_a_cheap_one_beats_says_so(tmp_path):
         words = ["assign", str(tmp_path / "quality.csv"), "--out", str(tmp_path / method), *caps]
         done = runner.invoke(app, [*words, "--method", method])
         assert done.exit_code == 0, done.stderr
-        assert ("the method fast, which is quick, expects" in done.stderr) == is_beaten
+        assert ("--method fast is faster and expects" in done.stderr) == is_beaten

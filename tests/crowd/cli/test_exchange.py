@@ -36,9 +36,9 @@ def test_a_plan_goes_to_the_tool_and_its_answers_come_back(tool, plan, tmp_path)
     done = crowd_tvcs(*words, *(("--question", question) if question else ()))
     assert done.exit_code == 0, done.stderr
     assert "4 answers of" in done.stderr
-    answers = tools.read(tmp_path / "back" / "answers.csv")
+    answers = tools.rows_of(tmp_path / "back" / "answers.csv")
     assert list(answers[0]) == ["task", "worker", "label"]
-    pairs = sorted((row["worker"], row["task"]) for row in tools.read(plan / "assignment.csv"))
+    pairs = sorted((row["worker"], row["task"]) for row in tools.rows_of(plan / "assignment.csv"))
     assert sorted((row["worker"], row["task"]) for row in answers) == pairs
     assert {"'=SUM(A1)", "'+1,1"} <= {cell for row in answers for cell in row.values()}
 

@@ -1,6 +1,5 @@
-"""`--model` of `crowd-tvcs quality`, `vote` and `replay`: what is written, said and refused."""
+"""`--error-model` of `crowd-tvcs quality`, `vote` and `replay`: written files and messages."""
 
-import csv
 import json
 
 import numpy as np
@@ -13,12 +12,8 @@ from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import vote
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core.streams import stream
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def record_of(folder):
@@ -71,10 +66,10 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
 def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tmp_path):
     words = ["vote", crowd / "answers.csv", "--gold", crowd / "gold.csv"]
     for model in ("independent", "dependent"):
-        done = crowd_tvcs(*words, "--model", model, "--out", tmp_path / model)
+        done = crowd_tvcs(*words, "--error-model", model, "--out", tmp_path / model)
         assert done.exit_code == 0, done.stderr
         parameters = record_of(tmp_path / model)["parameters"]
-        assert parameters["model"] == model
+        assert parameters["error_model"] == model
         assert (parameters["dependence"] is None) == (model == "independent")
         assert ("ten answers carry the information of" in done.stderr) == (model == "dependent")
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
@@ -83,7 +78,9 @@ def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tm
     claimed = [float(row["confidence"]) for row in rows]
     assert claimed == approx(bayes.confidence[40:].tolist())
     assert np.mean(claimed) > np.mean([float(row["confidence"]) for row in honest]) + 0.1
-    done = crowd_tvcs("quality", *words[1:], "--model", "independent", "--out", tmp_path / "skills")
+    done = crowd_tvcs(
+        "quality", *words[1:], "--error-model", "independent", "--out", tmp_path / "skills"
+    )
     assert done.exit_code == 0, done.stderr
     assert not (tmp_path / "skills" / "dependence.json").exists()
     assert record_of(tmp_path / "skills")["parameters"]["dependence"] is None
@@ -102,7 +99,7 @@ def test_thin_gold_and_no_gold_take_the_usual_numbers_and_say_so(crowd, tmp_path
     none = crowd_tvcs(*words, "--out", tmp_path / "none")
     assert none.exit_code == 0, none.stderr
     assert "as in most crowds (no gold, so no confidence is validated)" in none.stderr
-    bayes = crowd_tvcs(*words, "--model", "independent", "--out", tmp_path / "bayes")
+    bayes = crowd_tvcs(*words, "--error-model", "independent", "--out", tmp_path / "bayes")
     assert bayes.exit_code == 0, bayes.stderr
     sure, surer = (
         [float(row["confidence"]) for row in rows_of(tmp_path / name / "labels.csv")]
@@ -116,7 +113,7 @@ def test_thin_gold_and_no_gold_take_the_usual_numbers_and_say_so(crowd, tmp_path
 def test_an_unknown_model_is_refused(crowd, tmp_path, command):
     given = [crowd / "truth.csv"] if command == "replay" else ["--gold", crowd / "gold.csv"]
     done = crowd_tvcs(
-        command, crowd / "answers.csv", *given, "--model", "bayes", "--out", tmp_path / "out"
+        command, crowd / "answers.csv", *given, "--error-model", "bayes", "--out", tmp_path / "out"
     )
     assert done.exit_code == 2
     assert "model must be one of dependent, independent, found 'bayes'" in done.stderr
@@ -128,27 +125,30 @@ def test_replay_writes_what_is_claimed(crowd, tmp_path):
     for model in ("dependent", "independent"):
         done = crowd_tvcs(
             "replay", crowd / "answers.csv", crowd / "truth.csv", "--labels", "1,3", "--splits", 3,
-            "--model", model, "--gold-share", 0.5, "--out", tmp_path / model,
+            "--error-model", model, "--gold-share", 0.5, "--out", tmp_path / model,
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
-        assert record_of(tmp_path / model)["parameters"]["model"] == model
+        assert record_of(tmp_path / model)["parameters"]["error_model"] == model
         rows, splits = (rows_of(tmp_path / model / f"{n}.csv") for n in ("replay", "splits"))
-        assert {"claimed", "sure", "sure_right"} <= set(rows[0]) & set(splits[0])
-        assert "claimed" in done.stdout.splitlines()[0]
+        assert {"mean_confidence", "confident_share", "confident_accuracy"} <= set(rows[0]) & set(
+            splits[0]
+        )
+        assert "mean_confidence" in done.stdout.splitlines()[0]
         for row in rows:
             same = [s for s in splits if (s["policy"], s["vote"]) == (row["policy"], row["vote"])]
             same = [s for s in same if s["labels"] == row["labels"].replace("no limit", "0")]
             assert len(same) == 3
-            claims = [one["claimed"] for one in same]
+            claims = [one["mean_confidence"] for one in same]
             if row["vote"] == "majority":  # a share of votes is no confidence
-                assert (row["claimed"], claims) == ("", ["", "", ""])
+                assert (row["mean_confidence"], claims) == ("", ["", "", ""])
             else:
-                assert float(row["claimed"]) == approx(np.mean([float(c) for c in claims]))
+                assert float(row["mean_confidence"]) == approx(np.mean([float(c) for c in claims]))
         assert {row["vote"] for row in rows} > {"majority"}
         claimed[model] = {(r["policy"], r["vote"], r["labels"]): r for r in rows}
     key = ("all", "weighted", "no limit")
     ours, bayes = (
-        float(claimed[m][key]["claimed"]) - float(claimed[m][key]["accuracy"]) for m in claimed
+        float(claimed[m][key]["mean_confidence"]) - float(claimed[m][key]["accuracy"])
+        for m in claimed
     )
     assert bayes > 0.15
     assert abs(ours) < 0.1  # 40 gold tasks know their share of right labels to .07
@@ -168,12 +168,12 @@ def test_what_a_replay_claims_is_the_mean_confidence_of_the_labels_it_scores(cro
             assert skill.dependence.labels == split.recorded.size > split.skill.dependence.labels
         votes = vote(split.recorded, skill=skill)
         outcome = found["all", "weighted", 0]
-        assert outcome.claimed == approx(votes.confidence.mean())
+        assert outcome.mean_confidence == approx(votes.confidence.mean())
         sure = votes.confidence >= 0.95
         assert outcome.sure == approx(sure.mean())
         if sure.any():
             right = votes.label_of[sure] == split.truth[sure]
-            assert outcome.sure_right == approx(right.mean())
+            assert outcome.confident_accuracy == approx(right.mean())
 
 
 def test_every_task_gets_its_first_label_before_any_its_second(crowd):

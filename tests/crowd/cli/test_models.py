@@ -1,16 +1,11 @@
 """`crowd-tvcs models` and `simulate --family models`: from files to plans of people."""
 
-import csv
 import json
 
 import pytest
 
 from tests.makers.commands import crowd_tvcs
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from tests.makers.tables import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +14,7 @@ def crowd(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "crowd"
     done = crowd_tvcs(
         "simulate", "--family", "models", "--models", "3", "--workers", 8, "--tasks", 60,
-        "--gold", 40, "--recorded", "--seed", 2, "--out", folder,
+        "--gold", 40, "--full-answers", "--seed", 2, "--out", folder,
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     return folder
@@ -37,14 +32,14 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     assert done.exit_code == 0, done.stderr
     assert "after 3 models agree on" in done.stdout
     assert "cheapest for 0.95:" in done.stdout
-    short = command(crowd, tmp_path / "short", "--target", 0.999, "--most", 1)
+    short = command(crowd, tmp_path / "short", "--target", 0.999, "--max-people", 1)
     assert "nothing reaches 0.999, nearest:" in short.stdout
     assert "1 people do not raise it" not in short.stdout
     assert "models state one with 300 answers" in done.stderr
     assert "task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
     summary = json.loads((tmp_path / "m" / "summary.json").read_text())
     assert (summary["models"], summary["families"], summary["tasks"]) == (3, 1, 60)
-    assert summary["claimed"] < summary["claimed_if_independent"]
+    assert summary["mean_confidence"] < summary["mean_confidence_if_independent"]
     tasks = rows_of(tmp_path / "m" / "tasks.csv")
     priors = rows_of(tmp_path / "m" / "priors.csv")
     assert list(priors[0]) == ["task", "prior"]
@@ -73,9 +68,9 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
         tmp_path / "m" / "priors.csv", "--workers", tmp_path / "m" / "people.csv", "--target", 0.95,
     )  # fmt: skip
     assert begun.exit_code == 0, begun.stderr
-    stop = crowd_tvcs("campaign", "stop", store, "--json")
+    stop = crowd_tvcs("campaign", "review", store, "--json")
     assert stop.exit_code == 0, stop.stderr
-    done = {one["task"] for one in json.loads(stop.stdout) if one["verdict"] == "sure"}
+    done = {one["task"] for one in json.loads(stop.stdout) if one["verdict"] == "confident"}
     assert done == {task["task"] for task in tasks if float(task["confidence"]) >= 0.95}
 
 
@@ -167,7 +162,7 @@ def test_a_confidence_that_is_no_chance_is_named_with_its_line(crowd, tmp_path):
     ("options", "message"),
     [
         (["--target", "1"], "--target must be above 0 and below 1"),
-        (["--most", "-1"], "--most must be from 0 to 20"),
+        (["--max-people", "-1"], "--max-people must be from 0 to 20"),
         (["--person-accuracy", "1.2"], "--person-accuracy must be above 0 and below 1"),
         (["--prior", "0=.5"], "--prior must name every class once"),
     ],
@@ -183,7 +178,7 @@ def test_gold_alone_leaves_nothing_to_hand_on(crowd, tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
     done = command(crowd, tmp_path / "out", answers=tmp_path / "a.csv")
     assert done.exit_code == 0, done.stderr
-    assert "every task with answers is gold: nothing is left to hand on" in done.stderr
+    assert "every task with answers is gold: no task is left for people" in done.stderr
     assert rows_of(tmp_path / "out" / "tasks.csv") == []
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["gold"] == 40
 
@@ -204,11 +199,11 @@ def test_a_model_that_was_asked_twice_counts_once_with_its_confidence(crowd, tmp
 
     refused, _ = told(tmp_path / "a.csv")
     assert refused.exit_code == 2
-    assert "--keep first, last or majority" in refused.stderr
-    done, rows = told(tmp_path / "a.csv", "--keep", "last")
+    assert "--duplicates first, last or majority" in refused.stderr
+    done, rows = told(tmp_path / "a.csv", "--duplicates", "last")
     assert done.exit_code == 0, done.stderr
     assert rows == told(crowd / "answers.csv")[1]
-    assert rows != told(tmp_path / "a.csv", "--keep", "first")[1]
+    assert rows != told(tmp_path / "a.csv", "--duplicates", "first")[1]
 
 
 def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
@@ -233,7 +228,7 @@ def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
     assert {row["people"] for row in rows_of(tmp_path / "out" / "tasks.csv")} == {""}
     assert not (tmp_path / "out" / "quality.csv").exists()
     told = command(crowd, tmp_path / "two", "--person-accuracy", 0.8)
-    assert "people of accuracy 0.800, who else" in told.stderr
+    assert "people have accuracy 0.800; their other errors" in told.stderr
 
 
 @pytest.mark.parametrize(
@@ -241,7 +236,10 @@ def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
     [
         (["--family", "models", "--low", ".6"], "--low and --high are for iid and worker"),
         (["--family", "models", "--models", "a"], "--models must be integers with commas"),
-        (["--family", "topic", "--within", ".6"], "--within is for --family models, not for topic"),
+        (
+            ["--family", "topic", "--shared-within", ".6"],
+            "--shared-within is for --family models, not for topic",
+        ),
     ],
 )
 def test_simulate_refuses(tmp_path, options, message):

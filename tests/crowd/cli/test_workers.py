@@ -1,6 +1,5 @@
 """`crowd-tvcs workers`, and plans by time: files in, files out, one-line errors."""
 
-import csv
 import json
 
 import pytest
@@ -10,11 +9,7 @@ from crowd_tvcs.behaviour.simulated import simulate_workers
 from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS
 from crowd_tvcs.verification.verify import verify
 from tests.makers.commands import crowd_tvcs
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from tests.makers.tables import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +60,7 @@ def test_workers_are_listed_with_evidence_pay_and_verdict(crowd, tmp_path):
     assert list(flags[0]) == list(FLAG_COLUMNS)
     assert all(float(r["p_value"]) <= float(r["adjusted"]) <= 0.05 for r in flags)
     record = json.loads((tmp_path / "o" / "run.json").read_text())
-    assert record["parameters"]["level"] == 0.05
+    assert record["parameters"]["fdr"] == 0.05
     assert [entry["file"] for entry in record["inputs"]] == ["a.csv", "g.csv", "w.csv"]
 
 
@@ -84,7 +79,7 @@ def test_without_times_the_rest_is_said(crowd, tmp_path):
     words = ("workers", tmp_path / "a.csv", "--gold", crowd / "g.csv", "--out", tmp_path / "o")
     done = crowd_tvcs(*words)
     assert done.exit_code == 0, done.stderr
-    assert "no times of day: nothing is said of drift, fatigue and patterns" in done.stderr
+    assert "no times of day, so drift, fatigue and patterns are not tested" in done.stderr
     assert {r["flag"] for r in rows_of(tmp_path / "o" / "flags.csv")} >= {"guessing", "same label"}
     assert not (tmp_path / "o" / "minutes.csv").exists()
     assert {r["seconds"] for r in rows_of(tmp_path / "o" / "workers.csv")} == {""}
@@ -107,7 +102,7 @@ def test_times_that_cannot_be_end_in_one_line(row, what, crowd, tmp_path):
     assert done.exit_code == 2
     assert re.search(what, done.stderr.splitlines()[-1])
     assert not (tmp_path / "o").exists()
-    assert crowd_tvcs(*words, "--worth", 2).exit_code == 2
+    assert crowd_tvcs(*words, "--min-quality", 2).exit_code == 2
 
 
 QUALITY = "worker,t1,t2,t3\nann,.9,.9,.9\nbob,.8,.8,.8\ncy,.7,.7,.7\n"

@@ -1,6 +1,5 @@
 """What tools export beside one answer of each pair: repeats, other kinds of answers, times."""
 
-import csv
 import json
 import math
 
@@ -12,6 +11,7 @@ from crowd_tvcs.answers.times import parse_time
 from crowd_tvcs.exchange import import_answers
 from tests.crowd import tools
 from tests.makers.commands import crowd_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
 
 NOON = parse_time("2026-03-01T12:00:00Z")
@@ -86,44 +86,48 @@ def repeated(folder, stamps=("", "", "")):
     return path
 
 
-@pytest.mark.parametrize(("keep", "seconds"), [("first", 1), ("last", 3), ("majority", 2)])
-def test_one_answer_of_a_pair_is_kept_with_its_time(keep, seconds, tmp_path):
+@pytest.mark.parametrize(("duplicates", "seconds"), [("first", 1), ("last", 3), ("majority", 2)])
+def test_one_answer_of_a_pair_is_kept_with_its_time(duplicates, seconds, tmp_path):
     path = repeated(tmp_path)
     what = (
         "m.csv:3: worker 'a' answers task 't1' twice: 'no' in .*m.csv:2, and 'yes' in .*m.csv:3; "
-        r"it is the only such pair; --keep first, last or majority"
+        r"it is the only such pair; --duplicates first, last or majority"
     )
     with pytest.raises(DataError, match=what):
         import_answers(path, "mturk")
-    found = import_answers(path, "mturk", keep=keep, times=True)
-    assert found.rows == (("t1", "a", "no" if keep == "first" else "yes"), ("t1", "b", "no"))
+    found = import_answers(path, "mturk", duplicates=duplicates, times=True)
+    assert found.rows == (("t1", "a", "no" if duplicates == "first" else "yes"), ("t1", "b", "no"))
     assert [timing.seconds for timing in found.times] == [seconds, 9]
     assert found.kept == (
-        f"1 pair answered more than once, 3 answers: kept the {keep} of each ('a' on 't1')"
+        f"1 pair answered more than once, 3 answers: kept the {duplicates} of each ('a' on 't1')"
     )
-    with pytest.raises(ValueError, match="keep must be first, last or majority, found 'none'"):
-        import_answers(path, "mturk", keep="none")
+    with pytest.raises(
+        ValueError, match="duplicates must be first, last or majority, found 'none'"
+    ):
+        import_answers(path, "mturk", duplicates="none")
 
 
 def test_first_and_last_are_in_time_where_it_is_known(tmp_path):
     path = repeated(tmp_path, [f"2026-03-01T12:00:0{k}Z" for k in (5, 9, 1)])
-    for keep, seconds in (("first", 3), ("last", 2)):
-        found = import_answers(path, "mturk", keep=keep, times=True)
+    for duplicates, seconds in (("first", 3), ("last", 2)):
+        found = import_answers(path, "mturk", duplicates=duplicates, times=True)
         assert found.times[0].seconds == seconds
-        assert import_answers(path, "mturk", keep=keep).times == ()
+        assert import_answers(path, "mturk", duplicates=duplicates).times == ()
 
 
 def test_the_command_keeps_one_and_says_so(tmp_path):
     words = ("import", repeated(tmp_path), "--format", "mturk", "--out", tmp_path / "o")
     refused = crowd_tvcs(*words)
     assert refused.exit_code == 2
-    assert "--keep first, last or majority" in refused.stderr
-    done = crowd_tvcs(*words, "--keep", "last")
+    assert "--duplicates first, last or majority" in refused.stderr
+    done = crowd_tvcs(*words, "--duplicates", "last")
     assert done.exit_code == 0, done.stderr
     assert "1 pair answered more than once, 3 answers: kept the last of each" in done.stderr
     assert "--times keeps that" in done.stderr
     assert (tmp_path / "o" / "answers.csv").read_text() == "task,worker,label\nt1,a,yes\nt1,b,no\n"
-    assert json.loads((tmp_path / "o" / "run.json").read_text())["parameters"]["keep"] == "last"
+    assert (
+        json.loads((tmp_path / "o" / "run.json").read_text())["parameters"]["duplicates"] == "last"
+    )
 
 
 def write(folder, name, text):
@@ -185,8 +189,7 @@ def test_the_times_of_every_tool_are_read_and_written(name, tmp_path):
     words = ("import", path, "--format", tool, "--out", tmp_path / "o", "--times")
     done = crowd_tvcs(*words, *(("--question", options["question"]) if options else ()))
     assert done.exit_code == 0, done.stderr
-    with (tmp_path / "o" / "answers.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "o" / "answers.csv")
     assert list(rows[0]) == ["task", "worker", "label", "answered_at", "seconds"]
     (tmp_path / "o" / "answers.csv").write_text(
         (tmp_path / "o" / "answers.csv").read_text() + "t9,zoe,other,,\n"

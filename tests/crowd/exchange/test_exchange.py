@@ -109,7 +109,7 @@ def test_every_assigned_task_is_given_out_with_its_payload(name, task_table, tmp
 @pytest.mark.parametrize("name", ["mturk", "prolific"])
 def test_no_cell_of_a_table_can_act_as_a_formula(name, task_table, tmp_path):
     export(PAIRS, name, tmp_path / "given.csv", tasks=task_table)
-    cells = [cell for row in tools.read(tmp_path / "given.csv") for cell in row.values()]
+    cells = [cell for row in tools.rows_of(tmp_path / "given.csv") for cell in row.values()]
     assert any("=SUM" in cell for cell in cells)
     assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "-x"))]
 

@@ -152,7 +152,7 @@ def test_a_file_per_user_of_doccano_is_read(tmp_path):
     found = import_answers(files, "doccano")
     assert found.rows == (("1", "ann", "pos"), ("1", "bob", "neg"), ("2", "bob", "pos"))
     assert found.left_out == {"empty": 1}
-    assert import_answers(files[1], "doccano", task_field="text", keep="last").rows == (
+    assert import_answers(files[1], "doccano", task_field="text", duplicates="last").rows == (
         ("x", "bob", "pos"),
     )
 
@@ -237,7 +237,7 @@ def test_no_remedy_throws_answers_to_other_tasks_away(tmp_path):
         DataError, match=r"twice.*different ones share it; take the table"
     ) as caught:
         import_answers(tmp_path / "m.csv", "mturk")
-    assert "--keep" not in str(caught.value)
+    assert "--duplicates" not in str(caught.value)
     whole = [row.replace("0000,", f"123{k},") for k, row in enumerate(rows)]
     (tmp_path / "m.csv").write_text(HEAD + "".join(whole))
     assert len(import_answers(tmp_path / "m.csv", "mturk").rows) == 4

@@ -40,7 +40,7 @@ def in_order_of_names(plan):
     return plan.reorder(by_name(plan.quality.workers), by_name(plan.quality.tasks))
 
 
-def require_as_good(dense, found, less=LESS):
+def check_as_good(dense, found, less=LESS):
     """Hold a plan in factors to the cheap methods of the table, and to its own bound."""
     assert found.expected_accuracy >= assign(dense, "random", rng=0).expected_accuracy - JOINED
     fast = assign(dense, "fast").expected_accuracy
@@ -53,14 +53,14 @@ def require_as_good(dense, found, less=LESS):
 @pytest.mark.parametrize("time_limit", [1e-3, pytest.param(None, marks=pytest.mark.slow)])
 def test_few_kinds_are_planned_as_well_as_their_table(n_kinds, time_limit):
     dense, plan = crowd(n_kinds=n_kinds)
-    require_as_good(dense, assign(plan, "best", rng=0, time_limit=time_limit))
+    check_as_good(dense, assign(plan, "best", rng=0, time_limit=time_limit))
 
 
 @pytest.mark.parametrize("n_kinds", [1, 2, 5])
 def test_a_table_of_a_part_of_the_tasks_is_repeated(n_kinds, monkeypatch):
     monkeypatch.setattr(start, "PAIRS", (12_000, 24_000))  # a tenth of the tasks
     dense, plan = crowd(n_kinds=n_kinds)
-    require_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3))
+    check_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3))
 
 
 ODD = {
@@ -86,7 +86,7 @@ def test_other_crowds_of_one_kind_are_planned_as_well_as_their_table(options, pa
         monkeypatch.setattr(start, "PAIRS", pairs)
     dense, plan = crowd(**options)
     less = LESS if pairs is None else 4 * LESS  # a table of 200 tasks is coarser than one of 2,000
-    require_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3), less)
+    check_as_good(dense, assign(plan, "best", rng=0, time_limit=1e-3), less)
 
 
 @pytest.mark.parametrize("pairs", [None, (12_000, 24_000)], ids=["whole table", "a tenth"])
@@ -97,7 +97,7 @@ def test_excluded_pairs_cost_little(pairs, monkeypatch):
     dense, plan = crowd(excluded=excluded)
     found = assign(plan, "best", rng=0, time_limit=1e-3)
     assert not found.plan.factors.excludes(found.assigned.tasks, found.assigned.workers).any()
-    require_as_good(dense, found, 2 * LESS)
+    check_as_good(dense, found, 2 * LESS)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -131,7 +131,7 @@ def test_large_teams_are_as_large_as_the_budget_allows():
     dense, plan = crowd(30, 12, budget=None, max_workers_per_task=None, loads=12)
     found = assign(plan, "best", rng=0, time_limit=1e-3)
     assert found.answers.max() > 24
-    require_as_good(dense, found)
+    check_as_good(dense, found)
 
 
 def test_sampled_teams_are_said_to_be_sampled_and_never_certified():

@@ -6,25 +6,16 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import METHODS, Plan, Quality, assign
+from tests.makers.crowds import drawn
 
 tvcs_module = importlib.import_module("crowd_tvcs.methods.tvcs")
-
-
-def crowd(n_workers, n_tasks, seed=0, low=0.5, high=0.9, allowed=None):
-    rng = np.random.default_rng(seed)
-    return Quality(
-        rng.uniform(low, high, (n_workers, n_tasks)),
-        [f"w{i}" for i in range(n_workers)],
-        [f"t{j}" for j in range(n_tasks)],
-        allowed,
-    )
 
 
 def random_plan(seed):
     rng = np.random.default_rng(seed)
     n, m = rng.integers(1, 9), rng.integers(1, 12)
     allowed = None if seed % 3 else rng.random((n, m)) < 0.6
-    quality = crowd(n, m, seed, 0.0, 1.0, allowed)
+    quality = drawn(n, m, seed, 0.0, 1.0, allowed)
     kinds = [
         None,
         0,
@@ -67,7 +58,7 @@ def test_every_cap_is_kept(method, seed):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.usefixtures("short_runs")
 def test_the_same_seed_gives_the_same_assignment(method):
-    plan = Plan(crowd(8, 20), max_workers_per_task=3, max_tasks_per_worker=7, budget=50)
+    plan = Plan(drawn(8, 20), max_workers_per_task=3, max_tasks_per_worker=7, budget=50)
     first, again = (assign(plan, method, rng=5) for _ in range(2))
     assert (first.support == again.support).all()
     assert first.summary() == again.summary()
@@ -78,7 +69,7 @@ def test_the_same_seed_gives_the_same_assignment(method):
 def test_the_order_of_workers_and_tasks_changes_nothing(method):
     rng = np.random.default_rng(1)
     plan = Plan(
-        crowd(8, 20),
+        drawn(8, 20),
         max_workers_per_task=rng.integers(1, 4, 20),
         max_tasks_per_worker=rng.integers(3, 9, 8),
         budget=40,
@@ -93,12 +84,12 @@ def test_the_order_of_workers_and_tasks_changes_nothing(method):
 
 @pytest.mark.parametrize("method", ["qlp", "random"])
 def test_without_caps_everybody_labels_everything(method):
-    assert assign(Plan(crowd(4, 6)), method, rng=0).size == 24
+    assert assign(Plan(drawn(4, 6)), method, rng=0).size == 24
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_time_limit_ends_a_method_with_a_feasible_assignment(method):
-    plan = Plan(crowd(30, 100), max_workers_per_task=3, max_tasks_per_worker=10, budget=250)
+    plan = Plan(drawn(30, 100), max_workers_per_task=3, max_tasks_per_worker=10, budget=250)
     found = assign(plan, method, rng=0, time_limit=1e-6)
     assert found.size == 250
     if method == "tvcs":
@@ -107,7 +98,7 @@ def test_a_time_limit_ends_a_method_with_a_feasible_assignment(method):
 
 
 def test_tvcs_beats_qlp_which_beats_random():
-    plan = Plan(crowd(20, 100), max_workers_per_task=5, max_tasks_per_worker=20, budget=300)
+    plan = Plan(drawn(20, 100), max_workers_per_task=5, max_tasks_per_worker=20, budget=300)
     error = {name: 1 - assign(plan, name, rng=0).expected_accuracy for name in METHODS}
     assert error["tvcs"] < 0.95 * error["qlp"]
     assert error["qlp"] < 0.6 * error["random"]
@@ -116,7 +107,7 @@ def test_tvcs_beats_qlp_which_beats_random():
 def test_qlp_keeps_the_largest_sum_of_qualities():
     from scipy.optimize import linear_sum_assignment
 
-    quality = crowd(7, 7, seed=4)
+    quality = drawn(7, 7, seed=4)
     found = assign(Plan(quality, max_workers_per_task=1, max_tasks_per_worker=1), "qlp")
     best = quality.values[linear_sum_assignment(quality.values, maximize=True)].sum()
     assert found.facts["sum_of_qualities"] == pytest.approx(best)
@@ -124,7 +115,7 @@ def test_qlp_keeps_the_largest_sum_of_qualities():
 
 
 def test_the_prices_of_qlp_bound_what_any_assignment_can_reach():
-    plan = Plan(crowd(10, 30), max_workers_per_task=2, max_tasks_per_worker=5, budget=40)
+    plan = Plan(drawn(10, 30), max_workers_per_task=2, max_tasks_per_worker=5, budget=40)
     found = assign(plan, "qlp")
     duals, values = found.duals, plan.quality.values
     slack = values - duals.workers[:, None] - duals.tasks - duals.budget
@@ -187,7 +178,7 @@ def test_the_sampled_gradient_is_the_slope_of_the_smooth_objective():
 )
 def test_assign_names_the_argument_it_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
-        assign(Plan(crowd(2, 2)), **arguments)
+        assign(Plan(drawn(2, 2)), **arguments)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +196,11 @@ def test_assign_names_the_argument_it_refuses(arguments, message):
 )
 def test_a_plan_names_the_cap_it_refuses(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        Plan(crowd(2, 2), **arguments)
+        Plan(drawn(2, 2), **arguments)
 
 
 def test_binding_tells_full_tasks_full_workers_and_a_spent_budget():
-    quality = crowd(3, 4)
+    quality = drawn(3, 4)
     found = assign(Plan(quality, max_workers_per_task=1, budget=4), "qlp")
     assert found.binding() == {
         "max_workers_per_task": 4,

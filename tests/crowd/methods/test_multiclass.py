@@ -16,6 +16,7 @@ from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.verification import pricing_many_classes
 from crowd_tvcs.what_if import what_if
 from tests.crowd.gains import gains_of_classes
+from tests.makers.crowds import named
 
 
 def by_enumeration(matrices, prior):
@@ -75,7 +76,7 @@ def tiny_plan(seed, n=3, m=3, demands=False):
         allowed = None
         most = {"max_tasks_per_worker": 2, "budget": 2 * n - 1,
                 "min_workers_per_task": rng.integers(0, 2, m), "forced": forced}  # fmt: skip
-    quality = Quality(values, [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)], allowed)
+    quality = named(values, allowed)
     return Plan(quality, n_classes=k, class_prior=prior, confusion=confusion, **most)
 
 
@@ -158,7 +159,7 @@ def test_large_teams_of_equals_are_counted_and_others_are_sampled(monkeypatch):
 def test_accuracies_of_teams_too_large_to_list_are_verified_within_sampling_errors(monkeypatch):
     matrices = even_matrices(np.array([0.4, 0.5, 0.55, 0.6, 0.6, 0.6]), 3)
     exact = by_enumeration(matrices, [0.5, 0.3, 0.2])
-    monkeypatch.setattr(pricing_many_classes, "MOST_OUTCOMES", 3**4)
+    monkeypatch.setattr(pricing_many_classes, "MAX_EXACT_OUTCOMES", 3**4)
     low, high = pricing_many_classes.accuracy(matrices, np.array([0.5, 0.3, 0.2]))
     assert low < exact < high < low + 0.03
 
@@ -231,7 +232,7 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
     confusion = None
     if seed > 2:
         confusion = 0.6 * even_matrices(accuracy, k) + 0.4 * rng.dirichlet(np.ones(k), (n, k))
-    quality = Quality(accuracy[:, None], [f"w{i}" for i in range(n)], ["t"])
+    quality = named(accuracy[:, None])
     plan = Plan(quality, max_workers_per_task=4, n_classes=k, confusion=confusion)
     relaxation = Relaxation.of(plan)
     dual = price_everything(
@@ -246,7 +247,7 @@ def test_two_ways_to_price_agree_on_tasks_too_large_to_try_everything(seed):
 
 def test_a_search_that_was_broken_off_proves_nothing():
     rng = np.random.default_rng(1)
-    quality = Quality(rng.uniform(0.4, 0.9, (20, 1)), [f"w{i}" for i in range(20)], ["a"])
+    quality = named(rng.uniform(0.4, 0.9, (20, 1)))
     relaxation = Relaxation.of(Plan(quality, max_workers_per_task=4, n_classes=3))
     prices = np.append(np.zeros(20), 0.001)
     begin = relaxation.nobody()
@@ -256,7 +257,7 @@ def test_a_search_that_was_broken_off_proves_nothing():
 
 def test_larger_sets_than_a_bound_reaches_leave_a_price_unproved():
     """Ten classes: tables of 4 voters, bounds of 7, and 9 voters are worth more than either."""
-    quality = Quality(np.full((12, 1), 0.45), [f"w{i}" for i in range(12)], ["t"])
+    quality = named(np.full((12, 1), 0.45))
     relaxation = Relaxation.of(Plan(quality, max_workers_per_task=9, n_classes=10))
     price = np.full(13, 0.01)
     price[-1] = 0.0

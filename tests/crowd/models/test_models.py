@@ -203,9 +203,10 @@ def gaps_of(n_gold=300, **settings):
 
 
 @pytest.mark.parametrize("settings", [
-    {}, {"within": 0.0, "between": 0.0}, {"within": 0.9, "between": 0.0}, {"families": (1, 1, 1)},
-    {"classes": ("a", "b", "c", "d")}, {"shares": (0.85, 0.15)}, {"hardness": 1.0},
-    {"within": 0.9, "between": 0.8}, {"families": (1,)}, {"families": (5,)},
+    {}, {"shared_within": 0.0, "shared_across": 0.0}, {"shared_within": 0.9, "shared_across": 0.0},
+    {"families": (1, 1, 1)}, {"classes": ("a", "b", "c", "d")}, {"shares": (0.85, 0.15)},
+    {"difficulty_spread": 1.0}, {"shared_within": 0.9, "shared_across": 0.8}, {"families": (1,)},
+    {"families": (5,)},
 ])  # fmt: skip
 def test_what_is_claimed_is_reached(settings):
     """On tasks without gold: 300 gold tasks know an accuracy to .02; twice that is allowed.
@@ -215,7 +216,7 @@ def test_what_is_claimed_is_reached(settings):
     gaps, scores = gaps_of(**settings)
     assert np.abs(gaps[0]).mean() < 0.025
     assert np.abs(gaps[0]).max() < 0.045
-    if settings in ({}, {"within": 0.9, "between": 0.0}, {"hardness": 1.0}):
+    if settings in ({}, {"shared_within": 0.9, "shared_across": 0.0}, {"difficulty_spread": 1.0}):
         assert gaps[1].mean() > 2 * np.abs(gaps[0]).mean()
         assert scores[0].mean() > scores[1].mean()
 
@@ -267,9 +268,11 @@ def test_people_needed_are_those_with_whom_a_plan_expects_the_target(rng):
     assert people_needed(np.array([[0.96, 0.97], [0.5, 0.6]]), 0.95).tolist() == [0, -1]
 
 
-@pytest.mark.parametrize(("hardness", "confidence"), [(0.0, False), (1.0, False), (1.0, True)])
-def test_where_models_are_unsure_people_err_more_and_that_is_known(hardness, confidence):
-    crowd = simulate_models(12, 2000, hardness=hardness, n_gold=600, rng=4)
+@pytest.mark.parametrize(
+    ("difficulty_spread", "confidence"), [(0.0, False), (1.0, False), (1.0, True)]
+)
+def test_where_models_are_unsure_people_err_more_and_that_is_known(difficulty_spread, confidence):
+    crowd = simulate_models(12, 2000, difficulty_spread=difficulty_spread, n_gold=600, rng=4)
     stated = crowd.confidence if confidence else None
     models = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of, confidence=stated)
     people = fit_people(models, crowd.answers, crowd.gold_labels, crowd.people)
@@ -282,11 +285,11 @@ def test_where_models_are_unsure_people_err_more_and_that_is_known(hardness, con
     for part in np.array_split(order, 3):
         claimed, reached = people.mean_quality[is_open][part].mean(), right[is_open][part].mean()
         assert claimed == pytest.approx(reached, abs=0.04)
-    assert people.slope > 0.1 if hardness else people.slope < 0.05
+    assert people.slope > 0.1 if difficulty_spread else people.slope < 0.05
 
 
 def test_people_with_little_gold_are_as_good_everywhere():
-    crowd = simulate_models(1, 20, hardness=1.0, n_gold=9, rng=4)
+    crowd = simulate_models(1, 20, difficulty_spread=1.0, n_gold=9, rng=4)
     models = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
     people = fit_people(models, crowd.answers, crowd.gold_labels, crowd.people)
     assert (people.shift, people.slope) == (0.0, 0.0)
@@ -330,8 +333,8 @@ def test_models_that_nobody_answered_for_are_refused():
 @pytest.mark.parametrize(("arguments", "message"), [
     ({"families": ()}, "families must be >= 1, found 0"),
     ({"families": (2, 0)}, "families must be >= 1, found 0"),
-    ({"within": 1.5}, r"within must be in \[0, 1\], found 1.5"),
-    ({"hardness": -1.0}, "hardness must be >= 0"),
+    ({"shared_within": 1.5}, r"shared_within must be in \[0, 1\], found 1.5"),
+    ({"difficulty_spread": -1.0}, "difficulty_spread must be >= 0"),
     ({"n_gold": -1}, "n_gold must be >= 0"),
 ])  # fmt: skip
 def test_simulated_arguments_out_of_range_are_named(arguments, message):
@@ -340,7 +343,9 @@ def test_simulated_arguments_out_of_range_are_named(arguments, message):
 
 
 def test_simulated_workers_are_as_good_as_they_are_said_to_be_and_err_together():
-    crowd = simulate_models(4, 20_000, families=(3, 3), within=0.8, between=0.5, n_gold=0, rng=1)
+    crowd = simulate_models(
+        4, 20_000, families=(3, 3), shared_within=0.8, shared_across=0.5, n_gold=0, rng=1
+    )
     a = crowd.answers
     truth = np.array([int(crowd.truth[t]) for t in a.tasks])
     wrong = np.zeros((10, 20_000), dtype=bool)

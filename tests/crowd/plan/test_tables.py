@@ -115,7 +115,7 @@ def test_a_missing_table_is_named(assign, tmp_path):
     assert "none.csv: No such file or directory" in done.stderr
 
 
-CONFUSION = "worker,label,answer,chance\n" + "".join(
+CONFUSION = "worker,label,answer,probability\n" + "".join(
     f"{w},{y},{x},{0.8 if x == y else 0.1}\n"
     for w in ("ann", "bob", "'=cy")
     for y in ("a", "b", "c")

@@ -37,7 +37,7 @@ def make(path, rng, n_gold=60, **options):
         for worker in WORKERS
     ]
     tasks = [f"t{j}" for j in range(8)]
-    options = {"classes": ["a", "b"], "target": 0.95, "least_gain": 0.0} | options
+    options = {"classes": ["a", "b"], "target": 0.95, "min_gain": 0.0} | options
     return Campaign.create(
         path, workers=WORKERS, tasks=tasks, gold=gold, gold_answers=answers, **options
     )
@@ -61,7 +61,7 @@ def test_the_page_shows_what_is_claimed_and_reached_on_gold(tmp_path, rng):
     assert "Calibration on gold tasks" in text
     assert "ten answers carry the information of" in text
     for one in state.model.measured:
-        assert f"{one.claimed:.3f} {one.reached:.3f} {one.low:.3f}" in text
+        assert f"{one.mean_confidence:.3f} {one.accuracy:.3f} {one.low:.3f}" in text
 
 
 def test_a_claim_that_gold_contradicts_is_a_warning_on_the_page(tmp_path, rng):

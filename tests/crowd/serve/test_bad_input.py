@@ -148,7 +148,7 @@ def test_an_answer_that_the_disk_does_not_confirm_can_be_sent_again(worker, camp
 
 def test_a_database_that_is_away_is_said_and_comes_back(browse, tokens, campaign, monkeypatch):
     """Another program holds the store: pages, the API and the operator's figures say so."""
-    monkeypatch.setattr(store, "PATIENCE", 0.05)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.05)
     with Campaign(campaign.store.place) as again:  # with little patience
         monkeypatch.setattr(campaign, "store", again.store)
         ann = browse(tokens["ann"])

@@ -50,7 +50,7 @@ def opened(browser, desk):
     assert all(one.startswith(desk[0]) for one in asked)
 
 
-def require_usable(page, *schemes):
+def check_usable(page, *schemes):
     """Hold the page against what axe calls serious, on a small screen."""
     size = page.viewport_size
     page.set_viewport_size(SMALL)
@@ -114,7 +114,7 @@ def pause_and_resume(operators, page):
     operators.get_by_text("Paused: no tasks are assigned.").wait_for()
     page.reload()
     page.get_by_role("heading", name="Paused").wait_for()
-    require_usable(page, "light")
+    check_usable(page, "light")
     operators.get_by_role("button", name="Resume assigning tasks").click()
     page.get_by_role("heading", name="No task at the moment").wait_for()
 
@@ -122,18 +122,18 @@ def pause_and_resume(operators, page):
 def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     _, tokens, campaign = desk
     operators = opened("/operator")
-    require_usable(operators, "light")
+    check_usable(operators, "light")
     operators.get_by_label("Password").fill(PASSWORD)
     operators.keyboard.press("Enter")
     operators.get_by_role("heading", name="Workers").wait_for()
 
     ann = opened(f"/w/{tokens['ann']}")
-    require_usable(ann, "light", "dark")
+    check_usable(ann, "light", "dark")
     by_keyboard(ann)
     offline_and_back(ann, campaign)
     assert ann.evaluate("window.sameDocument")  # no page was loaded anew
     ann.get_by_role("heading", name="No task at the moment").wait_for()
-    require_usable(ann, "dark")
+    check_usable(ann, "dark")
     operators.locator(".facts li b", has_text="3").first.wait_for()  # by itself
     pause_and_resume(operators, ann)
 
@@ -147,7 +147,7 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     operators.locator(".facts li b", has_text="7").first.wait_for()
     operators.get_by_role("link", name="Assess all tasks").click()
     operators.locator("#advised table").wait_for()
-    require_usable(operators, "light", "dark")
+    check_usable(operators, "light", "dark")
     state = campaign.state()
     given = [(state.workers[i].name, state.classes[k]) for i, _, k in state.given]
     assert given == [("ann", one) for one in ("good", "bad", "good")] + [("bob", "good")] * 4

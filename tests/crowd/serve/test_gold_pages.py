@@ -7,7 +7,7 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
-from crowd_tvcs.campaign import Campaign, Refused
+from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.figures import figures, without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
@@ -129,7 +129,7 @@ def test_a_server_after_it_that_gives_no_gold_keeps_to_the_names(served, campaig
     assert again.task_of(alias, "ann") == offer.task
     assert offer.task not in again.content_of(offer.task).image
     for name in (offer.task, "t1", "none"):  # bob was told none of them
-        with pytest.raises(Refused, match="there is no such task"):
+        with pytest.raises(RejectedError, match="there is no such task"):
             again.task_of(name, "bob")
 
 
@@ -146,7 +146,7 @@ def test_what_workers_had_before_any_gold_goes_by_its_name_too(tmp_path):
         after = made.next("ann").task
         assert desk.task_of(desk.name_of(after), "ann") == after
         for name in (after, "known-1"):
-            with pytest.raises(Refused, match="there is no such task"):
+            with pytest.raises(RejectedError, match="there is no such task"):
                 desk.task_of(name, "ann")
 
 

@@ -12,10 +12,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crowd_tvcs import Quality
-from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, stand, summary
+from crowd_tvcs.campaign import Campaign, Task, Worker, rounds, summary, task_statuses
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.figures import note_history
-from crowd_tvcs.campaign.desk.seats import seats_of
+from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
 from crowd_tvcs.campaign.store.schema import audit
 from crowd_tvcs.serve import operator as operator_pages
 from crowd_tvcs.serve import operator_auth
@@ -209,7 +209,7 @@ def test_closed_tasks_are_listed_and_what_changed_is_in_the_audit(operator, camp
     do(operator, "close", "t2")
     assert re.search(r"Closed tasks.*Reopen t2", operator.get("/operator").text, re.DOTALL)
     campaign.add(tasks=["t4"])
-    campaign.stop(least_gain=1.0, close=True)
+    campaign.review_tasks(min_gain=1.0, close=True)
     campaign.reopen()
     with campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit ORDER BY id").all()
@@ -283,7 +283,9 @@ def test_workers_who_take_long_do_not_hold_the_figures_up(operator, campaign, mo
 
     now = SimpleNamespace(monotonic=lambda: clock[0], time=time.time)
     monkeypatch.setattr(operator_pages, "time", now)
-    monkeypatch.setattr(operator_pages, "seats_of", taking(1.0, "workers", seats_of))
+    monkeypatch.setattr(
+        operator_pages, "list_worker_activity", taking(1.0, "workers", list_worker_activity)
+    )
     monkeypatch.setattr(figures, "figures", taking(0.1, "figures", figures.figures))
 
     def labels_told(number):
@@ -349,13 +351,13 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
             if task is not None and rng.random() < 0.8:
                 campaign.submit(name, task, str(rng.integers(2)), now=now + 10.0 * rng.random())
         state = campaign.state()
-        told, found = summary(state, stand(state)), figures.figures(campaign.store)
+        told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
         for key in ("tasks", "answers", "pending", "budget", "money", "measured_on"):
             assert getattr(found, key) == told[key], key
         assert found.spent == pytest.approx(told["paid"])
         assert found.expected_accuracy == pytest.approx(told["expected_accuracy"], abs=1e-9)
         assert found.measured == pytest.approx(told["measured"])
-        seats = {seat.name: seat for seat in seats_of(campaign.store)}
+        seats = {seat.name: seat for seat in list_worker_activity(campaign.store)}
         answers = state.answers
         for i, row in enumerate(state.workers):
             of = answers.worker_of == i
@@ -370,7 +372,7 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
                 assert seats[row.name].last_seen >= answers.when[of].max()
                 assert seats[row.name].seconds == pytest.approx(np.median(answers.seconds[of]))
         order = sorted(state.tasks, key=lambda t: (t.confidence, t.id))
-        assert [row["task"] for row in figures.least_sure(campaign.store)] == [
+        assert [row["task"] for row in figures.least_confident(campaign.store)] == [
             t.name for t in order
         ]
 

@@ -14,7 +14,6 @@ from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.start import DEMO
-from tests.browser import chromium
 from tests.crowd.serve.conftest import PASSWORD, listening
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -54,11 +53,11 @@ def campaign(tmp_path):
         yield made
 
 
-def test_the_pictures_of_the_documentation(campaign, tmp_path):
+def test_the_pictures_of_the_documentation(campaign, tmp_path, browser):
     folder = Path(os.environ.get("TVCS_PICTURES", tmp_path))
     served = Served(campaign, PASSWORD, instructions=INSTRUCTIONS)
     token = served.links.make(["ann"], now=BEGUN)["ann"]
-    with listening(served) as url, chromium() as browser:
+    with listening(served) as url:
         page = browser.new_page(viewport={"width": 700, "height": 560})
         page.goto(f"{url}/w/{token}")
         page.locator("summary").click()

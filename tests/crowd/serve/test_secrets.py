@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.store.presence import present
+from crowd_tvcs.campaign.store.server_lock import hold_server_lock
 from crowd_tvcs.campaign.store.upgrade import upgrade
 from crowd_tvcs.serve.client import DeskClient, DeskError
 from crowd_tvcs.serve.desk import Served
@@ -40,7 +40,7 @@ def modes(folder):
 @posix
 def test_stores_links_and_copies_are_for_their_owner_alone(tmp_path, open_umask, capsys):
     place = tmp_path / "c.db"
-    with begun(place) as campaign, present(campaign.store, b"", ""):
+    with begun(place) as campaign, hold_server_lock(campaign.store, b"", ""):
         campaign.pause(True)
         links = ["crowd-tvcs", "serve", "links", str(place), "--out", str(tmp_path / "links.csv")]
         assert call(links, capsys)[0] == 0

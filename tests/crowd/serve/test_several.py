@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.content import Content, set_content
-from crowd_tvcs.campaign.store import presence
-from crowd_tvcs.campaign.store.presence import present
+from crowd_tvcs.campaign.store import server_lock
+from crowd_tvcs.campaign.store.server_lock import hold_server_lock
 from crowd_tvcs.serve import desk
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import Served
@@ -90,46 +90,46 @@ def test_content_that_another_gave_anew_is_shown_after_a_while(campaign, monkeyp
 
 
 def test_desks_of_one_database_are_set_up_alike(two):
-    def hang_out(served, share=0.0):
-        return present(served.campaign.store, served.setup(share), desk.SETUP_DIFFERENCES)
+    def lock_server(served, share=0.0):
+        return hold_server_lock(served.campaign.store, served.setup(share), desk.SETUP_DIFFERENCES)
 
     one, other = two
     strange = replace(other, password="another password")
     told = replace(other, password=PASSWORD, instructions="Read *all* of it.")
-    with hang_out(one) as sign, hang_out(other):
+    with lock_server(one) as sign, lock_server(other):
         for setup in ((strange,), (told,), (other, 0.1)):
             with pytest.raises(RunError, match="by another desk with another password, other"):
-                hang_out(*setup).__enter__()
+                lock_server(*setup).__enter__()
         cut_off(sign, other)
         sign.renew()  # finds that its connection is lost
         sign.renew()
         assert not sign.is_ousted
         with pytest.raises(RunError):
-            hang_out(strange).__enter__()
-    with hang_out(strange):
+            lock_server(strange).__enter__()
+    with lock_server(strange):
         pass
 
 
 def test_a_desk_that_ends_takes_its_sign_down_before_its_connection_ends(two, monkeypatch):
     one, other = two
-    with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
+    with hold_server_lock(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         monkeypatch.setattr(sign._connection, "invalidate", lambda: None)  # it takes its time
-    with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES) as newer:
+    with hold_server_lock(other.campaign.store, b"other", desk.SETUP_DIFFERENCES) as newer:
         assert newer.is_alone()
 
 
 def test_a_desk_ends_though_the_database_does_not_answer(two, monkeypatch):
-    monkeypatch.setattr(presence, "AWAY", 0.1)
+    monkeypatch.setattr(server_lock, "TIMEOUT_SECONDS", 0.1)
     one, other = two
-    with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
+    with hold_server_lock(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         number = sign._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         os.kill(number, signal.SIGSTOP)
     with pytest.raises(RunError):
-        present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES).__enter__()
+        hold_server_lock(other.campaign.store, b"other", desk.SETUP_DIFFERENCES).__enter__()
     os.kill(number, signal.SIGCONT)
     with other.campaign.store.outside() as connection:
         await_none(connection, f"pg_locks WHERE pid = {number}")
-    with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES):
+    with hold_server_lock(other.campaign.store, b"other", desk.SETUP_DIFFERENCES):
         pass
 
 
@@ -146,9 +146,9 @@ def test_a_desk_with_many_connections_takes_its_sign_down(two):
         many.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         for _ in range(1024):
             many.callback(os.close, os.dup(0))
-        with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES):
+        with hold_server_lock(one.campaign.store, b"one", desk.SETUP_DIFFERENCES):
             pass
-        with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES):
+        with hold_server_lock(other.campaign.store, b"other", desk.SETUP_DIFFERENCES):
             pass
 
 
@@ -170,9 +170,9 @@ def await_none(connection, rows):
 
 def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(two):
     one, other = two
-    with present(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
+    with hold_server_lock(one.campaign.store, b"one", desk.SETUP_DIFFERENCES) as sign:
         cut_off(sign, other)
-        with present(other.campaign.store, b"other", desk.SETUP_DIFFERENCES) as newer:
+        with hold_server_lock(other.campaign.store, b"other", desk.SETUP_DIFFERENCES) as newer:
             sign.renew()
             sign.renew()
             assert sign.is_ousted
@@ -186,7 +186,7 @@ def test_a_desk_ends_if_one_set_up_otherwise_began_while_the_database_was_away(t
 
 def test_one_process_serves_a_file(campaign):
     def serve():
-        return present(campaign.store, b"", desk.SETUP_DIFFERENCES)
+        return hold_server_lock(campaign.store, b"", desk.SETUP_DIFFERENCES)
 
     refused = pytest.raises(RunError, match="another process already; several need PostgreSQL")
     with serve(), refused:
@@ -198,20 +198,20 @@ def test_one_process_serves_a_file(campaign):
 def test_one_process_serves_a_file_by_whatever_name(campaign, tmp_path):
     (tmp_path / "other").symlink_to(campaign.store.place)
     with (
-        present(campaign.store, b"", desk.SETUP_DIFFERENCES),
+        hold_server_lock(campaign.store, b"", desk.SETUP_DIFFERENCES),
         Campaign(tmp_path / "other") as other,
         pytest.raises(RunError, match="another process already"),
     ):
-        present(other.store, b"", desk.SETUP_DIFFERENCES).__enter__()
+        hold_server_lock(other.store, b"", desk.SETUP_DIFFERENCES).__enter__()
 
 
 def test_who_waited_at_the_lock_of_a_file_has_the_one_that_others_find(campaign):
     with closing(sqlite3.connect(f"{campaign.store.place}-desk", timeout=0.0)) as waiting:
         with (
-            present(campaign.store, b"", desk.SETUP_DIFFERENCES),
+            hold_server_lock(campaign.store, b"", desk.SETUP_DIFFERENCES),
             pytest.raises(sqlite3.OperationalError),
         ):
             waiting.execute("BEGIN EXCLUSIVE")
         waiting.execute("BEGIN EXCLUSIVE")
         with pytest.raises(RunError, match="another process already"):
-            present(campaign.store, b"", desk.SETUP_DIFFERENCES).__enter__()
+            hold_server_lock(campaign.store, b"", desk.SETUP_DIFFERENCES).__enter__()

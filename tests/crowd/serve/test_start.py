@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("fastapi")
 from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.campaign.desk.figures import figures
-from crowd_tvcs.campaign.store.presence import present
+from crowd_tvcs.campaign.store.server_lock import hold_server_lock
 from crowd_tvcs.serve import start
 from tests.makers.commands import crowd_tvcs
 from tests.makers.ports import free_port
@@ -94,7 +94,7 @@ def test_an_address_in_use_is_failed_work(campaign):
 
 
 def test_a_file_that_is_served_already_is_failed_work(campaign):
-    with present(campaign.store, b"", ""):
+    with hold_server_lock(campaign.store, b"", ""):
         done = run(campaign.store.place)
     assert done.exit_code == 1
     assert "is served by another process already; several need PostgreSQL" in done.stderr

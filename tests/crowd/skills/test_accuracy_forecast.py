@@ -13,8 +13,8 @@ from crowd_tvcs.answers.intervals import prediction_interval, wilson
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel, shrunken_gap
 from crowd_tvcs.skills.common_error import MAX_COMPARED_TASKS, fit_forecast
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, read_dependence
-from crowd_tvcs.verification.foresight import foreseen
-from crowd_tvcs.verification.written import read_foresight
+from crowd_tvcs.verification.forecast import recompute_forecast
+from crowd_tvcs.verification.record_checks import read_forecast_model
 from tvcs_core.files.errors import DataError
 
 TOLD = ForecastModel(100, (1, 2, 3, 5), (0.9, 0.85, 0.8, 0.8), 0.6, (0.0, -0.02, 0.05, 0.03))
@@ -68,7 +68,7 @@ def test_usual_workers_who_are_the_best_there_are_count_in_full(usual):
         quality, support = np.full((3, 1), mean), np.ones((3, 1), dtype=bool)
         told = alike.forecast_plan(quality, support, np.array([0.7]))
         assert told.accuracy == approx(0.75)
-        again = foreseen(asdict(alike), quality, support, np.array([0.7]))
+        again = recompute_forecast(asdict(alike), quality, support, np.array([0.7]))
         assert told._asdict() == approx(again)
 
 
@@ -115,12 +115,12 @@ def test_a_gap_within_its_interval_is_taken_for_chance():
     assert shrunken_gap(0.8, 0.8 + 2 * half, 100) == approx(-1.5 * half)
 
 
-def test_it_is_kept_and_files_of_before_have_none():
-    model = Dependence(foresight=TOLD)
+def test_it_is_kept():
+    model = Dependence(forecast_model=TOLD)
     text = json.loads(json.dumps(model.as_json()))
     assert Dependence.from_json(text) == model
-    assert ForecastModel.from_json(text["foresight"]) == TOLD
-    assert Dependence.from_json(text | {"foresight": None}) == Dependence()
+    assert ForecastModel.from_json(text["forecast_model"]) == TOLD
+    assert Dependence.from_json(text | {"forecast_model": None}) == Dependence()
 
 
 DAMAGED = [
@@ -136,23 +136,30 @@ DAMAGED = [
 ]  # fmt: skip
 
 
-MEASURED = {"labels": 1, "tasks": 9, "claimed": 0.8, "reached": 0.9, "low": 0.5, "high": 1.0}
+MEASURED = {
+    "labels": 1,
+    "tasks": 9,
+    "mean_confidence": 0.8,
+    "accuracy": 0.9,
+    "low": 0.5,
+    "high": 1.0,
+}
 
 
 @pytest.mark.parametrize("change", [*DAMAGED, [1, 2], "abc", False, {"usual": ...}], ids=str)
 def test_a_damaged_one_is_refused(change, tmp_path):
-    document = json.loads(json.dumps(Dependence(foresight=TOLD).as_json()))
+    document = json.loads(json.dumps(Dependence(forecast_model=TOLD).as_json()))
     if change == {"usual": ...}:
-        del document["foresight"]["usual"]
+        del document["forecast_model"]["usual"]
     elif isinstance(change, dict):
-        document["foresight"].update(change)
+        document["forecast_model"].update(change)
     else:
-        document["foresight"] = change
-    with pytest.raises(ValueError, match="foresight"):
-        ForecastModel.from_json(document["foresight"])
+        document["forecast_model"] = change
+    with pytest.raises(ValueError, match="forecast_model"):
+        ForecastModel.from_json(document["forecast_model"])
     path = tmp_path / "d.json"
     path.write_text(json.dumps(document))
-    for read in (read_dependence, read_foresight):
+    for read in (read_dependence, read_forecast_model):
         with pytest.raises(DataError, match=r"d\.json"):
             read(path)
 
@@ -176,7 +183,7 @@ def test_a_damaged_one_is_refused(change, tmp_path):
         ({"plan_error": float("nan")}, "plan_error must be"),
         ({"measured": [MEASURED | {"low": None}]}, r"the numbers of measured must lie in \[0, 1\]"),
         (
-            {"measured": [MEASURED | {"claimed": 1.5}]},
+            {"measured": [MEASURED | {"mean_confidence": 1.5}]},
             r"the numbers of measured must lie in \[0, 1\]",
         ),
         ({"measured": [MEASURED | {"tasks": -3}]}, "measured.tasks and measured.labels must be"),
@@ -213,23 +220,23 @@ def shared_out(rng, n_tasks=400):
 def test_workers_whose_errors_are_shared_out_reach_more_and_gold_foresees_it(rng):
     _, plans = judged(*shared_out(rng), 0, 0.4, anybody=False)
     three = plans[2]
-    assert three.reached > 0.97 > 0.9 > three.expected
-    assert abs(three.foreseen.accuracy - three.reached) < 0.05
-    assert three.foreseen.low <= three.reached
+    assert three.accuracy > 0.97 > 0.9 > three.expected
+    assert abs(three.forecast.accuracy - three.accuracy) < 0.05
+    assert three.forecast.low <= three.accuracy
     # One answer is what it is: nothing stands out.
-    assert plans[0].foreseen.accuracy == approx(plans[0].expected, abs=0.02)
+    assert plans[0].forecast.accuracy == approx(plans[0].expected, abs=0.02)
 
 
 def test_labels_of_any_workers_are_not_moved_by_what_the_best_reach(rng):
     _, plans = judged(*shared_out(rng), 0, 0.4, anybody=True)
     for one in plans:
-        assert one.foreseen.accuracy == approx(one.expected, abs=0.03)
+        assert one.forecast.accuracy == approx(one.expected, abs=0.03)
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.3])
 def test_the_interval_holds_what_is_reached_of_simulated_crowds(alike):
     found = [judged(*drawn(2, alike, n), n, 0.2, anybody=False)[1] for n in range(8)]
     told = [one for plans in found for one in plans]
-    held = np.mean([one.foreseen.low <= one.reached <= one.foreseen.high for one in told])
+    held = np.mean([one.forecast.low <= one.accuracy <= one.forecast.high for one in told])
     assert held >= 0.75  # plans of one crowd share its gold: .89 of 16 crowds with .3
-    assert np.mean([abs(one.foreseen.accuracy - one.reached) for one in told]) < 0.05
+    assert np.mean([abs(one.forecast.accuracy - one.accuracy) for one in told]) < 0.05

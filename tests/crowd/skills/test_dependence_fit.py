@@ -8,7 +8,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import (
-    NO_GOLD,
     PREFIXES,
     PRIOR_DEVIATION,
     PRIOR_MEAN,
@@ -87,12 +86,6 @@ def test_what_many_answers_are_worth_is_said_of_as_many_as_gold_tasks_have(rng, 
     part = np.log(2.0) / np.log(last / 5)
     assert between == approx(five + part * (model.steps[4] - five))
     assert at == approx(model.steps[4])
-
-
-def test_a_model_that_was_written_before_ends_at_ten_answers():
-    written = {k: v for k, v in NO_GOLD.as_json().items() if k != "last"}
-    assert Dependence.from_json(written) == NO_GOLD
-    assert NO_GOLD.last == 10
 
 
 def test_prefixes_hold_the_first_answers_of_each_task(rng):

@@ -120,7 +120,7 @@ def test_what_gold_says_of_equally_good_workers_scatters_as_its_interval_says():
         answers, gold, _ = crowd(np.random.default_rng(seed), [0.8] * 8, 100)
         given = held_out_prefixes(answers, gold, independent(answers, gold))
         found.append(
-            [(c.reached, (c.high - c.low) / 2.0 / 1.96) for c in given.measured(Dependence())]
+            [(c.accuracy, (c.high - c.low) / 2.0 / 1.96) for c in given.measured(Dependence())]
         )
     reached, error = np.moveaxis(np.array(found), 2, 0)
     scatter, said = reached.std(axis=0, ddof=1), error.mean(axis=0)

@@ -66,11 +66,11 @@ def test_parts_by_confidence_hold_every_claim_once(rng):
     claim[0] = 1.0
     hit = rng.random((80, 5)) < claim
     parts = calibration_bins(claim, hit)
-    claimed = [one.claimed for one in parts]
+    claimed = [one.mean_confidence for one in parts]
     assert claimed == sorted(claimed)
-    assert all(one.low <= one.reached <= one.high for one in parts)
+    assert all(one.low <= one.accuracy <= one.high for one in parts)
     top = claim >= 0.95
-    assert parts[-1].reached == pytest.approx(hit[top].mean())
+    assert parts[-1].accuracy == pytest.approx(hit[top].mean())
     assert parts[-1].tasks == top.any(axis=1).sum()
 
 
@@ -86,5 +86,5 @@ def test_claims_of_gold_are_those_that_the_model_measures(rng):
     claim, hit = gold_confidences(answers, known, skill)
     assert claim.shape == hit.shape == (80, 5)
     for one, c, h in zip(skill.dependence.measured, claim.T, hit.T, strict=True):
-        assert c.mean() == pytest.approx(one.claimed, abs=1e-12)
-        assert h.mean() == pytest.approx(one.reached, abs=1e-12)
+        assert c.mean() == pytest.approx(one.mean_confidence, abs=1e-12)
+        assert h.mean() == pytest.approx(one.accuracy, abs=1e-12)

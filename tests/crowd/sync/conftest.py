@@ -2,10 +2,10 @@
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign
 from crowd_tvcs.sync.label_studio import LabelStudio
 from crowd_tvcs.sync.loop import Settings, Sync
 from tests.crowd.sync import studio as fake
+from tests.makers.campaigns import making
 
 ANN, BOB, CY = "ann@example.com", "bob@example.com", "cy@example.com"
 WORKERS = {ANN: 0.9, BOB: 0.8, CY: 0.7}
@@ -15,24 +15,9 @@ TASKS = [f"t{j}" for j in range(5)]
 @pytest.fixture
 def make(tmp_path):
     """Make a campaign; more settings than these may be given."""
-    made = []
-
-    def _make(**more):
-        given = {"max_workers_per_task": 2, "lease_seconds": 900.0} | more
-        campaign = Campaign.create(
-            tmp_path / f"c{len(made)}.db",
-            workers=WORKERS,
-            tasks=TASKS,
-            qualities=WORKERS,
-            classes=["yes", "no"],
-            **given,
-        )
-        made.append(campaign)
-        return campaign
-
-    yield _make
-    for campaign in made:
-        campaign.close()
+    usual = {"workers": WORKERS, "tasks": TASKS, "qualities": WORKERS, "classes": ["yes", "no"]}
+    with making(tmp_path, max_workers_per_task=2, lease_seconds=900.0, **usual) as make:
+        yield make
 
 
 @pytest.fixture

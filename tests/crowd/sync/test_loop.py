@@ -134,7 +134,7 @@ def test_a_late_annotation_is_taken_while_there_is_room_and_refused_once_there_i
     studio.annotate(*room, "yes")
     studio.annotate(*full, "yes")
     said = []
-    sync.say = said.append
+    sync.log = said.append
     sync.step(studio.clock)
     assert sync.counts["accepted late"] == 1
     assert answers(campaign) == [(*room, "yes")]
@@ -244,7 +244,7 @@ def test_whoever_answers_keeps_the_rest_of_their_tasks(make, studio, keep):
 
 def test_what_a_round_issued_is_shown_too(campaign, studio, keep):
     campaign.plan(labels=4, method="greedy")
-    issued = {(who, task) for who, task, _ in campaign.issued()}
+    issued = {(who, task) for who, task, _ in campaign.pending_pairs()}
     keep(campaign, batch=1).step(studio.clock)
     shown = {(who, task) for who in (ANN, BOB) for task in studio.tab(who)}
     assert {pair for pair in issued if pair[0] != CY} <= shown

@@ -36,7 +36,7 @@ def test_who_is_left_out_is_in_no_best_set(seed, least):
 def test_the_best_set_beside_those_who_label_anyway_and_of_groups(monkeypatch, seed):
     """Ties, those who are mostly wrong, priors at the ends, and few sets looked at in one array."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(pricing, "AT_ONCE", int(rng.choice([30, 4_000_000])))
+    monkeypatch.setattr(pricing, "MAX_ARRAY_NUMBERS", int(rng.choice([30, 4_000_000])))
     n, cap, digits = 8, int(rng.integers(1, 6)), int(rng.choice([1, 2, 16]))
     least, prior = int(rng.integers(0, min(cap, 3))), float(rng.choice([0.0, 0.3, 0.5, 0.999]))
     quality, price = rng.random(n).round(digits), (0.1 * rng.random(n)).round(digits)
@@ -63,6 +63,6 @@ def test_a_task_of_very_many_workers_is_priced_with_few_sets(monkeypatch):
     kept = pricing.not_replaceable(quality, price, 5, 0, np.full(1000, -1), 0.5)
     among = pricing.are_ever_among(quality[kept], price[kept], 5)
     assert among.sum() < 0.6 * kept.size
-    monkeypatch.setattr(pricing, "MOST_SETS", 20_000)
+    monkeypatch.setattr(pricing, "MAX_SETS", 20_000)
     found = pricing.price_task(quality, price, 4, 0.5)
     assert found.exact

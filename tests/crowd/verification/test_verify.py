@@ -279,7 +279,7 @@ def imports(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("verify", "branches", "claims", "written", "pricing", "pricing_many_classes"),
+        *("verify", "claims", "written", "pricing", "pricing_many_classes"),
         *("factors", "pairs"),
     ],
 )

@@ -112,7 +112,7 @@ TABLE = "Time\tA\tB\n0\t1\t2\n1\t3\t5\n2\t4\t4\n"
 
 BAD_INPUT = {
     "empty file": ("", [], "x.tsv: the file is empty"),
-    "no time column": ("A\tB\n1\t2\n", [], "time series (a column Time), found 1 at rest"),
+    "no time column": ("A\tB\n1\t2\n", [], "time series (a column Time), found 1 in steady state"),
     "time of another name": (TABLE.replace("Time", "time_h"), [], "Time, time_h seems to be it"),
     "text in a number": (TABLE.replace("5", "five"), [], "x.tsv:3, column 'B'"),
     "NaN": (TABLE.replace("5", "NaN"), [], "x.tsv:3, column 'B'"),

@@ -74,7 +74,7 @@ def test_more_variable_genes_than_there_are_keep_all(folder, tmp_path):
 def test_names_that_are_no_genes_or_stand_twice_are_said(folder, tmp_path):
     done = infer(folder, tmp_path / "out", "--genes", "odd.txt")
     assert "1 of 4 names are no genes of the expression file: zz" in done.stderr
-    assert "named more than once, which changes nothing: G1" in done.stderr
+    assert "named more than once, counted once: G1" in done.stderr
     assert record_of(tmp_path / "out")["genes"] == ["G1", "G2", "G3"]
 
 

@@ -1,4 +1,3 @@
-import csv
 import json
 
 import numpy as np
@@ -17,6 +16,7 @@ from grn_tvcs import (
 )
 from grn_tvcs.network.edge_files import reference_in
 from tests.makers.commands import grn_tvcs
+from tests.makers.tables import rows_of
 from tvcs_core import DataError
 
 
@@ -31,11 +31,6 @@ def small(tmp_path_factory):
     more = [*edges, edges[0], "G1\tG1", "G1\tOther"]
     (folder / "more.tsv").write_text("\n".join(more) + "\n")
     return folder
-
-
-def rows_of(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 @pytest.mark.parametrize("pairs", ["all", "linked"])
@@ -111,13 +106,13 @@ def test_what_a_method_selects_itself_is_kept_beside_the_caps(small, tmp_path, m
     assert json.loads(scored.stdout)["n_selected"] == n_own
     again = read_network(out / "edges.tsv", network.genes)
     assert np.array_equal(again.own, network.own)
-    assert again.by_own_cut().out_degrees.sum() == n_own
+    assert again.select_by_method().out_degrees.sum() == n_own
 
 
 def test_methods_that_only_rank_select_nothing_themselves(small):
     network = infer(Expression.of(small / "x.tsv"), "pcc", max_edges=3)
     assert network.own is None
-    assert network.by_own_cut().out_degrees.sum() == (network.scores > 0).sum()
+    assert network.select_by_method().out_degrees.sum() == (network.scores > 0).sum()
 
 
 def test_stability_comes_back_from_a_file(small, tmp_path):

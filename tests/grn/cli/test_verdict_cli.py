@@ -1,6 +1,5 @@
 """`grn-tvcs infer` with a method that has a confidence: verdict, auto, calibration, files."""
 
-import csv
 import json
 
 import numpy as np
@@ -18,6 +17,7 @@ from grn_tvcs import (
 from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
 from tests.makers.commands import grn_tvcs
+from tests.makers.tables import rows_of
 
 WHY_NOT = "No probability is given: the simulator does not describe these data; ranks are added up."
 CALIBRATED = []
@@ -51,11 +51,6 @@ def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("table") / "x.tsv"
     write_expression(simulate(8, 4, 9, n_edges=9, rng=2).expression, path)
     return path
-
-
-def rows_of(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 @pytest.mark.usefixtures("likely_method")
@@ -100,7 +95,7 @@ def test_auto_takes_the_number_of_the_verdict_under_the_caps(table, tmp_path, mo
     done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     network = infer(Expression.of(table), "likely", rng=0)
-    expected = network.within(Rules(1, None, network.verdict.n_edges))
+    expected = network.select_under_caps(Rules(1, None, network.verdict.n_edges))
     assert [row["selected"] == "1" for row in rows_of(out / "edges.tsv")] == [
         e.selected for e in expected.edges()
     ]

@@ -23,10 +23,10 @@ DESIGNS = (
     SERIES,
     Design(9, 9, 6, 11, is_perturbation_known=True, knocked_out=1.0, knocked_down=1.0),
     Design(8, 4, 1, 12),
-    Design(7, 7, 0, 3, n_at_rest=25),
+    Design(7, 7, 0, 3, n_steady=25),
     Design(10, 10, 3, 7, knocked_out=0.5),
-    Design(6, 6, 2, 9, n_at_rest=10),
-    Design(8, 8, 0, 3, n_at_rest=20, knocked_out=1.0),
+    Design(6, 6, 2, 9, n_steady=10),
+    Design(8, 8, 0, 3, n_steady=20, knocked_out=1.0),
     Design(12, 5, 4, 6),
 )
 

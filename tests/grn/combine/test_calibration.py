@@ -32,7 +32,7 @@ from tvcs_core.streams import stream
 
 STAMP = "0" * 64
 DESIGN = Design(6, 6, 1, 6)
-REST = Design(6, 3, 0, 3, n_at_rest=8)
+REST = Design(6, 3, 0, 3, n_steady=8)
 
 
 @pytest.fixture
@@ -227,19 +227,19 @@ def test_an_interrupted_calibration_simulates_the_rest_alone(
         if done == 2:
             raise KeyboardInterrupt
 
-    keep = tmp_path / "keep"
+    checkpoint_dir = tmp_path / "keep"
     with pytest.raises(KeyboardInterrupt):
-        run(combiner, progress=interrupt, keep=keep)
+        run(combiner, progress=interrupt, checkpoint_dir=checkpoint_dir)
     simulated, draw = [], module.draw_example
     monkeypatch.setattr(
         module, "draw_example", lambda *given: (simulated.append(1), draw(*given))[1]
     )
-    found = run(combiner, keep=keep)
+    found = run(combiner, checkpoint_dir=checkpoint_dir)
     assert len(simulated) == 1
     shutil.rmtree(cache)
     assert same(found, run(combiner))
     with pytest.raises(ValueError, match=r"is of a run with other model; give --force"):
-        run(combiner, stamp="1" * 64, keep=keep)
+        run(combiner, stamp="1" * 64, checkpoint_dir=checkpoint_dir)
 
 
 @pytest.fixture

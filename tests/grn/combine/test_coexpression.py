@@ -28,7 +28,7 @@ from grn_tvcs.simulation.kinds import KINDS
 from tvcs_core import DataError
 
 DESIGN = Design(10, 10, 4, 8)
-DESIGNS = (DESIGN, replace(DESIGN, n_at_rest=12), Design(10, 10, 0, 3, n_at_rest=30))
+DESIGNS = (DESIGN, replace(DESIGN, n_steady=12), Design(10, 10, 0, 3, n_steady=30))
 
 
 def operons(rng, design, size=2, own=0.3):
@@ -36,7 +36,7 @@ def operons(rng, design, size=2, own=0.3):
     n = -(-design.n_genes // size)
     rows = design.n_series * design.n_points
     walk = rng.standard_normal((design.n_series, design.n_points, n)).cumsum(axis=1)
-    rest = 2 * rng.standard_normal((design.n_at_rest, n))
+    rest = 2 * rng.standard_normal((design.n_steady, n))
     common = np.concatenate([walk.reshape(rows, n), rest])
     levels = np.repeat(common, size, axis=1)[:, : design.n_genes]
     levels = levels + own * rng.standard_normal(levels.shape)
@@ -46,7 +46,7 @@ def operons(rng, design, size=2, own=0.3):
         tuple(str(s) for s in range(design.n_series) for _ in range(design.n_points)),
         tuple(f"G{k:03d}" for k in range(design.n_genes)),
         scale="log",
-        at_rest=levels[rows:] if design.n_at_rest else None,
+        steady_values=levels[rows:] if design.n_steady else None,
     )
 
 
@@ -97,8 +97,10 @@ def test_units_logarithms_and_the_order_of_genes_change_no_measure(design, rng):
     unit = rng.uniform(1e-6, 1e6, 10)
 
     def turned(change):
-        rest = None if table.at_rest is None else change(table.at_rest)
-        return coexpression_measures(replace(table, values=change(table.values), at_rest=rest))
+        rest = None if table.steady_values is None else change(table.steady_values)
+        return coexpression_measures(
+            replace(table, values=change(table.values), steady_values=rest)
+        )
 
     assert np.array_equal(turned(lambda x: x * 8.0), known, equal_nan=True)
     assert turned(lambda x: x * unit) == pytest.approx(known, nan_ok=True)
@@ -185,7 +187,7 @@ def test_a_limit_is_what_99_in_100_of_the_nearest_tables_are_within(learned):
 @pytest.mark.parametrize("given", ["series", "both", "rest"])
 def test_operons_are_close_and_new_tables_of_the_simulator_seldom_are(n_genes, given, rng):
     series, rest = {"series": (6, 0), "both": (6, 40), "rest": (0, 80)}[given]
-    design = Design(n_genes, n_genes, series, 8, n_at_rest=rest)
+    design = Design(n_genes, n_genes, series, 8, n_steady=rest)
     known = load_coexpression()
     for _ in range(5):
         assert known.is_excessive(coexpression_measures(operons(rng, design)), design)
@@ -200,7 +202,7 @@ def test_limits_of_many_genes_in_series_stand_on_more_tables_which_move_nothing_
 ):
     monkeypatch.setattr(combine.coexpression, "MAX_NEIGHBOURS", 10)
     monkeypatch.setattr(combine.coexpression, "MAX_NEIGHBOURS_LARGE", 30)
-    rest = [Design(n, n, 0, 3, n_at_rest=30) for n in rng.integers(5, 101, 40)]
+    rest = [Design(n, n, 0, 3, n_steady=30) for n in rng.integers(5, 101, 40)]
     timed = [Design(n, n, 4, 8) for n in rng.integers(5, 101, 80)]
     more = [Design(n, n, 4, 8) for n in rng.integers(60, 101, 60)]
     designs = rest + timed + more

@@ -84,7 +84,7 @@ def test_nothing_is_known_of_one_series_few_points_or_nothing_that_moves(rng):
     still = np.ones((5, 4))
     for series in ((moving,), (moving, moving[:2]), (moving[:2], moving[2:4]), (moving, still)):
         assert np.isnan(shared_direction(table(*series)))
-    rest = replace(table(moving[:2]), at_rest=rng.normal(size=(4, 4)))
+    rest = replace(table(moving[:2]), steady_values=rng.normal(size=(4, 4)))
     assert np.isnan(shared_direction(rest))
     one_still_gene = np.column_stack([moving, np.zeros(5)])
     assert 0 <= shared_direction(table(one_still_gene, one_still_gene[::-1] ** 2)) <= 1
@@ -95,7 +95,7 @@ def test_it_is_asked_of_several_series_of_three_points_and_more():
     assert has_directions(Design(5, 5, 2, 3))
     assert not has_directions(Design(5, 5, 1, 30))
     assert not has_directions(Design(5, 5, 4, 2))
-    assert not has_directions(Design(5, 5, 0, 3, n_at_rest=9))
+    assert not has_directions(Design(5, 5, 0, 3, n_steady=9))
 
 
 def test_networks_of_a_design_are_of_all_kinds_and_nothing_beside_series_matters(monkeypatch):
@@ -107,7 +107,7 @@ def test_networks_of_a_design_are_of_all_kinds_and_nothing_beside_series_matters
 
     monkeypatch.setattr(module, "draw_example", draw)
     one = [simulated_shared_direction(DESIGN, k) for k in range(4)]
-    more = replace(DESIGN, n_at_rest=5, knocked_out=1.0, is_perturbation_known=True)
+    more = replace(DESIGN, n_steady=5, knocked_out=1.0, is_perturbation_known=True)
     assert [simulated_shared_direction(more, k) for k in range(4)] == one
     assert [kind for _, kind in drawn] == 2 * list(KINDS)
     assert {design for design, _ in drawn} == {DESIGN}

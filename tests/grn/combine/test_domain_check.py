@@ -26,7 +26,7 @@ from grn_tvcs.simulation.kinds import KINDS
 DESIGN = Design(10, 10, 4, 11)
 OTHERS = (
     Design(8, 8, 3, 9), Design(12, 6, 6, 9), DESIGN, Design(10, 10, 1, 30),
-    Design(9, 9, 0, 3, n_at_rest=30), replace(DESIGN, knocked_out=1.0),
+    Design(9, 9, 0, 3, n_steady=30), replace(DESIGN, knocked_out=1.0),
 )  # fmt: skip
 
 
@@ -151,8 +151,8 @@ def test_where_no_table_of_the_group_is_known_none_is_strange(learned):
 def test_the_unit_of_levels_changes_no_trait(which, factor):
     example = draw_example(OTHERS[which], "mid", 5)
     one, steady = example.expression, example.steady
-    rest = None if one.at_rest is None else one.at_rest * factor
-    other = replace(one, values=one.values * factor, at_rest=rest)
+    rest = None if one.steady_values is None else one.steady_values * factor
+    other = replace(one, values=one.values * factor, steady_values=rest)
     scaled = None if steady is None else replace(steady, levels=steady.levels * factor)
     assert as_row(traits(other, scaled)) == pytest.approx(
         as_row(traits(one, steady)), rel=1e-6, abs=1e-9, nan_ok=True
@@ -196,7 +196,7 @@ def test_genes_that_do_not_vary_and_short_series_have_traits(constant, n_points)
 
 def test_covariates_tell_designs_apart_that_are_measured_otherwise():
     designs = (
-        *OTHERS, replace(DESIGN, n_at_rest=5), replace(DESIGN, is_perturbation_known=True),
+        *OTHERS, replace(DESIGN, n_steady=5), replace(DESIGN, is_perturbation_known=True),
         replace(DESIGN, knocked_out=0.5), replace(DESIGN, knocked_down=1.0),
         replace(DESIGN, cells=8), replace(DESIGN, n_points=12),
     )  # fmt: skip

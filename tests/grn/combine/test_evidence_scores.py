@@ -157,20 +157,22 @@ def test_progress_never_falls_and_ends_at_its_total(known, which, threads):
     ],
 )
 def test_an_interrupted_run_ends_as_if_it_had_not_been(known, tmp_path, after, there):
-    example, keep = known[0].example, tmp_path / "kept"
+    example, checkpoint_dir = known[0].example, tmp_path / "kept"
 
     def interrupt(done, of):
         if done >= after:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        evidence_on(example, keep=keep, progress=interrupt)
-    names = sorted(path.name for path in keep.iterdir())
+        evidence_on(example, checkpoint_dir=checkpoint_dir, progress=interrupt)
+    names = sorted(path.name for path in checkpoint_dir.iterdir())
     assert names == there
-    kept = {path: path.stat().st_mtime_ns for path in keep.rglob("unit-*")}
-    assert_same(evidence_on(example, keep=keep), known[0].parts)
+    kept = {path: path.stat().st_mtime_ns for path in checkpoint_dir.rglob("unit-*")}
+    assert_same(evidence_on(example, checkpoint_dir=checkpoint_dir), known[0].parts)
     assert all(path.stat().st_mtime_ns == then for path, then in kept.items())
-    assert len(list((keep / LEVELS / "forests").glob("unit-*"))) == len(example.expression.genes)
+    assert len(list((checkpoint_dir / LEVELS / "forests").glob("unit-*"))) == len(
+        example.expression.genes
+    )
 
 
 def test_facts_are_those_of_the_design(known):
@@ -181,7 +183,7 @@ def test_facts_are_those_of_the_design(known):
         assert facts["series"] == design.n_series
         assert facts["steps"] == design.n_series * (design.n_points - 1)
         assert facts["samples"] == design.n_series * design.n_points
-        assert facts["at rest"] == design.n_at_rest
+        assert facts["steady state"] == design.n_steady
         assert facts["column"] == design.is_perturbation_known
         levels = all_levels(one.example.expression, one.example.steady)
         order = levels.argsort(axis=0).argsort(axis=0)

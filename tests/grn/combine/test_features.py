@@ -287,8 +287,8 @@ def test_constant_genes_one_regulator_and_two_genes_have_features(genes, constan
 
 @pytest.mark.parametrize("is_knocked", [False, True])
 def test_where_no_pair_may_be_an_edge_there_is_nothing_to_tell(combiner, is_knocked):
-    """One sample at rest: all genes are constant."""
-    design = Design(5, 5, 0, 3, n_at_rest=1, knocked_out=float(is_knocked))
+    """One steady-state sample: all genes are constant."""
+    design = Design(5, 5, 0, 3, n_steady=1, knocked_out=float(is_knocked))
     example = draw_example(design, "mid", 1)
     parts = compute_evidence(
         example.expression, example.rules, np.random.default_rng(0), example.steady, resamples=4

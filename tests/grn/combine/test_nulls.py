@@ -26,7 +26,7 @@ from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import DRIVEN, KINDS, NULLS
 from tvcs_core.streams import stream
 
-DESIGNS = (Design(10, 10, 5, 21), Design(30, 30, 10, 21), Design(20, 20, 0, 3, n_at_rest=50))
+DESIGNS = (Design(10, 10, 5, 21), Design(30, 30, 10, 21), Design(20, 20, 0, 3, n_steady=50))
 OUT = {"knocked_out": 1.0, "knocked_down": 1.0}
 CHANGED = (Design(10, 10, 5, 21, **OUT), Design(12, 12, 1, 12, **OUT))
 SHORT = Design(10, 10, 1, 12)

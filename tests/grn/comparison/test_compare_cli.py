@@ -23,7 +23,7 @@ def tables(files):
 
 def test_two_tables_give_edges_genes_a_report_and_a_record(files):
     out = files / "out"
-    code, said = run(*tables(files), "--false-discovery", "0.3", "--out", out)
+    code, said = run(*tables(files), "--fdr", "0.3", "--out", out)
     assert code == 0, said
     assert "1 edge differs: 1 gained" in said
     assert {path.name for path in out.iterdir()} == {
@@ -35,12 +35,12 @@ def test_two_tables_give_edges_genes_a_report_and_a_record(files):
     assert [file["file"] for file in record["inputs"]] == ["wild.tsv", "mutant.tsv"]
     assert record["conditions"] == ["wild", "mutant"]
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "grn-tvcs compare wild.tsv mutant.tsv --out DIR --false-discovery 0.3" in page
+    assert "grn-tvcs compare wild.tsv mutant.tsv --out DIR --fdr 0.3" in page
     code, said = run(*tables(files), "--out", out)
     assert code == 2
     assert "give --force" in said
     again = files / "again"
-    words = ("--false-discovery", "0.3", "--threads", "2", "--out", again)
+    words = ("--fdr", "0.3", "--threads", "2", "--out", again)
     assert run(*tables(files), *words)[0] == 0
     for name in ("differences.tsv", "genes.tsv", "report.html", "run.json"):
         assert (again / name).read_bytes() == (out / name).read_bytes(), name
@@ -50,7 +50,7 @@ def test_one_table_with_a_column_gives_the_same(files, conditions):
     both = table_of_both(conditions, files / "both.csv")
     out = files / "out"
     words = ("--condition-column", "state", "--conditions", "wild,mutant", "--scale", "log")
-    code, said = run(both, *words, "--false-discovery", "0.3", "--out", out)
+    code, said = run(both, *words, "--fdr", "0.3", "--out", out)
     assert code == 0, said
     first = (out / "differences.tsv").read_text().splitlines()[1].split("\t")
     assert first[:5] == ["1", "G1", "G7", "gained", "1"]
@@ -182,7 +182,7 @@ def test_finished_folders_that_are_not_alike_are_refused(finished, facts, messag
     ("words", "message"),
     [
         (("--scale", "log"), "--scale is for tables; finished folders have their edges already"),
-        (("--false-discovery", ".1"), "--false-discovery is for tables"),
+        (("--fdr", ".1"), "--fdr is for tables"),
         (("--regulators", "one/edges.tsv"), "--regulators is for tables"),
         (("--ignore", "G1"), "--ignore is for tables"),
         (("--out", "two", "--force"), "--out must be another folder than the two, found two"),
@@ -231,12 +231,12 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         (("wild.tsv", "wild.tsv"), "give two different tables"),
         (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
         (
-            ("wild.tsv", "mutant.tsv", "--exchanges", "3"),
-            "permutations (--exchanges) must be >= 34, found 3",
+            ("wild.tsv", "mutant.tsv", "--permutations", "3"),
+            "permutations must be >= 34, found 3",
         ),
         (
-            ("wild.tsv", "mutant.tsv", "--false-discovery", "2"),
-            "(--false-discovery) must be above 0",
+            ("wild.tsv", "mutant.tsv", "--fdr", "2"),
+            "fdr must be above 0",
         ),
         (("wild.tsv", "mutant.tsv", "--seed", "-1"), "--seed must be >= 0"),
         (("wild.tsv", "mutant.tsv", "--workers", "0"), "--workers must be >= 1"),

@@ -21,7 +21,7 @@ def found(conditions):
 
 def test_an_edge_that_one_condition_has_alone_is_gained_or_lost(found, conditions):
     assert found.is_significant
-    [edge] = found.claimed
+    [edge] = found.significant
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
     assert edge.p == found.min_p == 1 / 200
     assert edge.false_discovery <= found.fdr
@@ -29,7 +29,7 @@ def test_an_edge_that_one_condition_has_alone_is_gained_or_lost(found, condition
     low, high = edge.intervals[2]
     assert low < edge.difference < high < 0
     assert found.describe().startswith("1 edge differs: 1 gained, 0 lost, 0 changed, 0 reversed")
-    [edge] = compare(*conditions[::-1], fdr=0.3, rng=0).claimed
+    [edge] = compare(*conditions[::-1], fdr=0.3, rng=0).significant
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "lost")
 
 
@@ -51,7 +51,7 @@ def test_no_difference_is_found_where_there_is_none():
     differing = sum(result.is_significant for result in results)
     assert differing <= stats.binom.isf(0.01, len(pairs), ALPHA)
     none = next(result for result in results if not result.is_significant)
-    assert none.claimed == ()
+    assert none.significant == ()
     assert {edge.false_discovery for edge in none.edges} == {1.0}
     assert none.describe().startswith("No significant difference")
 
@@ -61,7 +61,7 @@ def test_with_too_few_series_nothing_is_claimed_and_it_says_how_many_are_needed(
     found = compare(*few, rng=0)
     assert found.permutations == found.possible == 10
     assert not found.is_testable
-    assert found.claimed == ()
+    assert found.significant == ()
     assert found.describe() == (
         "Too few series: 3 series of A and 3 of B have only 10 permutations, so the smallest "
         "possible p value is 0.1. At least 4 series per condition are needed."
@@ -84,7 +84,7 @@ def test_the_order_of_genes_and_series_and_a_shift_change_nothing(found, conditi
     again = compare(mixed, b, names=("wild", "mutant"), fdr=0.3, rng=0)
     assert again.table() == found.table()
     shifted = replace(b, values=b.values + np.arange(8.0))
-    [edge] = compare(a, shifted, fdr=0.3, rng=0).claimed
+    [edge] = compare(a, shifted, fdr=0.3, rng=0).significant
     assert (edge.regulator, edge.target, edge.kind) == ("G1", "G7", "gained")
 
 
@@ -109,7 +109,7 @@ def test_a_known_perturbation_and_a_constant_gene_are_no_trouble(conditions):
 def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     frame = found.to_frame()
     assert len(frame) == 8 * 7
-    assert frame.iloc[0][["regulator", "target", "kind", "claimed"]].tolist() == [
+    assert frame.iloc[0][["regulator", "target", "kind", "significant"]].tolist() == [
         "G1", "G7", "gained", 1,
     ]  # fmt: skip
     assert frame.probability.is_monotonic_decreasing
@@ -126,7 +126,7 @@ def test_a_frame_a_folder_and_a_report_hold_the_same(found, tmp_path):
     assert len(genes) == 1 + len(GENES)
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["conditions"] == ["wild", "mutant"]
-    assert record["claimed"] == 1
+    assert record["significant"] == 1
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     found.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
@@ -173,7 +173,7 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: replace(b, values=b.values + 1000), {},
          "^B: must hold values of the unit of A, found the medians"),
         (lambda b: b, {"fdr": 0}, "fdr .* must be above 0 and below 1, found 0"),
-        (lambda b: b, {"permutations": 5}, r"permutations \(--exchanges\) must be >= 34, found 5"),
+        (lambda b: b, {"permutations": 5}, r"permutations must be >= 34, found 5"),
         (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
         (lambda b: b, {"regulators": ["nobody"]}, "nobody"),
     ],

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grn_tvcs import Expression
-from grn_tvcs.expression.bins import holds_cells, in_bins
+from grn_tvcs.expression.bins import average_in_bins, holds_cells
 from tvcs_core import DataError
 
 
@@ -79,7 +79,7 @@ class TestBins:
         files = beeline(folder, [times], values, [weights] if is_weighted else None)
         cells = read(files)
         n = min(n, len(cells.times))
-        found = in_bins(cells, n)
+        found = average_in_bins(cells, n)
         slow = by_cells(times, values, weights if is_weighted else [1.0] * len(times), n)
         assert len(found.times) == len(slow)
         for k, (time, mean, weight) in enumerate(slow):
@@ -89,7 +89,7 @@ class TestBins:
 
     def test_hold_equal_numbers_of_cells_and_lineages_stay_apart(self):
         cells = lineages([207, 130], np.random.default_rng(1))
-        found = in_bins(cells, 20)
+        found = average_in_bins(cells, 20)
         assert [rows.stop - rows.start for rows in found.pieces().values()] == [20, 20]
         assert set(found.cells[:20]) == {10, 11}
         assert set(found.cells[20:]) == {6, 7}
@@ -101,28 +101,28 @@ class TestBins:
 
     def test_the_number_is_the_root_of_the_cells_within_bounds(self):
         cells = lineages([400, 64, 2600, 7], np.random.default_rng(2))
-        pieces = in_bins(cells).pieces().values()
+        pieces = average_in_bins(cells).pieces().values()
         assert [rows.stop - rows.start for rows in pieces] == [20, 10, 50, 7]
 
     def test_a_note_says_the_cells_and_their_zeros(self):
         cells = lineages([400], np.random.default_rng(3))
         percent = round(100 * (cells.values == 0).mean())
-        note = in_bins(cells).notes[-1]
+        note = average_in_bins(cells).notes[-1]
         assert note.startswith("400 cells were averaged to 20 samples, bins of about equal numbers")
         assert f"{percent} % of their levels were 0 and count as 0 in the means" in note
         whole = Expression(cells.values + 1, cells.times, cells.series, cells.genes)
-        assert "were 0" not in in_bins(whole).notes[-1]
+        assert "were 0" not in average_in_bins(whole).notes[-1]
 
-    def test_samples_at_rest_stay_and_a_bin_is_perturbed_as_most_of_it(self):
+    def test_steady_samples_stay_and_a_bin_is_perturbed_as_most_of_it(self):
         times, on = np.arange(8.0), np.arange(8) < 3
         data = Expression(
-            np.arange(8.0)[:, None], times, ("1",) * 8, ("A",), on, at_rest=[[5.0], [6.0]]
+            np.arange(8.0)[:, None], times, ("1",) * 8, ("A",), on, steady_values=[[5.0], [6.0]]
         )
-        found = in_bins(data, 4)
+        found = average_in_bins(data, 4)
         assert found.values[:, 0].tolist() == [0.5, 2.5, 4.5, 6.5]
         assert found.perturbed.tolist() == [True, True, False, False]
-        assert found.at_rest[:, 0].tolist() == [5, 6]
-        assert in_bins(data, 2).perturbed.tolist() == [True, False]
+        assert found.steady_values[:, 0].tolist() == [5, 6]
+        assert average_in_bins(data, 2).perturbed.tolist() == [True, False]
 
     def test_are_made_by_themselves_of_cells_alone(self):
         rng = np.random.default_rng(4)
@@ -133,19 +133,19 @@ class TestBins:
         on = Expression(cells.values, cells.times, cells.series, cells.genes, cells.times < 0.5)
         for expression in (course, few, on):
             assert not holds_cells(expression)
-            assert in_bins(expression) is expression
+            assert average_in_bins(expression) is expression
 
     def test_too_many_or_too_few_are_refused(self):
         cells = lineages([30, 12], np.random.default_rng(5))
         with pytest.raises(ValueError, match="series L1 has 12 and 13 bins are asked for"):
-            in_bins(cells, 13)
+            average_in_bins(cells, 13)
         for bad in (1, 0, -2, "many"):
             with pytest.raises(ValueError, match=f"auto or an integer >= 2, found {bad!r}"):
-                in_bins(cells, bad)
-        rest = Expression(np.zeros((0, 1)), [], (), ("A",), at_rest=[[1.0], [2.0]])
-        assert in_bins(rest) is rest
-        with pytest.raises(ValueError, match="all samples are at rest"):
-            in_bins(rest, 5)
+                average_in_bins(cells, bad)
+        rest = Expression(np.zeros((0, 1)), [], (), ("A",), steady_values=[[1.0], [2.0]])
+        assert average_in_bins(rest) is rest
+        with pytest.raises(ValueError, match="all samples are in steady state"):
+            average_in_bins(rest, 5)
 
 
 class TestWeightsOfLineages:

@@ -156,11 +156,11 @@ def test_constant_genes_are_named():
     assert data.constant_genes == ("B",)
 
 
-def test_samples_of_series_and_at_rest_are_counted_in_words():
+def test_samples_of_series_and_in_steady_state_are_counted_in_words():
     data = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",))
     assert samples_said(data) == "2 samples in 1 series"
-    rest = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",), at_rest=[[3], [4], [5]])
-    assert samples_said(rest) == "2 samples in 1 series and 3 samples at rest"
+    rest = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",), steady_values=[[3], [4], [5]])
+    assert samples_said(rest) == "2 samples in 1 series and 3 steady-state samples"
 
 
 def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):

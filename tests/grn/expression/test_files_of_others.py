@@ -55,7 +55,7 @@ def check(found, times=(0, 2, 4.5)):
     assert found.genes == GENES
     assert found.times.tolist() == list(times)
     assert found.values.tolist() == LEVELS
-    assert found.at_rest is None
+    assert found.steady_values is None
 
 
 def options_that_read(path, **given):
@@ -74,7 +74,7 @@ def test_a_matrix_of_r_has_genes_in_rows_and_a_header_one_cell_short(write):
     levels, clock = write(OF_R), write(PSEUDOTIME, "PseudoTime.csv")
     found = Expression.of(levels, genes_in_rows=True)
     assert found.genes == ("G1", "G2")
-    assert found.at_rest.tolist() == [[1, 2], [3, 4], [5, 6.5]]
+    assert found.steady_values.tolist() == [[1, 2], [3, 4], [5, 6.5]]
     assert options_that_read(levels)[0] == {"genes_in_rows": True}
     cells = Expression.of(levels, pseudotime=clock)
     assert cells.series == ("Lineage1",) * 3 + ("Lineage2",) * 2
@@ -98,7 +98,7 @@ def test_an_index_that_was_read_as_a_column_is_no_gene(tmp_path):
     assert (tmp_path / "y.csv").read_text().startswith("Unnamed: 0,")
     check(Expression.of(tmp_path / "y.csv"))
     FRAME.drop(columns="Time").to_csv(tmp_path / "rest.csv")
-    assert Expression.of(tmp_path / "rest.csv").at_rest.tolist() == LEVELS
+    assert Expression.of(tmp_path / "rest.csv").steady_values.tolist() == LEVELS
 
 
 @pytest.mark.parametrize("header", ["X,Time", ",X,Time"])
@@ -191,7 +191,7 @@ def test_times_may_have_a_unit(cells, times, unit, write):
     if unit != "t":
         check(Expression.of(write(turned), genes_in_rows=True), times)
     else:  # T0 may be the name of a sample as well
-        assert Expression.of(write(turned), genes_in_rows=True).n_at_rest == 3
+        assert Expression.of(write(turned), genes_in_rows=True).n_steady == 3
         check(Expression.of(write(turned), genes_in_rows=True, time_column="gene"), times)
 
 
@@ -211,7 +211,7 @@ def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write)
     assert two.series == ("1", "1", "2", "2")
     counted = write("gene,0,1,2\nA,1,2,3\nB,1,5,3\n")
     with pytest.warns(UserWarning, match="count from 0 to 2, taken for numbers of samples at res"):
-        assert Expression.of(counted, genes_in_rows=True).n_at_rest == 3
+        assert Expression.of(counted, genes_in_rows=True).n_steady == 3
     assert Expression.of(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
 
 

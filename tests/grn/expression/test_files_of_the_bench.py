@@ -53,7 +53,7 @@ def test_what_people_and_excel_write_for_nothing_is_missing_and_never_read_unask
 
 
 @pytest.mark.parametrize("mark", ["#REF!", "?", "-", "nd"])
-def test_a_broken_time_is_no_sample_at_rest(mark, write):
+def test_a_broken_time_is_no_steady_sample(mark, write):
     said, _ = refused(write(f"Time,A,B\n0,1,2\n1,2,3\n{mark},4,4\n{mark},5,4\n"))
     assert f"x.csv:4, column 'Time': must be a number, found '{mark}'" in said
     levels = write("sample,A,B\nS1,1,2\nS2,2,3\nS3,4,4\n", "levels.csv")
@@ -241,8 +241,8 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
     path = write(f"Time,Donor,A,B\n{by_time}")
     ignored = [{"ignore": ("Donor",)} | way for way in REPLICATES]
     assert refused(path)[1] == [{"series_column": ("Donor",)}, *ignored]
-    at_rest = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
-    assert refused(at_rest)[1] == [{"ignore": ("Donor",)}]
+    steady_values = write("A,Donor,B\n1,D1,2\n2,D1,3\n3,D2,4\n1.5,D2,5\n", "rest.csv")
+    assert refused(steady_values)[1] == [{"ignore": ("Donor",)}]
 
 
 @pytest.mark.parametrize(
@@ -474,7 +474,7 @@ def test_a_word_for_rest_in_a_sheet_gets_what_to_write(write):
     sheet = write("sample,time\nS1,0\nS2,1\nS3,steady\n", "sheet.csv")
     said, _ = refused(levels, samples=sheet)
     assert "sheet.csv:4, column 'time': must be a number, found 'steady'; a time is" in said
-    assert "empty for a sample at rest" in said
+    assert "empty for a steady-state sample" in said
 
 
 def test_a_list_may_stand_in_one_line(write, capsys):

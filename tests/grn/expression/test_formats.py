@@ -184,7 +184,7 @@ def test_the_sheet_of_a_workbook_of_samples_needs_the_workbook(file):
 
 def test_a_sample_without_the_name_of_a_series_is_named_by_its_line(file):
     sheet = file(SHEET.replace("series", "").replace("s1,a", "s1,"), "s.csv")
-    with pytest.raises(DataError, match=r"s\.csv:3, column 2: every sample needs a name of its s"):
+    with pytest.raises(DataError, match=r"s\.csv:3, column 2: every sample needs a series"):
         Expression.of(file(LEVELS), samples=sheet, series_column="2")
 
 

@@ -16,7 +16,7 @@ TIMED = pd.DataFrame(LEVELS, columns=GENES).assign(Time=[0.0, 1, 2] * 2, series=
 
 def same(one, other):
     assert (one.genes, one.series, one.notes) == (other.genes, other.series, other.notes)
-    for name in ("values", "times", "at_rest", "perturbed", "cells"):
+    for name in ("values", "times", "steady_values", "perturbed", "cells"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
@@ -50,7 +50,7 @@ def test_genes_may_stand_in_rows_and_columns_be_times():
     assert np.array_equal(found.values, LEVELS)
     with pytest.warns(UserWarning, match="count from 0 to 5"):
         rest = Expression.of(pd.DataFrame(LEVELS.T, index=GENES), genes_in_rows=True)
-    assert rest.n_at_rest == 6
+    assert rest.n_steady == 6
 
 
 def test_genes_of_a_frame_in_rows_are_named_by_its_index_or_its_first_column(tmp_path):
@@ -97,7 +97,7 @@ def test_samples_of_a_frame_beside_a_sheet_are_there_once():
         Expression.of(levels, samples=sheet)
 
 
-def test_missing_values_and_samples_at_rest_are_those_of_files():
+def test_missing_values_and_steady_samples_are_those_of_files():
     gaps = TIMED.copy()
     gaps.loc[1, "B"] = np.nan
     with pytest.raises(DataError, match="DataFrame:2, column 'B': must be a number, found 'NaN'"):
@@ -105,9 +105,9 @@ def test_missing_values_and_samples_at_rest_are_those_of_files():
     with pytest.warns(UserWarning, match="filled 1 of 18"):
         filled = Expression.of(gaps, missing="interpolate")
     assert filled.values[1, 1] == pytest.approx((LEVELS[0, 1] + LEVELS[2, 1]) / 2)
-    assert Expression.of(TIMED[list(GENES)]).n_at_rest == 6
+    assert Expression.of(TIMED[list(GENES)]).n_steady == 6
     rest = TIMED.assign(Time=[0, 1, 2, None, None, None])
-    assert Expression.of(rest).n_at_rest == 3
+    assert Expression.of(rest).n_steady == 3
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_frame_is_not_read_as_what_it_is_not(frame, message):
 
 def test_an_index_that_may_be_a_time_is_warned_of_and_numbers_of_rows_are_not(recwarn):
     for index in (range(6), range(3, 9), [5, 3, 1, 0, 2, 4]):
-        assert Expression.of(UNTIMED.set_index(pd.Index(index))).n_at_rest == 6
+        assert Expression.of(UNTIMED.set_index(pd.Index(index))).n_steady == 6
     assert not recwarn
     with pytest.warns(UserWarning, match=r"index rises like a time \(0, 10, 20, ...\)"):
         Expression.of(UNTIMED.set_index(pd.Index([0, 10, 20] * 2)))

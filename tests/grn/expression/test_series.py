@@ -161,7 +161,7 @@ def test_the_meta_data_of_inferelator_are_a_sheet(rng, write):
     sheet = write(f"{META}{rows}FALSE\te\tNA\tNA\tr\nFALSE\te\tNA\tNA\tq\n", "meta.tsv")
     found = Expression.of(write(table), samples=sheet, genes_in_rows=True)
     assert found.times.tolist() == [0, 5, 15, 0, 20]
-    assert (found.series, found.n_at_rest) == (("a2",) * 3 + ("b1",) * 2, 2)
+    assert (found.series, found.n_steady) == (("a2",) * 3 + ("b1",) * 2, 2)
     for bad, said in (
         (("a0\t5\ta1", "x\t5\ta1"), "must be a sample of condName"),
         (("a0\t5", "a0\t0"), "above 0, found '0'"),
@@ -228,11 +228,11 @@ REMEDIES = {
         "series b has 1: remove its sample, or empty its time",
         (lambda text: text[: text.index("b\t2")], {}),
     ),
-    "series of one time, at rest": (
+    "series of one time, in steady state": (
         f"series\t{LINES}".replace("\n0", "\na\t0")
         .replace("\n1", "\na\t1")
         .replace("\n2", "\nb\t2"),
-        "remove its sample, or empty its time, so that it is a sample at rest",
+        "remove its sample, or empty its time, so that it is a steady-state sample",
         (lambda text: text.replace("b\t2", "b\t"), {}),
     ),
     "a blank in a name": (
@@ -287,14 +287,14 @@ def test_a_heading_that_a_spreadsheet_wrapped_is_read_and_lines_keep_their_numbe
     assert found.notes == ("Times are in h, as the file says.",)
 
 
-def test_gaps_at_rest_are_filled_with_means_and_called_so(write):
+def test_gaps_in_steady_state_are_filled_with_means_and_called_so(write):
     path = write("sample\tA\tB\nu\t1\tNA\nv\t2\t4\nw\t5\t8\n")
     with pytest.warns(UserWarning, match="filled 1 of 6 values with the mean of the gene over"):
         found = Expression.of(path, missing="interpolate")
-    assert found.at_rest[0].tolist() == [1, 6]
+    assert found.steady_values[0].tolist() == [1, 6]
     assert "were filled with the mean of the gene over the other samples." in found.notes[0]
     both = write("Time\tA\tB\n0\t1\t2\n1\tNA\t4\n2\t5\t8\n\tNA\t3\n", "both.tsv")
     with pytest.warns(
-        UserWarning, match="by interpolation in time, 1 of them, at rest, with the m"
+        UserWarning, match="by interpolation in time, 1 of them, in steady state, with the m"
     ):
         Expression.of(both, missing="interpolate")

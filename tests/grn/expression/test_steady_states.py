@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from grn_tvcs import Expression, Network, SteadyStates, infer, read_steady_states, score, simulate
 from grn_tvcs.evidence.hubs import concentration, fit_hub_power
 from grn_tvcs.evidence.knockouts import KnockoutEvidence, downrank_indirect
-from grn_tvcs.network.evidence import NAMES, carried_by
+from grn_tvcs.network.evidence import NAMES, evidence_codes
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C")
@@ -192,7 +192,7 @@ def test_the_evidence_of_an_edge_is_what_has_a_quarter_of_its_score():
     series = np.array([8.0, 3, 1, 0, 2, 0, 1, 1])
     knockout = np.array([1.0, 1, 3, 0, 0, 5, 1, 3])
     knockdown = np.array([1.0, 0, 0, 0, 0, 0, 1, 0])
-    assert [NAMES[code] for code in carried_by([series, knockout, knockdown])] == [
+    assert [NAMES[code] for code in evidence_codes([series, knockout, knockdown])] == [
         *("series", "series+knock-out", "series+knock-out", "", "series", "knock-out"),
         *("series+knock-out+knock-down", "series+knock-out"),
     ]

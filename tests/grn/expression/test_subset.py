@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, SteadyStates
-from grn_tvcs.expression import most_variable, of_genes
+from grn_tvcs.expression import most_variable, subset_genes
 from grn_tvcs.expression.scales import on_scale
 
 
@@ -15,23 +15,23 @@ def table(values, **more):
 
 
 def test_the_samples_of_some_genes_stay_as_they_are(rng):
-    data = table(rng.uniform(size=(9, 5)), at_rest=rng.uniform(size=(3, 5)))
-    part = of_genes(data, ["G4", "G1"])
+    data = table(rng.uniform(size=(9, 5)), steady_values=rng.uniform(size=(3, 5)))
+    part = subset_genes(data, ["G4", "G1"])
     assert part.genes == ("G1", "G4")
     assert np.array_equal(part.values, data.values[:, [1, 4]])
-    assert np.array_equal(part.at_rest, data.at_rest[:, [1, 4]])
+    assert np.array_equal(part.steady_values, data.steady_values[:, [1, 4]])
     assert part.times.tolist() == data.times.tolist()
 
 
 def test_all_genes_are_the_same_table(rng):
     data = table(rng.uniform(size=(9, 3)))
-    assert of_genes(data, data.genes) is data
+    assert subset_genes(data, data.genes) is data
 
 
 def test_counts_are_divided_by_the_size_of_all_genes(rng):
     counts = rng.poisson(200, (9, 120)) * rng.integers(1, 5, (9, 1))
     data = table(counts, scale="counts")
-    part = on_scale(of_genes(data, data.genes[:3]))
+    part = on_scale(subset_genes(data, data.genes[:3]))
     assert np.allclose(part.values, on_scale(data).values[:, :3])
     assert part.scale == "levels"
 
@@ -42,7 +42,7 @@ def test_counts_are_divided_by_the_size_of_all_genes(rng):
 )
 def test_names_that_leave_no_table_are_refused(names, message):
     with pytest.raises(ValueError, match=message):
-        of_genes(table(np.eye(4)), names)
+        subset_genes(table(np.eye(4)), names)
 
 
 def test_the_most_variable_genes_come_first_whatever_the_unit(rng):
@@ -72,7 +72,7 @@ def test_logarithms_are_taken_as_they_are_and_equal_ones_go_by_name():
 def test_steady_states_of_some_genes_keep_their_experiments_alone():
     levels = np.arange(16.0).reshape(4, 4)
     steady = SteadyStates(levels, ("a", "", "c", "b"), [True, False, True, False], tuple("abcd"))
-    part = steady.among({"b", "c"})
+    part = steady.restrict_to({"b", "c"})
     assert part.genes == ("b", "c")
     assert part.changed == ("", "c", "b")
     assert part.is_knockout.tolist() == [False, True, False]

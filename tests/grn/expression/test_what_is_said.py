@@ -34,9 +34,9 @@ def test_flags_and_scales_of_an_expression_are_checked():
         Expression(**TWO, scale="cubic")
 
 
-def test_a_perturbation_of_samples_at_rest_has_no_end():
-    rest = Expression(np.zeros((0, 2)), [], (), "GH", at_rest=[[1.0, 2.0], [3.0, 5.0]])
-    with pytest.raises(ValueError, match="all samples are at rest"):
+def test_a_perturbation_of_steady_samples_has_no_end():
+    rest = Expression(np.zeros((0, 2)), [], (), "GH", steady_values=[[1.0, 2.0], [3.0, 5.0]])
+    with pytest.raises(ValueError, match="all samples are in steady state"):
         rest.with_perturbation_until(1.0)
 
 

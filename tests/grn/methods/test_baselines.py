@@ -351,7 +351,7 @@ def test_what_tigress_keeps_of_a_unit_does_not_grow_with_the_regulators(tmp_path
     n, steps, runs = 150, 5, 8  # of a unit
     genes = tuple(f"G{j}" for j in range(n))
     made = Expression(rng.uniform(size=(20, n)), np.arange(20.0), ("1",) * 20, genes)
-    run("tigress", made, splits=4, steps=steps, keep=tmp_path)
+    run("tigress", made, splits=4, steps=steps, checkpoint_dir=tmp_path)
     [unit] = (tmp_path / "splits").glob("unit-*")
     assert unit.stat().st_size <= 20 * steps * runs * n + 1000 < 24 * n**2
 

@@ -121,9 +121,11 @@ def test_chances_are_lowered_and_edges_stay_in_order(monkeypatch):
     assert not after.notes
 
 
-def test_samples_at_rest_alone_are_enough():
+def test_steady_samples_alone_are_enough():
     made = simulate(12, 2, 5, rng=1)
-    rest = Expression(np.empty((0, 12)), [], (), made.expression.genes, at_rest=made.multifactorial)
+    rest = Expression(
+        np.empty((0, 12)), [], (), made.expression.genes, steady_values=made.multifactorial
+    )
     found = infer(rest, rng=0, **FEW)
     assert (found.scores > 0).sum() == 12 * 11
     assert found.stability is None
@@ -262,7 +264,7 @@ def test_caps_hold_and_only_regulators_regulate(made):
     found = infer(made.expression, regulators=names, max_in_degree=1, rng=0, **FEW)
     assert found.in_degrees.max() <= 1
     assert not found.scores[4:].any()
-    again = found.within(Rules(1, regulators=frozenset(names)))
+    again = found.select_under_caps(Rules(1, regulators=frozenset(names)))
     assert np.array_equal(again.selected, found.selected)
 
 

@@ -25,7 +25,7 @@ from grn_tvcs.evidence.knockouts import knockout_evidence
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN, lagged_regression
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.expression.scales import log_levels
-from grn_tvcs.network.evidence import NAMES, SOURCES, carried_by
+from grn_tvcs.network.evidence import NAMES, SOURCES, evidence_codes
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from tvcs_core.streams import stream
@@ -89,7 +89,7 @@ def test_the_ensemble_is_the_sum_of_its_parts_each_by_its_strongest(expression):
         assert np.array_equal(named[sure], is_part[sure])
 
 
-def test_samples_at_rest_and_knock_outs_are_used_where_they_are_given(expression, steady):
+def test_steady_samples_and_knock_outs_are_used_where_they_are_given(expression, steady):
     network = run("ensemble", expression, steady=steady, **FEW)
     levels = np.concatenate([expression.values, steady.levels])
     told = knockout_evidence(
@@ -112,7 +112,7 @@ def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
         assert network.in_degrees.max() <= 2
         assert network.out_degrees.max() <= 2
         assert 0.8 * n_edges <= network.out_degrees.sum() <= n_edges
-        again = network.within(Rules(2, 2, n_edges))
+        again = network.select_under_caps(Rules(2, 2, n_edges))
         assert np.array_equal(again.selected, network.selected)
         assert all(edge.evidence for edge in network.edges())
 
@@ -206,9 +206,9 @@ def test_progress_counts_halves_and_genes(expression):
 
 
 def test_five_equal_sources_are_all_named_and_the_largest_always():
-    equal = carried_by([np.full((1, 2), 0.125)] * 5)
+    equal = evidence_codes([np.full((1, 2), 0.125)] * 5)
     assert NAMES[equal[0, 0]] == "+".join(SOURCES[:5])
-    one = carried_by([np.array([[part]]) for part in (0.2, 0.24, 0.2, 0.2, 0.16)])
+    one = evidence_codes([np.array([[part]]) for part in (0.2, 0.24, 0.2, 0.2, 0.16)])
     assert NAMES[one[0, 0]] == "knock-out"
     assert len(NAMES) == 64
     assert NAMES[:8] == (

@@ -100,13 +100,13 @@ def test_units_of_a_gene_do_not_matter(made):
 def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(made, caps):
     found = infer(made.expression, "tvcs", resamples=4, rng=0, **caps)
     assert found.selected.sum() == 3  # of 12 genes
-    assert found.origin.rules.chosen_by == FEW_EDGES
-    assert found.origin.rules.why_so_many().startswith("Nothing says how many edges are true")
+    assert found.provenance.rules.chosen_by == FEW_EDGES
+    assert found.provenance.rules.why_so_many().startswith("Nothing says how many edges are true")
     some = infer(made.expression, "pcc", targets=["G1", "G2"], **caps)
     assert some.selected.sum() == 1
     given = infer(made.expression, "tvcs", resamples=4, rng=0, max_edges=9, **caps)
     assert given.selected.sum() == 9
-    assert given.origin.rules.why_so_many() == ""
+    assert given.provenance.rules.why_so_many() == ""
 
 
 @pytest.mark.parametrize("caps", [{}, {"max_in_degree": 1}])
@@ -114,9 +114,9 @@ def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(mad
 def test_without_a_number_of_edges_that_of_the_verdict_is_taken(made, caps, number):
     found = infer(made.expression, resamples=10, calibrate=1, rng=0, **caps, **number)
     assert found.verdict.is_known
-    expected = found.within(replace(Rules(**caps), max_edges=found.verdict.n_edges))
+    expected = found.select_under_caps(replace(Rules(**caps), max_edges=found.verdict.n_edges))
     assert np.array_equal(found.selected, expected.selected)
-    assert found.origin.rules.chosen_by == BY_VERDICT
+    assert found.provenance.rules.chosen_by == BY_VERDICT
 
 
 @pytest.mark.parametrize("method", METHODS)

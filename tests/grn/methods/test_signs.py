@@ -65,13 +65,13 @@ def test_blocks_change_no_sign(made, monkeypatch):
     assert np.array_equal(supported_signs(of_signs(drawn(1)), made), whole)
 
 
-def test_one_series_and_samples_at_rest_support_no_sign(made):
+def test_one_series_and_steady_samples_support_no_sign(made):
     rows = made.pieces()["01"]
     one = Expression(
         made.values[rows], made.times[rows], made.series[rows], made.genes, scale="levels"
     )
     assert not supported_signs(of_signs(drawn()), one).any()
-    rest = draw_example(Design(N, N, 0, 2, n_at_rest=30), "mid", 3).expression
+    rest = draw_example(Design(N, N, 0, 2, n_steady=30), "mid", 3).expression
     assert not supported_signs(of_signs(drawn()), rest).any()
     for method in ("pcc", "spearman", "combined"):
         options = {"calibrate": 0} if method == "combined" else {}

@@ -72,7 +72,7 @@ def test_a_known_perturbation_is_named_where_the_method_uses_it(name):
         rng.uniform(size=(9, 3)), np.arange(9.0), ("1",) * 9, tuple("ABC"),
         perturbed=np.arange(9) < 4,
     )  # fmt: skip
-    network = Network.of(made.genes, 1.0 - np.eye(3)).within(Rules(max_edges=2))
+    network = Network.of(made.genes, 1.0 - np.eye(3)).select_under_caps(Rules(max_edges=2))
     said = methods_paragraph(
         network, made, Rules(max_edges=2), method=name, seed=0, count=None, steady=None
     )

@@ -61,17 +61,17 @@ def test_other_targets_are_other_work(expression, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             infer(
                 expression, "tvcs", targets=(target,), regulators=("G1", "G4"), rng=0,
-                resamples=4, keep=tmp_path / target, progress=_stop_after_one,
+                resamples=4, checkpoint_dir=tmp_path / target, progress=_stop_after_one,
             )  # fmt: skip
         other = "G5" if target == "G2" else "G2"
         with pytest.raises(ValueError, match="other regulators or targets; give --force"):
             infer(
                 expression, "tvcs", targets=(other,), regulators=("G1", "G4"), rng=0, resamples=4,
-                keep=tmp_path / target,
+                checkpoint_dir=tmp_path / target,
             )  # fmt: skip
         again = infer(
             expression, "tvcs", targets=(target,), regulators=("G1", "G4"), rng=0, resamples=4,
-            keep=tmp_path / target,
+            checkpoint_dir=tmp_path / target,
         )  # fmt: skip
         assert again.edges() == fresh.edges()
 

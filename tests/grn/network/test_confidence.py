@@ -27,7 +27,7 @@ def network():
     np.fill_diagonal(scores, 0.0)
     confidence = rng.uniform(size=SHAPE)
     confidence[confidence > 0.6] = 0.7
-    return Network.of(GENES, scores, confidence=confidence).judged()
+    return Network.of(GENES, scores, confidence=confidence).with_verdict()
 
 
 @given(TABLES)

@@ -22,7 +22,7 @@ def network():
     named = ("=1", "NA", 'a"b', *GENES[3:])
     signs = rng.integers(-1, 2, (12, 12))
     stability = rng.uniform(size=(12, 12)).round(3)
-    return Network.of(named, scores, signs, stability=stability).within(Rules(2, 3, 15))
+    return Network.of(named, scores, signs, stability=stability).select_under_caps(Rules(2, 3, 15))
 
 
 def lines_of(path):
@@ -87,7 +87,7 @@ n = int(sys.argv[1])
 rng = np.random.default_rng(0)
 scores = rng.uniform(size=(n, n))
 np.fill_diagonal(scores, 0.0)
-network = Network.of(tuple(f"G{{i}}" for i in range(n)), scores).top(10)
+network = Network.of(tuple(f"G{{i}}" for i in range(n)), scores).select_top(10)
 write_edges(network, Path(sys.argv[2]))
 print(peak_memory())
 """

@@ -25,7 +25,7 @@ def network():
     scores = rng.uniform(size=shape) * (rng.uniform(size=shape) < 0.7)
     np.fill_diagonal(scores, 0.0)
     signs = np.where(scores > 0.5, 1, np.where(scores > 0.2, -1, 0)) * (scores > 0)
-    return Network.of(GENES, scores, signs).top(20)
+    return Network.of(GENES, scores, signs).select_top(20)
 
 
 def test_edges_tsv_holds_no_formula_and_every_name_comes_back(network, tmp_path):
@@ -73,7 +73,7 @@ def test_dream_has_no_header_no_own_edges_and_scores_up_to_one(network, tmp_path
 @pytest.fixture
 def with_evidence(network):
     codes = np.random.default_rng(2).integers(1, len(NAMES), network.scores.shape)
-    return network.but(evidence=codes * (network.scores > 0))
+    return network.replace(evidence=codes * (network.scores > 0))
 
 
 def test_the_evidence_of_every_edge_is_in_all_that_carries_attributes(with_evidence, tmp_path):

@@ -23,7 +23,7 @@ def network():
     rng = np.random.default_rng(1)
     scores = rng.uniform(size=(5, 5)).round(3) * (rng.uniform(size=(5, 5)) < 0.7)
     np.fill_diagonal(scores, 0.0)
-    return Network.of(GENES, scores, np.where(scores > 0.5, 1, -1)).top(6)
+    return Network.of(GENES, scores, np.where(scores > 0.5, 1, -1)).select_top(6)
 
 
 def test_edges_survive_writing_and_reading(network, tmp_path):
@@ -74,18 +74,18 @@ def test_networkx_and_pandas_hold_the_same_edges(network):
 
 def test_a_frame_has_the_columns_of_edges_tsv(network, tmp_path):
     shape = network.scores.shape
-    known = network.but(stability=np.full(shape, 0.5), evidence=np.ones(shape, np.uint8))
+    known = network.replace(stability=np.full(shape, 0.5), evidence=np.ones(shape, np.uint8))
     write_edges(known, tmp_path / "edges.tsv")
     frame = known.to_frame()
     assert list(frame.columns) == (tmp_path / "edges.tsv").read_text().splitlines()[0].split("\t")
     assert set(frame["evidence"]) == {"series"}
     with pytest.raises(ValueError, match="evidence must be below 64, found 64"):
-        network.but(evidence=np.full(shape, 64))
+        network.replace(evidence=np.full(shape, 64))
 
 
 @pytest.mark.parametrize("rules", [Rules(1), Rules(2, 2), Rules(None, 1, 3), Rules(max_edges=0)])
 def test_within_keeps_every_cap_and_the_scores(network, rules):
-    cut = network.within(rules)
+    cut = network.select_under_caps(rules)
     assert np.array_equal(cut.scores, network.scores)
     if rules.max_in_degree is not None:
         assert cut.in_degrees.max() <= rules.max_in_degree
@@ -96,21 +96,23 @@ def test_within_keeps_every_cap_and_the_scores(network, rules):
 
 
 def test_within_a_total_is_the_top(network):
-    assert np.array_equal(network.within(Rules(max_edges=4)).selected, network.top(4).selected)
+    assert np.array_equal(
+        network.select_under_caps(Rules(max_edges=4)).selected, network.select_top(4).selected
+    )
 
 
 def test_within_keeps_the_largest_sum_of_scores():
     scores = np.array([[0, 5.0, 4.0], [0, 0, 3.0], [0, 0, 0]])
-    cut = Network.of(("a", "b", "c"), scores).within(Rules(1, 1))
+    cut = Network.of(("a", "b", "c"), scores).select_under_caps(Rules(1, 1))
     assert cut.scores[cut.selected].sum() == 8  # a -> b and b -> c; greedy by rank does the same
     scores[0, 2] = 8.5
-    cut = Network.of(("a", "b", "c"), scores).within(Rules(1, 1))
+    cut = Network.of(("a", "b", "c"), scores).select_under_caps(Rules(1, 1))
     assert cut.scores[cut.selected].sum() == 8.5
 
 
 def test_two_edges_that_add_up_to_more_are_kept_rather_than_the_surest():
     scores = np.array([[0, 6.0, 4.0], [0, 0, 0], [0, 4.0, 0]])
-    cut = Network.of(("a", "b", "c"), scores).within(Rules(1, 1))
+    cut = Network.of(("a", "b", "c"), scores).select_under_caps(Rules(1, 1))
     assert [(e.regulator, e.target) for e in cut.edges(selected_only=True)] == [
         ("a", "c"),
         ("c", "b"),
@@ -125,7 +127,7 @@ def test_a_gene_without_a_cap_of_its_own_may_regulate_all_others():
     rules = Rules(max_out_degree={"G1": 3})
     assert (np.delete(rules.out_caps(genes), 1) >= 11).all()
     assert rules.out_caps(genes)[1] == 3
-    assert Network.of(genes, scores).within(rules).out_degrees[:2].tolist() == [11, 3]
+    assert Network.of(genes, scores).select_under_caps(rules).out_degrees[:2].tolist() == [11, 3]
 
 
 @pytest.mark.parametrize(

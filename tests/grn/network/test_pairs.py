@@ -54,8 +54,8 @@ def test_edges_degrees_and_files_are_the_same(lean, square, tmp_path):
     for name in ("in_degrees", "out_degrees"):
         assert np.array_equal(getattr(lean, name), getattr(square, name))
     for k in range(9):
-        assert np.array_equal(lean.top(k).selected, square.top(k).selected)
-    assert np.array_equal(lean.by_own_cut().selected, square.by_own_cut().selected)
+        assert np.array_equal(lean.select_top(k).selected, square.select_top(k).selected)
+    assert np.array_equal(lean.select_by_method().selected, square.select_by_method().selected)
     for network, folder in ((lean, tmp_path / "lean"), (square, tmp_path / "square")):
         folder.mkdir()
         write_edges(network, folder / "edges.tsv")
@@ -74,11 +74,11 @@ def test_ranks_of_selected_edges_are_those_among_all(lean):
 def test_a_changed_copy_and_a_pickled_one_hold_the_same(lean, square):
     for again in (replace(lean), pickle.loads(pickle.dumps(lean))):
         assert again.edges() == square.edges()
-    assert lean.but(selected=lean.pairs.scores > 0).selected.sum() == lean.n_scored
+    assert lean.replace(selected=lean.pairs.scores > 0).selected.sum() == lean.n_scored
 
 
 def test_a_stability_that_cannot_be_told_is_told_of_no_pair(lean):
-    untold = lean.but(stability=np.full(lean.pairs.shape, np.nan))
+    untold = lean.replace(stability=np.full(lean.pairs.shape, np.nan))
     assert np.isnan(untold.stability).all()
 
 
@@ -93,7 +93,7 @@ def test_a_stability_that_cannot_be_told_is_told_of_no_pair(lean):
 )
 def test_pairs_that_do_not_hold_are_refused(lean, change, message):
     with pytest.raises(ValueError, match=message):
-        lean.but(**change)
+        lean.replace(**change)
 
 
 def test_a_network_of_few_regulators_takes_memory_for_their_pairs_alone():
@@ -103,7 +103,7 @@ def test_a_network_of_few_regulators_takes_memory_for_their_pairs_alone():
     pairs = Pairs(
         np.array([3, 5]), np.arange(30_000), scores, np.ones(scores.shape, np.int8), scores > 0
     )
-    network = Network(genes, pairs).top(7)
+    network = Network(genes, pairs).select_top(7)
     assert len(network.edges(selected_only=True)) == 7
     assert network.out_degrees.sum() == 7
     assert "_square" not in network.__dict__

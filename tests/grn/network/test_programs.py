@@ -25,7 +25,9 @@ def network():
     known = {"confidence": chances, "false_discovery": np.where(scores > 0, 1 - chances, 1.0)}
     evidence = np.where(scores > 0, NAMES.index("series"), 0)
     stability = np.where(scores > 0, 0.5, 0.0)
-    return Network.of(GENES, scores, signs, evidence=evidence, stability=stability, **known).top(3)
+    return Network.of(
+        GENES, scores, signs, evidence=evidence, stability=stability, **known
+    ).select_top(3)
 
 
 def test_decoupler_has_source_target_and_signed_weight(network, tmp_path):
@@ -99,7 +101,7 @@ def test_the_table_beside_a_sif_file_names_each_of_its_edges(network, tmp_path):
 
 def test_the_style_of_cytoscape_maps_the_columns_that_files_have(network, tmp_path):
     plain = Network.of(network.genes, network.scores, network.signs)
-    for made, column in ((network, "confidence"), (plain, "score"), (plain.top(0), "score")):
+    for made, column in ((network, "confidence"), (plain, "score"), (plain.select_top(0), "score")):
         write_network(made, tmp_path / "style.xml", "cytoscape-style")
         root = ET.parse(tmp_path / "style.xml").getroot()
         assert (root.tag, root.get("documentVersion")) == ("vizmap", "3.0")
@@ -136,7 +138,7 @@ def test_a_notebook_shows_a_network_with_its_names_escaped(network):
     shown = network._repr_html_()
     assert "5 genes, 3 edges selected of 4 with a score" in shown
     assert shown.count("<tr>") == 4
-    whole = network.but(selected=network.scores > 0)._repr_html_()
+    whole = network.replace(selected=network.scores > 0)._repr_html_()
     assert "&lt;e&gt;" in whole
     assert "<e>" not in whole
 
@@ -165,11 +167,11 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     assert "seed 5" in page
     most = "selected: those with the largest sum of scores under at most"
     assert f"Of 12 ordered pairs with a score, 3 were {most} 3 edges in all, found by " in page
-    chosen = network.within(Rules(max_edges=2))
+    chosen = network.select_under_caps(Rules(max_edges=2))
     chosen.report(tmp_path / "two.html")
     page = (tmp_path / "two.html").read_text(encoding="utf-8")
     assert f"2 were {most} 2 edges in all, found by " in page
-    chosen.top(1).report(tmp_path / "one.html")
+    chosen.select_top(1).report(tmp_path / "one.html")
     page = (tmp_path / "one.html").read_text(encoding="utf-8")
     assert f"1 was {most} 1 edge in all, found by " in page
     with pytest.raises(ValueError, match="has no record of its expression and method: give report"):
@@ -199,8 +201,8 @@ def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expressi
     network = infer(expression, max_edges="auto", resamples=8, calibrate=0)
     assert not network.verdict.is_known  # nothing was simulated
     assert int(network.out_degrees.sum()) == 1  # one for every four genes sought
-    assert network.origin.rules.chosen_by == FEW
-    assert "only the surest are selected, 1:" in network.origin.rules.why_so_many()
+    assert network.provenance.rules.chosen_by == FEW
+    assert "only the surest are selected, 1:" in network.provenance.rules.why_so_many()
     with pytest.raises(ValueError, match=r"pcc gives no confidence.*choose_edges"):
         infer(expression, "pcc", max_edges="auto")
     with pytest.raises(ValueError, match="max_edges must be an integer >= 0 or 'auto', found "):

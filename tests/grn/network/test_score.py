@@ -18,7 +18,7 @@ def random_pair(seed, n=7):
     scores = rng.integers(0, 4, (n, n)) / 3 * ~np.eye(n, dtype=bool)
     truth = rng.uniform(size=(n, n)) < 0.3
     np.fill_diagonal(truth, False)
-    return Network.of(genes, scores).top(12), Network.of(genes, truth.astype(float))
+    return Network.of(genes, scores).select_top(12), Network.of(genes, truth.astype(float))
 
 
 def slow_scores(network, reference, which="all"):
@@ -82,7 +82,7 @@ def test_the_top_n_cut_takes_as_many_pairs_as_there_are_edges(pairs):
     assert found.n_selected == found.n_edges == reference.selected.sum()
     assert found.mcc == pytest.approx(found.sn + found.sp - 1)
     if pairs == "all":
-        assert found.n_found == score(network.top(found.n_edges), reference).n_found
+        assert found.n_found == score(network.select_top(found.n_edges), reference).n_found
 
 
 def test_the_cut_changes_the_graph_and_not_the_ranking():

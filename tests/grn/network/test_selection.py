@@ -62,7 +62,7 @@ def test_selected_are_the_edges_of_the_projection_of_all_pairs(monkeypatch, kind
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(25):
         network, rules = Network.of(GENES, scores_of(kind, rng)), rules_of(rng)
-        found = network.within(rules).selected
+        found = network.select_under_caps(rules).selected
         assert np.array_equal(found, by_projection_of_all(network, rules)), rules
 
 
@@ -80,7 +80,9 @@ def test_few_of_many_pairs_are_projected(monkeypatch):
 
     monkeypatch.setattr(selection, "project", spied)
     rules = Rules(max_in_degree=3, max_out_degree=30, max_edges=800)
-    assert np.array_equal(network.within(rules).selected, by_projection_of_all(network, rules))
+    assert np.array_equal(
+        network.select_under_caps(rules).selected, by_projection_of_all(network, rules)
+    )
     assert taken[-1] < 0.05 * n * n
 
 
@@ -99,7 +101,9 @@ def test_pairs_of_few_regulators_are_selected_as_in_the_whole_square():
         )
         for _ in range(5):
             rules = Rules(int(rng.integers(1, 5)), int(rng.integers(1, 9)), int(rng.integers(80)))
-            assert np.array_equal(lean.within(rules).selected, square.within(rules).selected)
+            assert np.array_equal(
+                lean.select_under_caps(rules).selected, square.select_under_caps(rules).selected
+            )
 
 
 @pytest.mark.parametrize("kind", KINDS)

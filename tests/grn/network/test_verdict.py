@@ -98,22 +98,22 @@ def test_a_judged_network_keeps_what_is_said_of_more_series_and_its_verdict_unde
     np.fill_diagonal(scores, 0.0)
     chances = rng.uniform(size=(6, 6))
     first = Network.of(tuple("ABCDEF"), scores, confidence=chances, verdict=Verdict(more=(2, 20)))
-    network = first.judged()
+    network = first.with_verdict()
     assert np.array_equal(network.confidence, chances.round(6) * (scores > 0))
     assert network.verdict == verdict_of(chances.round(6), scores, more=(2, 20))
-    assert network.judged().verdict == network.verdict
-    assert network.within(Rules(max_edges=3)).verdict is network.verdict
-    assert network.top(2).by_own_cut().verdict is network.verdict
+    assert network.with_verdict().verdict == network.verdict
+    assert network.select_under_caps(Rules(max_edges=3)).verdict is network.verdict
+    assert network.select_top(2).select_by_method().verdict is network.verdict
 
 
 def test_a_verdict_and_its_file_agree_where_rounding_decides():
     scores = 1 - np.eye(2)
-    network = Network.of(("A", "B"), scores, confidence=np.full((2, 2), 0.49999999)).judged()
+    network = Network.of(("A", "B"), scores, confidence=np.full((2, 2), 0.49999999)).with_verdict()
     assert network.verdict.n_edges == 2 == int((network.confidence >= 0.5)[scores > 0].sum())
 
 
 def test_a_network_without_a_confidence_is_not_judged():
     plain = Network.of(("A", "B"), 1 - np.eye(2))
-    assert plain.judged() is plain
+    assert plain.with_verdict() is plain
     told = replace(plain, verdict=Verdict(why_not="Too few samples."))
-    assert told.judged().verdict.why_not == "Too few samples."
+    assert told.with_verdict().verdict.why_not == "Too few samples."

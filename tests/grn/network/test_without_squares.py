@@ -41,7 +41,7 @@ def random_network(seed, n=9):
     regulators, targets = (np.sort(rng.choice(n, k, replace=False)) for k in (4, 6))
     scores = rng.integers(0, 4, (4, 6)) / 3 * (regulators[:, None] != targets)
     pairs = Pairs.correlated(regulators, targets, rng.normal(size=(4, 6)), scores)
-    return Network(tuple(f"G{i}" for i in rng.permutation(n)), pairs).top(5)
+    return Network(tuple(f"G{i}" for i in rng.permutation(n)), pairs).select_top(5)
 
 
 def random_reference(seed, n=9):
@@ -61,7 +61,7 @@ def dense_score(network, reference, pairs, cut):
     counts = is_edge | is_edge.T if pairs == "linked" else ~np.eye(len(order), dtype=bool)
     if cut == "top-n":
         network = Network.of(network.genes, np.where(counts, network.scores, 0.0), network.signs)
-        network = network.top(int(is_edge.sum()))
+        network = network.select_top(int(is_edge.sum()))
     true, ranking, chosen = is_edge[counts], network.scores[counts], network.selected[counts]
     tp, fp = int((true & chosen).sum()), int((~true & chosen).sum())
     fn, tn = int((true & ~chosen).sum()), int((~true & ~chosen).sum())
@@ -99,7 +99,7 @@ def test_scores_are_those_over_all_genes_to_the_last_bit(pairs, cut):
 def test_scores_of_real_values_are_those_over_all_genes_to_the_last_bit(rng):
     reference = random_reference(0, 40)
     scores = np.abs(rng.normal(size=(40, 40))) * ~np.eye(40, dtype=bool)
-    network = Network.of(reference.genes, scores).top(70)
+    network = Network.of(reference.genes, scores).select_top(70)
     for pairs in PAIRS:
         slow = dense_score(network, reference, pairs, "caps")
         assert repr(astuple(score(network, reference, pairs=pairs))) == repr(slow)
@@ -118,7 +118,7 @@ def test_letters_of_a_report_are_those_over_all_genes():
 def test_a_network_read_is_over_its_regulators_and_targets(tmp_path):
     for seed in range(10):
         network = random_network(seed)
-        known = network.but(
+        known = network.replace(
             stability=np.random.default_rng(seed).uniform(size=network.pairs.shape).round(3),
             confidence=network.pairs.scores / 2, false_discovery=1 - network.pairs.scores / 2,
             own=network.pairs.scores > 0.5,
@@ -145,7 +145,7 @@ def test_an_edge_without_a_score_and_a_file_without_edges_are_read(tmp_path):
     (tmp_path / "edges.tsv").write_text(header)
     nothing = read_network(tmp_path / "edges.tsv", "ABC")
     assert nothing.edges() == []
-    assert nothing.top(2).n_scored == 0
+    assert nothing.select_top(2).n_scored == 0
     assert nothing.scores.shape == (3, 3)
 
 
@@ -161,7 +161,7 @@ def test_of_many_genes_a_file_of_edges_is_read_and_scored_without_a_square(tmp_p
         reference = read_reference(tmp_path / "true.tsv", genes)
         for cut in CUTS:
             for pairs in PAIRS:
-                found = score(network.top(100), reference, pairs=pairs, cut=cut)
+                found = score(network.select_top(100), reference, pairs=pairs, cut=cut)
                 assert found.n_edges == len(set(edges))
         truth(network, reference, found, *np.nonzero(network.pairs.selected))
         write_reference(reference, tmp_path / "again.tsv")

@@ -33,7 +33,7 @@ def values_of(text, low, high):
 
 
 def test_edges_are_columns_with_those_outside_the_caps_after_their_score():
-    chosen = network().within(Rules(max_edges=3))
+    chosen = network().select_under_caps(Rules(max_edges=3))
     told = explorer(chosen, [])["edges"]
     names = [GENES[i] + GENES[j] for i, j in zip(told["from"], told["to"], strict=True)]
     assert names == ["AB", "AC", "AD", "BA", "BC", "CA", "CD"]
@@ -50,7 +50,7 @@ def test_a_list_that_is_too_long_keeps_the_surest_selected(monkeypatch):
     assert told["edges"]["rank"] == [1, 2]
     monkeypatch.undo()
     monkeypatch.setattr(explorer_module, "MAX_SEARCHED_PAIRS", 1)
-    chosen = network().within(Rules(max_edges=3))
+    chosen = network().select_under_caps(Rules(max_edges=3))
     assert explorer(chosen, [])["edges"]["selected"] == "111"
 
 
@@ -79,10 +79,10 @@ def test_levels_come_back_within_half_a_step():
     np.testing.assert_allclose(times, expression.times)
 
 
-def test_samples_at_rest_stand_last_and_are_no_course():
+def test_steady_samples_stand_last_and_are_no_course():
     rest = np.full((3, 2), 0.5)
     expression = Expression(
-        np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), at_rest=rest
+        np.array([[1.0, 2], [2, 1]]), np.array([0.0, 5]), ("s",) * 2, ("A", "B"), steady_values=rest
     )
     told = time_courses(expression, Network.of(("A", "B"), np.zeros((2, 2))), ("A", "B"))
     assert told["series"][-1]["rest"]

@@ -17,8 +17,8 @@ from grn_tvcs.simulation.examples import draw_example
 DESIGNS = {
     "series": Design(8, 8, 3, 8),
     "one series": Design(8, 8, 1, 12),
-    "rest": Design(8, 8, 0, 2, n_at_rest=20),
-    "series and rest": Design(8, 8, 3, 8, n_at_rest=10),
+    "rest": Design(8, 8, 0, 2, n_steady=20),
+    "series and rest": Design(8, 8, 3, 8, n_steady=10),
     "cells": Design(8, 8, 2, 8, interval=10.0, cells=8),
     "knock-outs": Design(8, 8, 3, 8, knocked_out=1.0),
     "knock-downs": Design(8, 8, 3, 8, knocked_down=1.0),
@@ -41,7 +41,7 @@ def run(method, name, seed=1, **caps):
             **caps, **options,
         )  # fmt: skip
     said = methods_paragraph(
-        network, made.expression, network.origin.rules, method=method, seed=0, steady=steady
+        network, made.expression, network.provenance.rules, method=method, seed=0, steady=steady
     )
     return made, network, said
 

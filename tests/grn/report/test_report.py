@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 def page_of(expression, **caps):
     network = infer(expression, "tvcs", rng=0, **caps)
-    rules = network.origin.rules
+    rules = network.provenance.rules
     return render(
         network, expression, rules, method="tvcs", source="x.tsv", command="grn-tvcs infer x.tsv"
     )
@@ -248,7 +248,7 @@ def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
 
 def test_a_network_of_unknown_origin_has_no_caps(expression, tmp_path):
     network = infer(expression, "pcc", max_edges=6)
-    network = replace(network, origin=None)
+    network = replace(network, provenance=None)
     path = write_report(network, tmp_path / "x.html", expression, method="pcc")
     assert "edges in all" not in path.read_text()
 
@@ -266,7 +266,7 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     codes = np.where(scores > 60, 2, 1).astype(np.uint8) * (scores > 0)
     network = Network.of(
         expression.genes, scores, stability=np.full(shape, 0.01), evidence=codes
-    ).top(20)
+    ).select_top(20)
     n_told = int((network.selected & (codes == 2)).sum())
     html = render(
         network, expression, Rules(max_edges=20), method="tvcs", source="x.tsv", command="x"
@@ -310,7 +310,7 @@ def test_stability_is_shown_where_the_method_resampled(expression):
     page = Page(page_of(expression, max_edges=7))
     assert page.data["edges"]["stability"][0] == float(f"{network.stability[i, j]:.6g}")
     assert f"{network.stability[i, j]:.2f}" in page.text
-    plain = Network.of(network.genes, network.scores).top(7)
+    plain = Network.of(network.genes, network.scores).select_top(7)
     html = render(
         plain, expression, Rules(max_edges=7), method="pcc", source="x.tsv", command="grn-tvcs"
     )

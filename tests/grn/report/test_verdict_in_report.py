@@ -45,7 +45,9 @@ def made(chances, n=10, **more):
     confidence[tuple(pairs[: len(chances)].T)] = chances
     genes = tuple(f"G{i}" for i in range(1, n + 1))
     return (
-        Network.of(genes, scores, confidence=confidence, **more).judged().within(Rules(max_edges=9))
+        Network.of(genes, scores, confidence=confidence, **more)
+        .with_verdict()
+        .select_under_caps(Rules(max_edges=9))
     )
 
 
@@ -92,7 +94,7 @@ def test_the_report_tells_the_confidence_of_every_listed_edge(expression):
 
 def test_a_report_without_a_confidence_says_nothing_of_one(expression):
     known = made([0.9])
-    plain = Network.of(known.genes, known.scores).within(Rules(max_edges=9))
+    plain = Network.of(known.genes, known.scores).select_under_caps(Rules(max_edges=9))
     html = page_of(plain, expression)
     assert set(Page(html).data["edges"]) == TODAY
     body = html[html.index("<body>") : html.index("<script")].lower()
@@ -105,7 +107,7 @@ def test_a_network_read_back_has_its_confidence_without_a_verdict(expression):
     read = Network.of(
         known.genes, known.scores, confidence=known.confidence,
         false_discovery=known.false_discovery,
-    ).within(Rules(max_edges=9))  # fmt: skip
+    ).select_under_caps(Rules(max_edges=9))  # fmt: skip
     text = " ".join(Page(page_of(read, expression)).text)
     assert "This experiment" not in text
     assert "0.90" in text
@@ -115,6 +117,6 @@ def test_why_there_is_no_probability_stands_at_the_top(expression):
     known = made([0.9])
     why = "The simulator does not describe these <b>data</b>."
     told = Network.of(known.genes, known.scores, verdict=Verdict(why_not=why))
-    html = page_of(told.within(Rules(max_edges=9)), expression)
+    html = page_of(told.select_under_caps(Rules(max_edges=9)), expression)
     assert "<b>data</b>" not in html
     assert why in " ".join(Page(html).text)

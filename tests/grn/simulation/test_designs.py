@@ -8,7 +8,6 @@ import pytest
 from grn_tvcs import Expression, Rules, SteadyStates
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.simulation.designs import (
-    AT_REST,
     CELL_INTERVAL,
     CELLS,
     GENES,
@@ -16,6 +15,7 @@ from grn_tvcs.simulation.designs import (
     POINTS,
     RANDOM,
     SERIES,
+    STEADY_SAMPLES,
     Design,
     design_of,
     rounded,
@@ -46,10 +46,10 @@ def test_the_design_of_a_user_says_what_they_measured():
     genes = plain.genes
     changed = ("", "G0", "G2", "G5", "G0", "G5")
     steady = SteadyStates(np.ones((6, 8)), changed, np.array([0, 1, 1, 0, 0, 0]), genes[::-1])
-    full = replace(plain, perturbed=plain.times < 3, at_rest=np.ones((4, 8)))
+    full = replace(plain, perturbed=plain.times < 3, steady_values=np.ones((4, 8)))
     few = Rules(regulators={"G0", "G5", "elsewhere"})
     assert design_of(full, steady, few) == Design(
-        8, 2, 3, 7, is_perturbation_known=True, knocked_out=0.5, knocked_down=1.0, n_at_rest=4
+        8, 2, 3, 7, is_perturbation_known=True, knocked_out=0.5, knocked_down=1.0, n_steady=4
     )
     assert design_of(plain, steady, Rules()).knocked_out == 0.25
     downs = SteadyStates(np.ones((1, 8)), ("G2",), np.array([False]), genes)
@@ -58,11 +58,11 @@ def test_the_design_of_a_user_says_what_they_measured():
     assert design_of(plain, downs, Rules(regulators={"G3"})).knocked_down == 0.0
 
 
-def test_samples_at_rest_alone_are_a_design():
+def test_steady_samples_alone_are_a_design():
     genes = ("a", "b", "c")
-    rest = Expression(np.empty((0, 3)), np.empty(0), (), genes, at_rest=np.eye(3))
+    rest = Expression(np.empty((0, 3)), np.empty(0), (), genes, steady_values=np.eye(3))
     found = design_of(rest, None, Rules())
-    assert (found.n_series, found.n_at_rest) == (0, 3)
+    assert (found.n_series, found.n_steady) == (0, 3)
     assert rounded(found).n_series == 0
 
 
@@ -74,9 +74,9 @@ def test_cells_are_taken_in_bins():
 
 
 def test_a_design_beyond_what_is_simulated_is_bounded():
-    large = table(250, (2,) * 30, at_rest=np.ones((500, 250)))
+    large = table(250, (2,) * 30, steady_values=np.ones((500, 250)))
     found = design_of(large, None, Rules(regulators={f"G{j}" for j in range(50)}))
-    assert found == Design(100, 20, 20, 3, n_at_rest=200)
+    assert found == Design(100, 20, 20, 3, n_steady=200)
     one = Expression(np.ones((2, 1)), np.arange(2.0), ("1", "1"), ("a",))
     assert design_of(one, None, Rules()) == Design(2, 1, 1, 3)
 
@@ -94,7 +94,7 @@ def test_near_designs_share_a_key_and_far_ones_do_not():
         replace(SMALL, knocked_out=1.0),
         replace(SMALL, knocked_out=0.5),
         replace(SMALL, knocked_down=0.5),
-        replace(SMALL, n_at_rest=20),
+        replace(SMALL, n_steady=20),
         replace(SMALL, cells=10),
         replace(SMALL, start=RANDOM),
         replace(SMALL, hidden=0.2),
@@ -110,7 +110,7 @@ def test_rounding_keeps_to_the_sizes_and_changes_nothing_twice():
         assert near.n_genes in GENES
         assert near.n_series in SERIES
         assert near.n_points in POINTS
-        assert near.n_at_rest in AT_REST
+        assert near.n_steady in STEADY_SAMPLES
         assert near.cells in CELLS
         assert near.knocked_out in KNOCKED
         assert near.knocked_down in KNOCKED
@@ -128,8 +128,8 @@ def test_a_share_that_is_changed_is_rounded_and_stays_above_nothing():
     [
         ({"n_genes": 1}, "n_genes must be >= 2, found 1"),
         ({"n_regulators": 7}, "n_regulators must be <= n_genes, found 7"),
-        ({"n_series": 0}, "n_at_rest must be >= 1, found 0"),
-        ({"n_series": 0, "n_at_rest": 3, "cells": 5}, "n_series must be >= 1, found 0"),
+        ({"n_series": 0}, "n_steady must be >= 1, found 0"),
+        ({"n_series": 0, "n_steady": 3, "cells": 5}, "n_series must be >= 1, found 0"),
         ({"hidden": 1.0}, "hidden in"),
         ({"interval": 0.0}, "interval must be above 0"),
         ({"knocked_out": 1.1}, "knocked_down must be in .0, 1., found 1.1 and 0.0"),
@@ -157,8 +157,8 @@ def test_designs_of_all_kinds_keep_to_their_shares():
     assert share(lambda d: d.start == RANDOM) == 0.12
     assert share(lambda d: d.cells > 0) == 0.12
     assert share(lambda d: d.hidden > 0) == 0.18
-    assert share(lambda d: d.n_series >= 8 and d.n_at_rest > 0 and d.interval >= 100) == 0.06
-    assert share(lambda d: bool(d.n_series and d.n_at_rest)) == 0.14
+    assert share(lambda d: d.n_series >= 8 and d.n_steady > 0 and d.interval >= 100) == 0.06
+    assert share(lambda d: bool(d.n_series and d.n_steady)) == 0.14
     assert abs(share(lambda d: d.is_perturbation_known) - 0.35) < 0.04
     assert abs(share(lambda d: d.knocked_out > 0) - 0.4) < 0.04
     assert abs(share(lambda d: d.knocked_out == 1) - 0.24) < 0.04
@@ -171,13 +171,13 @@ def test_designs_of_all_kinds_keep_to_their_shares():
     assert {kind for _, kind in designs} == {*KINDS, *NULLS}
     shapes = {(design.n_series, design.n_points) for design, _ in designs}
     assert {(1, 12), (5, 21), (10, 21), (20, 6)} <= shapes
-    assert all(d.n_at_rest == 0 or 20 <= d.n_at_rest <= 200 for d, _ in designs)
+    assert all(d.n_steady == 0 or 20 <= d.n_steady <= 200 for d, _ in designs)
 
 
 def test_the_design_of_an_example_is_the_one_it_was_drawn_for():
     for more in (
         {"knocked_out": 1.0, "is_perturbation_known": True},
-        {"knocked_out": 0.25, "knocked_down": 0.5, "n_at_rest": 5},
+        {"knocked_out": 0.25, "knocked_down": 0.5, "n_steady": 5},
         {"cells": 8, "interval": CELL_INTERVAL},
     ):
         design = replace(SMALL, n_regulators=4, **more)

@@ -14,12 +14,12 @@ from grn_tvcs.simulation.kinds import KINDS, NULLS, draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
 
 SERIES = Design(7, 7, 3, 9)
-REST = Design(7, 7, 0, 3, n_at_rest=12)
+REST = Design(7, 7, 0, 3, n_steady=12)
 DESIGNS = {
     "series": SERIES,
     "column and knock-outs": replace(SERIES, is_perturbation_known=True, knocked_out=1.0),
-    "knock-downs and rest": replace(SERIES, knocked_down=1.0, n_at_rest=4),
-    "all": replace(SERIES, knocked_out=1.0, knocked_down=1.0, n_at_rest=4),
+    "knock-downs and rest": replace(SERIES, knocked_down=1.0, n_steady=4),
+    "all": replace(SERIES, knocked_out=1.0, knocked_down=1.0, n_steady=4),
     "rest": REST,
     "rest and knock-outs": replace(REST, knocked_out=1.0),
     "cells": replace(SERIES, cells=5, interval=12.0),
@@ -33,7 +33,7 @@ DESIGNS = {
 
 def tables(example):
     """Every number of an example."""
-    rest = example.expression.at_rest
+    rest = example.expression.steady_values
     steady = example.steady
     return [
         example.expression.values,
@@ -57,7 +57,7 @@ def test_tables_have_the_shapes_of_the_design(name, kind):
     lengths = [rows.stop - rows.start for rows in measured.pieces().values()]
     assert lengths == [design.n_points] * design.n_series
     assert len(measured.genes) == n
-    assert measured.n_at_rest == design.n_at_rest
+    assert measured.n_steady == design.n_steady
     assert measured.scale == "levels"
     assert (measured.perturbed is not None) == design.is_perturbation_known
     assert (measured.cells is not None) == (design.cells > 0)
@@ -138,11 +138,11 @@ def test_of_a_network_with_hidden_genes_only_edges_between_measured_ones_are_tru
 
 @pytest.mark.parametrize("kind", NULLS)
 def test_a_null_has_no_edge_and_genes_that_know_nothing_of_each_other(kind):
-    design = Design(10, 10, 1, 400, n_at_rest=300, knocked_out=1.0)
+    design = Design(10, 10, 1, 400, n_steady=300, knocked_out=1.0)
     made = draw_null(design, kind, 4)
     assert not made.is_edge.any()
     steps = np.diff(np.log(made.expression.values), axis=0)
-    for logs in (steps, np.log(made.expression.at_rest)):
+    for logs in (steps, np.log(made.expression.steady_values)):
         r = np.corrcoef(logs.T)[~np.eye(10, dtype=bool)]
         assert np.abs(r).max() < 4.5 / len(logs) ** 0.5
     logs = np.log(made.expression.values)

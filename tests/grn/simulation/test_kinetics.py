@@ -102,7 +102,7 @@ def test_the_differential_equation_is_solved_as_scipy_does(seed):
     assert state.ravel() == approx(expected, abs=2e-5)
 
 
-def test_at_rest_nothing_changes():
+def test_in_steady_state_nothing_changes():
     kinetics = draw_kinetics(network(5, [(0, 1), (1, 2), (0, 3)], [1, -1, 1]), 0)
     state = np.zeros((2, 5))
     time = integrate_to_steady_state(

@@ -19,7 +19,7 @@ VOTES = (
     "the_sampled_accuracy_lies_within_its_error",
     "bad_arguments_are_named",
 )
-CAMPAIGN = ("beginning", "campaign", "entries", "estimates", "honesty", "intake")
+CAMPAIGN = ("creation", "campaign", "entries", "estimates", "gold_calibration", "ingest")
 CAMPAIGN += (
     "leases",
     "offers",
@@ -32,13 +32,13 @@ CAMPAIGN += (
     "tasks",
 )
 CAMPAIGN_TESTS = (
-    "beginning",
-    "honesty",
-    "intake",
+    "creation",
+    "gold_calibration",
+    "ingest",
     "leases",
     "planning",
     "refits",
-    "standing",
+    "task_status",
     "stored_model",
     "tables",
     "worth",
@@ -57,7 +57,7 @@ SHARES = (
     "a_share_of_the_tasks_is_gold_and_none_of_it_comes_twice",
     "without_a_share_nobody_gets_any",
 )
-DESK = ("access", "content", "desk", "figures", "gold", "tables", "turns")
+DESK = ("access", "content", "desk", "figures", "gold", "tables", "actions")
 STORE = ("errors", "gold", "queries", "statements", "store", "upgrade")
 # The three packages and where their tests are, for the sample of all rooms.
 PACKAGES = {"tvcs_core": "tests/core", "grn_tvcs": "tests/grn", "crowd_tvcs": "tests/crowd"}
@@ -175,7 +175,7 @@ TARGETS = {
         ),
         (
             *_in("tests/core/files", "test_encodings.py test_files.py test_matrices.py"),
-            "tests/core/files/test_shown.py",
+            "tests/core/files/test_display.py",
             "tests/grn/expression",
             "tests/crowd/answers",
         ),

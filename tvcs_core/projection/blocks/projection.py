@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tvcs_core.arguments import require_kind, require_number
+from tvcs_core.arguments import check_number, check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks import file
@@ -132,9 +132,9 @@ def project_blocks(
     >>> projection.rows.tolist(), projection.cols.tolist(), projection.objective, projection.gap
     ([0, 2], [0, 1], 10.0, 0.0)
     """
-    require_kind("constraint", constraint, TVCS)
+    check_type("constraint", constraint, TVCS)
     for name, number, least in (("threads", threads, 1), ("retries", retries, 0)):
-        require_number(name, number, whole=True)
+        check_number(name, number, whole=True)
         if number < least:
             raise ValueError(f"{name} must be >= {least}, found {number}")
     _refuse_other_kinds(constraint)

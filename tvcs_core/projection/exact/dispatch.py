@@ -7,16 +7,13 @@ has the reasons.
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
-from tvcs_core.projection.exact.candidates import SCALING_FIRST_ENTRIES, Instance
+from tvcs_core.projection.exact.candidates import MIN_CHECKED_BYTES, Instance
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, imbalance, width, zero_prices
+from tvcs_core.projection.exact.prices import CoreBand, imbalance, width
 
-# Largest misfit of earlier prices, in band widths (see `misfit`), for three uses of them.
+# Largest misfit of earlier prices, in band widths (see `misfit`), for two uses of them.
 MAX_MISFIT_CORE = 0.45  # a core is built about them
-MAX_MISFIT_SWEEPS = 1.2  # sweeps of the simplex start from them, not from those of a sample
-MAX_MISFIT_SCALING = 3.5  # sweeps of cost scaling start from them
-MAX_DEFICIT_INVERSE = 50  # 1 / the largest share of the earlier support that such a core may miss
-FEW_PHASES = 3  # phases of cost scaling after sweeps from zero, up to which these are as good
+MAX_MISFIT_SWEEPS = 1.2  # sweeps start from them, not from those of a sample
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
 MIN_ENTRIES_EQUAL_LINES = 1_000_000  # cost scaling also takes long constant lines
@@ -40,26 +37,14 @@ def can_use_cost_scaling(instance: Instance) -> bool:
     takes_long_lines = instance.has_equal_lines and size >= MIN_ENTRIES_EQUAL_LINES
     if instance.has_ties and instance.has_long_lines and not takes_long_lines:
         return False
-    have = available_memory() if size > SCALING_FIRST_ENTRIES else None
-    return have is None or BYTES_PER_ENTRY * size < have
-
-
-def starts_with_cost_scaling(instance: Instance) -> bool:
-    """Return whether cost scaling is likely to be faster than the simplex from the start."""
-    suits_simplex = instance.has_equal_lines and instance.capacity == instance.caps.total
-    return instance.prefers_scaling and not suits_simplex and can_use_cost_scaling(instance)
+    need = BYTES_PER_ENTRY * size
+    have = available_memory() if need > MIN_CHECKED_BYTES else None
+    return have is None or need < have
 
 
 def misfit(instance: Instance, core_band: CoreBand) -> float:
     """Return by how many band widths the loads under earlier prices are off."""
     return imbalance(instance, core_band.prices) / width(max(instance.shape))
-
-
-def sweep_prices(instance: Instance, earlier: CoreBand | None = None) -> CoreBand:
-    """Return first prices for cost scaling: one sweep over each side, from `earlier` if given."""
-    (n, m), size = instance.shape, instance.candidates.values.size
-    guess = zero_prices(n, m) if earlier is None else earlier.prices
-    return full_sweeps(instance, guess, rows_first=n > m, count=2, sampled=size)
 
 
 def pivot_budget(instance: Instance, network: CoreNetwork, missing: int = 0) -> int:

@@ -11,7 +11,6 @@ from tvcs_core.projection.kernels import simplex, start, table
 from tvcs_core.projection.kernels.records import Arcs, EntryList, Grid, Prices, Tree
 
 MAX_VIOLATORS_PER_ROW = 32  # that join the core in one pass (docs/method.md, step 4)
-LONG_ROW_FACTOR = 8  # times columns / rows, if that is more: few long rows need more
 PIVOTS_PER_CALL = 5_000  # between two checks for Ctrl-C
 
 
@@ -125,14 +124,13 @@ class CoreNetwork:
     def violators(self, grid: Grid) -> EntryList:
         """Return the worst violating entries of the table."""
         instance, at, found = self.instance, 0, 0
-        worst = max(MAX_VIOLATORS_PER_ROW, LONG_ROW_FACTOR * instance.shape[1] // instance.shape[0])
-        room = max(1000, self.size // 4, 2 * worst)
+        room = max(1000, self.size // 4)
         row, col = np.empty(room, np.int32), np.empty(room, np.int32)
         position, gains = np.empty(room, np.int64), np.empty(0)
         while at < instance.shape[0]:
             at, found = table.violators(
-                instance.candidates, instance.caps, grid, self.tree.pi, self.mask, worst, at,
-                EntryList(row, col, position, gains), found,
+                instance.candidates, instance.caps, grid, self.tree.pi, self.mask,
+                MAX_VIOLATORS_PER_ROW, at, EntryList(row, col, position, gains), found,
             )  # fmt: skip
             if at < instance.shape[0]:
                 row, col, position = (extended(x, 2 * row.size) for x in (row, col, position))

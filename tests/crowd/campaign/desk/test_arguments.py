@@ -14,8 +14,8 @@ WRONG = [
     *([("half\ud800", "ann", "1")], [("t1", "nul\0", "1")], [("t1", "ann", "1")] * 2),
 ]
 RIGHT = {
-    "plan": {"labels": 1, "method": "greedy", "least_gain": None, "quick": False},
-    "take": {"lines": [("t2", "bob", "1")]},
+    "plan": {"labels": 1, "method": "greedy", "min_gain": None, "quick": False},
+    "add_answers": {"lines": [("t2", "bob", "1")]},
     "add": {
         "workers": (),
         "tasks": ["new"],
@@ -25,10 +25,16 @@ RIGHT = {
         "gold_answers": (),
         "address": None,
     },
-    "stop": {"least_gain": None, "value": None, "target": None, "close": True, "address": None},
+    "review_tasks": {
+        "min_gain": None,
+        "value": None,
+        "target": None,
+        "close": True,
+        "address": None,
+    },
     "reopen": {"address": None},
     "release": {"number": 1},
-    "issued": {"number": None},
+    "pending_pairs": {"number": None},
     "next": {"worker": "ann", "now": None},
     "submit": {"worker": "ann", "task": "t1", "label": "1", "now": None},
     "submit_and_next": {"worker": "ann", "task": "t1", "label": "1", "now": None},
@@ -59,7 +65,7 @@ def test_a_wrong_argument_is_named_and_changes_nothing(method, argument, begin):
     for wrong in WRONG:
         said = error_of(campaign, method, RIGHT[method] | {argument: wrong})
         if said is None:  # what it takes leaves a campaign that can be read
-            campaign.stop()
+            campaign.review_tasks()
             campaign = under_way(begin)
         else:
             assert any(word in said for word in words), said

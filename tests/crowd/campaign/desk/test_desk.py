@@ -5,8 +5,9 @@ import sqlite3
 import numpy as np
 import pytest
 
-from crowd_tvcs.campaign import Campaign, Refused, Task, Worker
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.store.schema import ANSWERED, LEASED, SKIPPED
+from tests.makers.campaigns import making
 
 WORKERS = {"ann": 0.9, "bob": 0.8, "cy": 0.7}
 TASKS = ["t1", "t2", "t3"]
@@ -14,16 +15,8 @@ TASKS = ["t1", "t2", "t3"]
 
 @pytest.fixture
 def make(tmp_path):
-    made = []
-
-    def _make(**options):
-        options = {"workers": WORKERS, "tasks": TASKS, "qualities": WORKERS} | options
-        made.append(Campaign.create(tmp_path / f"c{len(made)}.db", **options))
-        return made[-1]
-
-    yield _make
-    for campaign in made:
-        campaign.close()
+    with making(tmp_path, workers=WORKERS, tasks=TASKS, qualities=WORKERS) as make:
+        yield make
 
 
 def counters(campaign):
@@ -128,20 +121,20 @@ def test_a_round_leaves_out_what_was_skipped_and_who_is_blocked(make):
     campaign.block("bob")
     pairs = campaign.plan(method="fast").pairs
     assert {worker for worker, _ in pairs} == {"cy"}
-    assert {one.verdict for one in campaign.stop()} == {"waiting"}
+    assert {one.verdict for one in campaign.review_tasks()} == {"waiting"}
 
 
 def test_nobody_skips_what_they_do_not_have(make):
     campaign = make()
     task = campaign.next("ann").task
-    with pytest.raises(Refused, match="'bob' does not have task"):
+    with pytest.raises(RejectedError, match="'bob' does not have task"):
         campaign.skip("bob", task)
-    with pytest.raises(Refused, match="'bob' does not have task 't3'"):
+    with pytest.raises(RejectedError, match="'bob' does not have task 't3'"):
         campaign.skip("bob", "t3")  # which nobody ever had
-    with pytest.raises(Refused, match="there is no task 'x'"):
+    with pytest.raises(RejectedError, match="there is no task 'x'"):
         campaign.skip("bob", "x")
     campaign.submit("ann", task, "1")
-    with pytest.raises(Refused, match="'ann' does not have task"):
+    with pytest.raises(RejectedError, match="'ann' does not have task"):
         campaign.skip("ann", task)
     assert audit(campaign) == []
 
@@ -198,23 +191,23 @@ def test_of_a_reason_500_characters_are_kept(make):
 
 def test_an_answer_that_was_used_stays(make):
     campaign = make()
-    with pytest.raises(Refused, match="has no answer to take back"):
+    with pytest.raises(RejectedError, match="has no answer to take back"):
         campaign.undo("ann")
     pairs = campaign.plan(labels=9, method="fast").pairs
     assert len(pairs) == 9
     campaign.submit("ann", "t1", "1")
     campaign.submit("bob", "t1", "1")
-    with pytest.raises(Refused, match="'t1' stays: another has answered the task since"):
+    with pytest.raises(RejectedError, match="'t1' stays: another has answered the task since"):
         campaign.undo("ann")
     assert campaign.undo("bob").task == "t1"
     campaign.submit("bob", "t1", "1")
     campaign.release(1)
     campaign.plan(labels=1, method="fast")
-    with pytest.raises(Refused, match="'t1' stays: a round was planned on it"):
+    with pytest.raises(RejectedError, match="'t1' stays: a round was planned on it"):
         campaign.undo("bob")
     with campaign.store.write() as (connection, _, _):
         connection.exec_driver_sql("UPDATE task SET closed = 1")
-    with pytest.raises(Refused, match="'t1' stays: the task is closed"):
+    with pytest.raises(RejectedError, match="'t1' stays: the task is closed"):
         campaign.undo("bob")
 
 
@@ -240,7 +233,7 @@ def test_a_blocked_worker_gets_no_more(make):
     assert offer.reason == "the operator gives this worker no more tasks"
     campaign.block("ann", False)
     assert campaign.next("ann").task is not None
-    with pytest.raises(Refused, match="there is no worker 'eve'"):
+    with pytest.raises(RejectedError, match="there is no worker 'eve'"):
         campaign.block("eve")
 
 
@@ -268,7 +261,7 @@ def test_random_turns_keep_all_counters(make, rng):
             try:
                 campaign.undo(name, now=now)
                 undone += 1
-            except Refused:
+            except RejectedError:
                 continue
             continue
         task = campaign.next(name, now=now).task

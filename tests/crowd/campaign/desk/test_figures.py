@@ -5,12 +5,12 @@ import hashlib
 import pytest
 
 from crowd_tvcs.answers.intervals import wilson
-from crowd_tvcs.campaign import Refused, Task, Worker
+from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.desk import figures, gold, tables
 from crowd_tvcs.campaign.desk.access import Links, hashed
 from crowd_tvcs.campaign.desk.content import Content, read_content, set_content, text_of
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
-from crowd_tvcs.campaign.desk.seats import seats_of
+from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
 from tvcs_core import DataError
 
 WORKERS = [
@@ -47,7 +47,7 @@ def test_the_figures(desk):
     assert vars(found) == {
         "tasks": 4, "answers": 7, "pending": 1, "budget": 20, "money": 10.0,
         "spent": pytest.approx(2 * 0.5 + 2 * 0.25 + 3 * 0.125),
-        "expected_accuracy": pytest.approx(sure / 4), "unlabelled": 0, "foreseen": None,
+        "expected_accuracy": pytest.approx(sure / 4), "unlabelled": 0, "forecast": None,
         "measured": 0.5, "measured_on": 2, "gold_tasks": 2, "gold_answers": 2, "gold_right": 0.5,
         "gold_expected": pytest.approx((0.9 + 0.8) / 2), "warning": "", "paused": False,
         "closed": 0, "wanted": 3, "full": 1, "revision": desk.state().settings.revision,
@@ -88,7 +88,7 @@ def test_the_seats(desk):
     Links(desk.store).make(["ann", "ann", "bob"], now=1.0)
     Links(desk.store).revoke(["bob"], now=2.0)
     desk.block("cy")
-    ann, bob, cy = sorted(seats_of(desk.store), key=lambda seat: seat.name)
+    ann, bob, cy = sorted(list_worker_activity(desk.store), key=lambda seat: seat.name)
     low, high = wilson(1.0, 2)
     assert vars(ann) == {
         "name": "ann", "answers": 2, "quality": 0.9, "blocked": False, "open": 0, "gold": 2,
@@ -106,7 +106,7 @@ def test_the_seats(desk):
         "right": 0, "low": None, "high": None, "agreement": 0.0, "seconds": 2.0, "last_seen": 72.0,
         "links": 0, "fast": 0,
     }  # fmt: skip
-    assert [seat.name for seat in seats_of(desk.store)] == ["cy", "ann", "bob"]
+    assert [seat.name for seat in list_worker_activity(desk.store)] == ["cy", "ann", "bob"]
 
 
 def test_who_disagrees_with_the_likeliest_label(begin):
@@ -115,7 +115,7 @@ def test_who_disagrees_with_the_likeliest_label(begin):
         for task, said in (("t1", label), ("t2", "1")):
             assert campaign.next(name, now=5.0).task == task
             campaign.submit(name, task, said, now=5.0)
-    seats = {seat.name: seat for seat in seats_of(campaign.store)}
+    seats = {seat.name: seat for seat in list_worker_activity(campaign.store)}
     assert [seats[name].agreement for name in ("ann", "bob", "cy")] == [1.0, 0.5, 1.0]
     assert seats["ann"].seconds is None
     assert seats["ann"].last_seen == 5.0
@@ -123,27 +123,27 @@ def test_who_disagrees_with_the_likeliest_label(begin):
 
 def test_a_desk_where_nobody_sat(begin):
     campaign = begin(workers=["ann"], qualities={"ann": 0.6})
-    found = seats_of(campaign.store)[0]
+    found = list_worker_activity(campaign.store)[0]
     assert (found.open, found.gold, found.right, found.links, found.answers) == (0, 0, 0, 0, 0)
     assert (found.low, found.agreement, found.seconds, found.last_seen) == (None, None, None, None)
     campaign.plan(labels=1, method="fast")
-    found = seats_of(campaign.store)[0]
+    found = list_worker_activity(campaign.store)[0]
     assert (found.open, found.last_seen) == (0, None)  # of a round, which nobody was given here
 
 
 def test_the_least_sure_tasks_and_who_said_what(desk):
     tasks = {task.name: task for task in desk.state().tasks}
     order = sorted(tasks, key=lambda name: (tasks[name].confidence, tasks[name].id))
-    found = figures.least_sure(desk.store)
+    found = figures.least_confident(desk.store)
     assert [row["task"] for row in found] == order == ["t2", "t3", "t4", "t1"]
     assert found[2] == {
         "task": "t4", "label": "0", "confidence": pytest.approx(0.7), "answers": [("cy", "0")],
     }  # fmt: skip
     assert found[0]["answers"] == [("bob", "1"), ("cy", "0")]
-    assert [row["task"] for row in figures.least_sure(desk.store, 2)] == ["t2", "t3"]
+    assert [row["task"] for row in figures.least_confident(desk.store, 2)] == ["t2", "t3"]
     desk.close_tasks(["t3"])
-    assert [row["task"] for row in figures.least_sure(desk.store)] == ["t2", "t4", "t1"]
-    assert figures.LEAST_SURE == 20
+    assert [row["task"] for row in figures.least_confident(desk.store)] == ["t2", "t4", "t1"]
+    assert figures.LEAST_CONFIDENT == 20
 
 
 def test_the_tables(desk):
@@ -173,10 +173,10 @@ def test_what_nobody_answered_has_no_label_on_the_page_and_in_the_table(begin):
     rows = {row[0]: row[1:] for row in tables.labels(campaign.store)}
     assert rows.pop(name)[::2] == ["1", 1]
     assert list(rows.values()) == [["", "", 0]] * 3
-    assert [row["task"] for row in figures.least_sure(campaign.store)] == [name]
+    assert [row["task"] for row in figures.least_confident(campaign.store)] == [name]
     found = figures.figures(campaign.store)
     assert (found.unlabelled, found.expected_accuracy) == (3, pytest.approx(0.9))
-    standing = {one.task: (one.label, one.confidence) for one in campaign.stop()}
+    standing = {one.task: (one.label, one.confidence) for one in campaign.review_tasks()}
     assert standing.pop(name) == ("1", pytest.approx(0.9))
     assert set(standing.values()) == {(None, None)}
 
@@ -198,7 +198,7 @@ def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("claimed", "measured", "number", "said"),
+    ("mean_confidence", "measured", "number", "said"),
     [
         (0.9, 0.83, 100, "more"), (0.9, 0.97, 100, "less"), (0.9, 0.85, 100, ""),
         (0.9, 0.95, 100, ""), (0.5, 0.25, 16, ""), (0.5, 0.2499, 16, "more"),
@@ -252,7 +252,7 @@ def test_links_are_made_known_and_revoked(desk):
     assert [links.holder(made[name]) for name in sorted(made)] == [None, None, "cy"]
     assert links.make([], now=5.0) == {}
     for change in (links.make, links.revoke):
-        with pytest.raises(Refused, match="there is no worker 'zoe' in this campaign"):
+        with pytest.raises(RejectedError, match="there is no worker 'zoe' in this campaign"):
             change(["zoe"], now=6.0)
     with desk.store.read() as (connection, _):
         kept = connection.exec_driver_sql("SELECT worker_id, token_hash, made, revoked FROM access")
@@ -317,7 +317,7 @@ def test_no_gold_to_put_among_the_tasks_is_said(begin):
         "name": "g1", "prior": None, "min_workers": 0, "max_workers": 2**31 - 1, "closed": 2,
         "slots": 0, "answers": 0, "label": 0, "confidence": 0.5, "wanted": 0, "needy": 0,
     }  # fmt: skip
-    assert gold.LEARNS_EVERY == 60.0
+    assert gold.LEARN_SECONDS == 60.0
 
 
 def test_content_at_its_ends(begin, tmp_path):

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign import Campaign, Refused, Task, Worker, stand, summary
+from crowd_tvcs.campaign import RejectedError, Task, Worker, summary, task_statuses
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.gold import Learner, mix_in
-from crowd_tvcs.campaign.desk.seats import seats_of
+from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity
 from crowd_tvcs.campaign.store.schema import UNLIMITED
+from tests.makers.campaigns import making
 
 WORKERS = [Worker(name, cost=1.0) for name in ("ann", "bob", "cy")]
 GOLD = {f"g{k}": str(k % 2) for k in range(40)}
@@ -20,27 +21,27 @@ TOLD = [
 ]
 
 
+USUAL = {
+    "workers": WORKERS,
+    "tasks": [f"t{j}" for j in range(60)],
+    "gold": GOLD,
+    "gold_answers": TOLD,
+    "prior": 0.5,
+    "model": "independent",
+}
+
+
 @pytest.fixture
 def make(tmp_path):
-    made = []
+    with making(tmp_path, **USUAL) as begin:
 
-    def _make(share=0.3, place=None, **options):
-        options = {
-            "workers": WORKERS,
-            "tasks": [f"t{j}" for j in range(60)],
-            "gold": GOLD,
-            "gold_answers": TOLD,
-            "prior": 0.5,
-            "model": "independent",
-        } | options
-        made.append(Campaign.create(place or tmp_path / f"c{len(made)}.db", **options))
-        mix_in(made[-1].store, {}, ())
-        made[-1].gold_share = share
-        return made[-1]
+        def _make(share=0.3, **options):
+            campaign = begin(**options)
+            mix_in(campaign.store, {}, ())
+            campaign.gold_share = share
+            return campaign
 
-    yield _make
-    for campaign in made:
-        campaign.close()
+        yield _make
 
 
 def label_all(campaign, name, most=1000):
@@ -90,10 +91,10 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
     assert on_gold > 5
     assert campaign.next("bob").reason == "the money is used up or out with workers"
     state = campaign.state()
-    told, found = summary(state, stand(state)), figures.figures(campaign.store)
+    told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
     assert (told["tasks"], found.tasks) == (60, 60)
     assert (told["answers"], found.answers, told["paid"], found.spent) == (70, 70, 70.0, 70.0)
-    assert {one.task[0] for one in stand(state)} == {"t"}
+    assert {one.task[0] for one in task_statuses(state)} == {"t"}
     assert len(state.given) == 70 - on_gold
     assert found.gold_answers == on_gold
     assert found.gold_right == 1.0
@@ -103,7 +104,7 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
     assert found.expected_accuracy == pytest.approx(labelled.mean(), abs=1e-9)
     assert told["expected_accuracy"] == pytest.approx(labelled.mean(), abs=1e-9)
     assert found.measured is None
-    assert {row["task"][0] for row in figures.least_sure(campaign.store)} == {"t"}
+    assert {row["task"][0] for row in figures.least_confident(campaign.store)} == {"t"}
 
 
 def test_a_round_keeps_to_the_caps_beside_it(make):
@@ -131,7 +132,7 @@ def test_skip_undo_late_answers_and_a_second_sending_are_as_of_any_task(make):
     campaign.undo("ann", now=now + 202.0)
     campaign.skip("ann", task, now=now + 203.0)
     assert task not in label_all(campaign, "ann")
-    with pytest.raises(Refused, match="there is no task"):
+    with pytest.raises(RejectedError, match="there is no task"):
         campaign.close_tasks([task])
     assert campaign.reopen() == 0
     assert sorted(t.name for t in campaign.state().tasks) == sorted(f"t{j}" for j in range(60))
@@ -160,7 +161,7 @@ def test_answers_make_the_skills_better(make):
     kept = [t.confidence for t in state.tasks]
     assert kept == pytest.approx(state.posterior.max(axis=1).tolist(), abs=1e-9)  # all are settled
     assert after["cy"] < before["cy"] - 0.1
-    seats = {seat.name: seat for seat in seats_of(campaign.store)}
+    seats = {seat.name: seat for seat in list_worker_activity(campaign.store)}
     cy, ann = seats["cy"], seats["ann"]
     assert (ann.gold, ann.right) == (20, 20)
     assert cy.gold > 25

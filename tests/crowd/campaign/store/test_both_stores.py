@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from benchmarks.speed import campaign as speed
 from crowd_tvcs import Quality
-from crowd_tvcs.campaign import Campaign, Refused, StoreError, Task, Worker, upgrade
+from crowd_tvcs.campaign import Campaign, RejectedError, StoreError, Task, Worker, upgrade
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.queries import GATE, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
@@ -63,16 +63,16 @@ def options(kind, rng):
     if kind == "gold":
         return of_gold(rng) | common | {"classes": list("abc"), "target": 0.9}
     if kind == "per pair":
-        return crowd(rng, classes=2, per_pair=True) | common | {"gate": 0.6}
+        return crowd(rng, classes=2, per_pair=True) | common | {"min_quality": 0.6}
     if kind == "independent":
         own = {"model": "independent", "classes": list("abcd"), "max_workers_per_task": 3}
         return crowd(rng, classes=4) | common | own
     if kind == "few workers":  # so that there are fewer than labels are looked ahead
         found = crowd(rng, classes=2)
-        few = {"workers": found["workers"][:3], "least_gain": 0.01, "model": "independent"}
+        few = {"workers": found["workers"][:3], "min_gain": 0.01, "model": "independent"}
         few["qualities"] = {name: found["qualities"][name] for name in NAMES[:3]}
         return found | common | few
-    return crowd(rng, classes=2) | common | {"gate": 0.5, "target": 0.95}
+    return crowd(rng, classes=2) | common | {"min_quality": 0.5, "target": 0.95}
 
 
 KINDS = ("dependent", "gold", "per pair", "independent", "few workers")
@@ -126,14 +126,14 @@ def told(campaign, held, method, given, clock):
             new, task, team = given
             return campaign.add(workers=[Worker(new, cost=0.02, team=team)], tasks=[task])
         if method == "stop":
-            campaign.stop(least_gain=0.001, close=True)
+            campaign.review_tasks(min_gain=0.001, close=True)
             return campaign.reopen() if given[0] else None
         given = [held[given[0]] if one is ... else one for one in given]
         if method == "take":
             name, task, label = given
             return campaign.take([(task, name, label)])
         return getattr(campaign, method)(*given, now=clock)
-    except (Refused, ValueError) as error:
+    except (RejectedError, ValueError) as error:
         return str(error)
 
 
@@ -239,7 +239,7 @@ def press_ctrl_c(database):
     """Interrupt this process once a call waits for another program."""
     waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"
     with speed.psycopg_of(database) as watching:
-        end = time.monotonic() + store.PATIENCE / 2
+        end = time.monotonic() + store.WAIT_SECONDS / 2
         while not watching.execute(waits).fetchone()[0] and time.monotonic() < end:
             time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
@@ -285,10 +285,10 @@ def test_connections_that_others_had_after_an_error_are_kept_again(database):
     with three(database) as campaign:
         for _ in range(3 * store.POOL):
             task = campaign.next("ann").task
-            with pytest.raises(Refused):
+            with pytest.raises(RejectedError):
                 campaign.submit("ann", task, "nothing")  # gives its connection back to the pool
             campaign.pause(False)  # takes it, or another
-            with pytest.raises(Refused):
+            with pytest.raises(RejectedError):
                 campaign.block("nobody")
         assert campaign.submit("ann", task, "1").reason == "accepted"
 
@@ -321,7 +321,7 @@ def test_a_database_that_was_away_costs_one_call(database):
 
 
 def test_a_lock_that_does_not_come_changes_nothing(database, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
     with three(database) as campaign:
         task = campaign.next("ann").task
         with speed.psycopg_of(database) as other, other.transaction():
@@ -357,7 +357,7 @@ def test_functions_that_an_older_program_left_are_removed_by_an_upgrade(database
 
 @pytest.mark.parametrize("and_next", [False, True])
 def test_answers_have_the_tables_tidied(database, monkeypatch, and_next):
-    monkeypatch.setattr(store, "TIDIED", 2)
+    monkeypatch.setattr(store, "VACUUM_EVERY", 2)
     asked = "SELECT relname, vacuum_count FROM pg_stat_user_tables WHERE relname = ANY(%s)"
     with three(database) as campaign, speed.psycopg_of(database) as other:
         submit = campaign.submit_and_next if and_next else campaign.submit
@@ -368,7 +368,7 @@ def test_answers_have_the_tables_tidied(database, monkeypatch, and_next):
 
 
 def test_tables_that_may_not_be_tidied_stop_no_answer(database, monkeypatch):
-    monkeypatch.setattr(store, "TIDIED", 1)
+    monkeypatch.setattr(store, "VACUUM_EVERY", 1)
     monkeypatch.setattr(store, "_TIDY", Statement(text("VACUUM nothing")))
     with three(database) as campaign:
         assert campaign.submit("ann", campaign.next("ann").task, "1").reason == "accepted"
@@ -376,7 +376,7 @@ def test_tables_that_may_not_be_tidied_stop_no_answer(database, monkeypatch):
 
 def test_a_file_is_not_tidied(begin, monkeypatch):
     monkeypatch.setattr(store, "_TIDY", None)
-    begin().store.tidy(store.TIDIED)
+    begin().store.tidy(store.VACUUM_EVERY)
 
 
 def test_large_tables_are_tidied_more_seldom():

@@ -11,8 +11,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store import schema, store
+from crowd_tvcs.campaign.store.connection_cache import MAX_IDLE_CONNECTIONS
 from crowd_tvcs.campaign.store.errors import in_words, said
-from crowd_tvcs.campaign.store.kept import MOST
 from crowd_tvcs.campaign.store.queries import SETTINGS, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -129,7 +129,7 @@ def test_what_is_asked_of_postgresql(monkeypatch):
     monkeypatch.setattr(store, "create_engine", lambda url, **more: asked.update(url=url, **more))
     store._server("postgresql://ann@host/name")
     assert asked["url"].drivername == "postgresql+psycopg"
-    assert asked["pool_size"] == 5 + MOST
+    assert asked["pool_size"] == 5 + MAX_IDLE_CONNECTIONS
     assert set(asked["connect_args"]["options"].split("-c ")) == {
         "", "lock_timeout=30000 ", "jit=off ", "enable_sort=off ", "enable_bitmapscan=off ",
         "enable_seqscan=off", "plan_cache_mode=force_generic_plan ",

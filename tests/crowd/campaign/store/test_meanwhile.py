@@ -170,7 +170,7 @@ def is_locked(call):
 
 
 def test_who_waits_for_whom(database, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
     with two(database) as campaign, speed.psycopg_of(database) as other:
         tasks = {name: campaign.next(name).task for name in ("ann", "bob")}
         calls = {

@@ -5,15 +5,15 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Campaign, Task, Worker
-from crowd_tvcs.campaign.entries import LONGEST
+from crowd_tvcs.campaign.entries import MAX_NAME_BYTES
 
-PRINTED = "".join(map(chr, np.random.default_rng(0).integers(33, 127, 2 * LONGEST).tolist()))
-LONG = PRINTED[:LONGEST]  # that no database could make shorter
+PRINTED = "".join(map(chr, np.random.default_rng(0).integers(33, 127, 2 * MAX_NAME_BYTES).tolist()))
+LONG = PRINTED[:MAX_NAME_BYTES]  # that no database could make shorter
 REFUSED = {
     "nul\0": "be text, found a character 0 in 'nul",
     "half\ud800": "be text, found half of a character in 'half",
-    PRINTED: f"have at most {LONGEST} bytes",
-    "\U0001f600" * (LONGEST // 4 + 1): f"have at most {LONGEST} bytes",
+    PRINTED: f"have at most {MAX_NAME_BYTES} bytes",
+    "\U0001f600" * (MAX_NAME_BYTES // 4 + 1): f"have at most {MAX_NAME_BYTES} bytes",
 }
 OF_GOLD = {"qualities": None, "gold": {"g": "1", "h": "0"}}
 ANSWERS = [("g", "ann", "1"), ("h", "ann", "0")]

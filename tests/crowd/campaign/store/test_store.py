@@ -89,7 +89,7 @@ def test_a_creation_that_fails_leaves_no_tables(tmp_path):
 
 
 def test_a_locked_store_is_a_clear_error_and_nothing_is_lost(place, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr(store, "WAIT_SECONDS", 0.1)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with Campaign(place) as campaign:
@@ -260,7 +260,7 @@ def test_what_programs_write_in_the_place_of_a_name_gets_into_no_campaign(tmp_pa
     ("options", "message"),
     [
         ({"budget": -1}, "budget must be an integer >= 0, found -1"),
-        ({"gate": 1.5}, "gate must be from 0 to 1, found 1.5"),
+        ({"min_quality": 1.5}, "min_quality must be from 0 to 1, found 1.5"),
         ({"target": float("nan")}, "target must be from 0 to 1"),
         ({"lease_seconds": 0}, "lease_seconds must be from"),
         ({"classes": ["a"]}, "classes must be at least two different names"),

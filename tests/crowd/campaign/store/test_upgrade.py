@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from crowd_tvcs.campaign import Campaign, StoreError, stand, upgrade
-from crowd_tvcs.campaign.store import store
+from crowd_tvcs.campaign import Campaign, StoreError, task_statuses, upgrade
+from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store import upgrade as upgrading
 from crowd_tvcs.campaign.store.schema import VERSION
 from tvcs_core import DataError
 from tvcs_core.files.partial import create_partial_file
 
+WORKERS = ["ann", "bob", "cy"]
 VERSION_1 = Path(__file__).parent / "version_1.sql"
 
 
@@ -52,8 +53,8 @@ def test_it_goes_on_with_independent_workers_and_the_copy_is_what_it_was(old):
         assert [t.confidence for t in state.tasks] == confidence
         assert state.posterior.max(axis=1).tolist() == confidence
         assert state.answers.when is None
-        verdicts = [one.verdict for one in stand(state)]
-        assert verdicts == ["waiting", "sure", "worth a label"]
+        verdicts = [one.verdict for one in task_statuses(state)]
+        assert verdicts == ["waiting", "confident", "worth a label"]
         receipt = campaign.submit("bob", "t1", "b")
         odds = 0.7615384615384615 / 0.2384615384615385 * 0.1384615384615385 / 0.8615384615384615
         assert receipt.confidence == pytest.approx(1.0 / (1.0 + odds), abs=1e-12)
@@ -145,6 +146,27 @@ def test_a_full_disk_changes_nothing(old, monkeypatch):
     monkeypatch.undo()
     assert dump(old) == before
     assert not old.with_name("old.version-1.db").exists()
+
+
+def test_columns_and_keys_of_version_4_get_their_names_of_today(tmp_path):
+    path = tmp_path / "c.db"
+    gold = {f"g{i}": "01"[i % 2] for i in range(40)}
+    answers = [(task, name, label) for task, label in gold.items() for name in WORKERS]
+    options = {"gold": gold, "gold_answers": answers, "min_quality": 0.6, "min_gain": 0.02}
+    with Campaign.create(path, workers=WORKERS, tasks=["t1"], target=0.9, **options) as campaign:
+        settings = campaign.state().settings
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for before, after in schema.RENAMED.items():
+            connection.execute(f"ALTER TABLE campaign RENAME COLUMN {after} TO {before}")
+        model = settings.dependence
+        for before, after in schema.RENAMED_KEYS.items():
+            assert f'"{after}":' in model
+            model = model.replace(f'"{after}":', f'"{before}":')
+        connection.execute("UPDATE campaign SET dependence = ?, schema_version = 4", (model,))
+    assert upgrade(path) == (4, str(tmp_path / "c.version-4.db"))
+    with Campaign(path) as campaign:
+        assert campaign.state().settings == settings
+        assert campaign.state().model is not None
 
 
 def test_a_newer_store_and_none_are_refused(old, tmp_path):

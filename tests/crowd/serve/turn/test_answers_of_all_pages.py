@@ -55,7 +55,7 @@ def fields(page):
     return {name: unescape(value) for name, value in hidden(page).items()}
 
 
-def require_harmless(answer):
+def check_harmless(answer):
     assert answer.headers.get_list("content-type") in [[kind] for kind in KINDS]
     assert answer.headers.get_list("content-security-policy") == [POLICY]
     assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
@@ -92,18 +92,18 @@ def test_every_answer_is_of_a_kind_and_runs_nothing(browse, operator, tokens, se
     assert len(paths) > 15
     for path in sorted(paths):
         for client in (worker, operator, browse()):
-            require_harmless(client.get(path))
-            require_harmless(client.get(path, headers={"X-Part": "main"}))
+            check_harmless(client.get(path))
+            check_harmless(client.get(path, headers={"X-Part": "main"}))
     form = hidden(operator.get("/operator"))["form"]
     for what in ("block", "unblock", "dance", EVIL):
         data = {"what": what, "name": EVIL, "form": form}
-        require_harmless(operator.post("/operator/do", data=data))
-    require_harmless(operator.post("/operator/link", data={"name": EVIL, "form": form}))
-    require_harmless(worker.post("/answer", data=fields(page) | {"label": f"{EVIL}x"}))
-    require_harmless(worker.post("/skip", data=fields(worker.get("/")) | {"reason": EVIL}))
+        check_harmless(operator.post("/operator/do", data=data))
+    check_harmless(operator.post("/operator/link", data={"name": EVIL, "form": form}))
+    check_harmless(worker.post("/answer", data=fields(page) | {"label": f"{EVIL}x"}))
+    check_harmless(worker.post("/skip", data=fields(worker.get("/")) | {"reason": EVIL}))
     status = worker.get("/api/v1/status", auth=("x", PASSWORD))
     assert status.status_code == 200
-    require_harmless(status)
+    check_harmless(status)
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from crowd_tvcs.campaign.desk.content import (
     Content,
+    check_kept_media,
     read_content,
-    require_kept_media,
     set_content,
 )
 from crowd_tvcs.campaign.desk.media import inside, kind_of, open_media
@@ -150,8 +150,8 @@ def test_a_file_that_is_exchanged_is_judged_again(browse, tokens, media, campaig
     put(media, {"x.png": SVG})
     assert ann.get("/media/x.png").status_code == 404
     with pytest.raises(ValueError, match=r"image of task 't1', .* an SVG drawing.*or give its"):
-        require_kept_media(campaign.store, media, ())
-    require_kept_media(campaign.store, media, {"t1"})
+        check_kept_media(campaign.store, media, ())
+    check_kept_media(campaign.store, media, {"t1"})
 
 
 def test_a_desk_does_not_start_with_content_of_before_that_it_cannot_show(

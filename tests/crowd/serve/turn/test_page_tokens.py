@@ -2,10 +2,10 @@
 
 import pytest
 
-from crowd_tvcs.campaign import Campaign, Refused
-from crowd_tvcs.campaign.desk import haste
+from crowd_tvcs.campaign import Campaign, RejectedError
+from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.content import Content, set_content
-from crowd_tvcs.campaign.desk.seats import seats_of, warn_of_haste
+from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, warn_of_speed
 from crowd_tvcs.campaign.store.schema import pair
 from crowd_tvcs.serve.turn.page_tokens import MAX_AGE_SECONDS, MIN_SECONDS, PageTokens
 from tests.crowd.serve.conftest import hidden
@@ -18,13 +18,15 @@ def test_a_token_is_good_for_its_owner_its_task_and_after_a_moment():
     token = pages.token("ann", "t1", 4, NOW)
     assert pages.answers("ann", "t1", token, NOW + MIN_SECONDS + 0.01) == 4
     for wrong in (("bob", "t1", token), ("ann", "t2", token), ("ann", "", token)):
-        with pytest.raises(Refused, match="this page showed another task"):
+        with pytest.raises(RejectedError, match="this page showed another task"):
             pages.answers(*wrong, NOW + 9.0)
     for wrong in ("", "x.y.z", token[:-1], PageTokens("other").token("ann", "t1", 4, NOW)):
-        with pytest.raises(Refused, match="this page has expired"):
+        with pytest.raises(RejectedError, match="this page has expired"):
             pages.answers("ann", "t1", wrong, NOW + 9.0)
     for elapsed in (0.0, MIN_SECONDS - 0.01):
-        with pytest.raises(Refused, match=r"within 0.3 s of the task, so it was not accepted"):
+        with pytest.raises(
+            RejectedError, match=r"within 0.3 s of the task, so it was not accepted"
+        ):
             pages.answers("ann", "t1", token, NOW + elapsed)
     assert pages.answers("ann", "t1", token, NOW - 2.0) == 4  # the clock of another desk
     assert MAX_AGE_SECONDS > 86400
@@ -74,7 +76,7 @@ def test_a_second_click_takes_one_answer_back(browse, tokens, campaign):
 def test_undo_checks_how_many_answers_there_are(campaign):
     campaign.submit("ann", campaign.next("ann").task, "good")
     for wrong in (0, 2):
-        with pytest.raises(Refused, match=f"1 answers, and not {wrong}"):
+        with pytest.raises(RejectedError, match=f"1 answers, and not {wrong}"):
             campaign.undo("ann", answers=wrong)
     with pytest.raises(ValueError, match="answers must be"):
         campaign.undo("ann", answers=-1)
@@ -105,31 +107,33 @@ def long(tmp_path):
 
 
 def test_what_comes_faster_than_reading_is_marked(long):
-    limit = haste.LOOK + 600 / haste.READING
+    limit = answer_speed.MIN_REACTION_SECONDS + 600 / answer_speed.MAX_READING_SPEED
     seconds(long, limit - 0.01, limit + 0.01, 0.1, 30.0)
-    by_name = {seat.name: seat for seat in seats_of(long.store)}
+    by_name = {seat.name: seat for seat in list_worker_activity(long.store)}
     assert (by_name["ann"].fast, by_name["bob"].fast) == (2, 0)
     assert not by_name["ann"].is_hasty  # of two answers nobody makes much
-    assert warn_of_haste(list(by_name.values())) == ""
+    assert warn_of_speed(list(by_name.values())) == ""
 
 
 def test_a_task_without_text_must_still_be_looked_at(campaign):
-    seconds(campaign, haste.LOOK - 0.05, haste.LOOK + 0.05)
-    assert seats_of(campaign.store)[0].fast == 1
+    seconds(
+        campaign, answer_speed.MIN_REACTION_SECONDS - 0.05, answer_speed.MIN_REACTION_SECONDS + 0.05
+    )
+    assert list_worker_activity(campaign.store)[0].fast == 1
 
 
 def test_what_comes_faster_than_this_crowd_answers_is_marked(long):
     with long.store.write() as (connection, _, _):
         connection.exec_driver_sql("DELETE FROM content")
     with long.store.read() as (connection, _):
-        assert haste.limit(connection, 49) == 0.0  # of few nothing is known
+        assert answer_speed.limit(connection, 49) == 0.0  # of few nothing is known
     seconds(long, *(20.0 + k % 7 for k in range(60)), worker="bob")
     seconds(long, *(1.0 for _ in range(12)))
     with long.store.read() as (connection, _):
-        assert 1.0 < haste.limit(connection, 72) < 20.0
-    seats = {seat.name: seat for seat in seats_of(long.store)}
+        assert 1.0 < answer_speed.limit(connection, 72) < 20.0
+    seats = {seat.name: seat for seat in list_worker_activity(long.store)}
     assert (seats["ann"].fast, seats["bob"].fast) == (12, 0)
-    told = warn_of_haste(list(seats.values()))
+    told = warn_of_speed(list(seats.values()))
     assert "'ann' 12 of 12" in told
     assert "bob" not in told
 
@@ -151,4 +155,4 @@ def test_answers_of_no_known_time_are_not_judged(campaign):
     seconds(campaign, 0.1)
     with campaign.store.write() as (connection, _, _):
         connection.execute(pair.update().values(seconds=None))
-    assert seats_of(campaign.store)[0].fast == 0
+    assert list_worker_activity(campaign.store)[0].fast == 0

@@ -1,0 +1,131 @@
+"""A worker's turns beside answers: a task that they skip, and an answer that they take back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, update
+
+from crowd_tvcs.campaign.leases import RejectedError, free, the_worker
+from crowd_tvcs.campaign.offers import NextTask
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
+from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
+from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.stored_model import taken_back
+from crowd_tvcs.campaign.tasks import count, settle
+
+OPERATOR = "operator"
+MAX_REASON_CHARACTERS = 500
+"""Most characters of a reason that are kept."""
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """An entry of the audit: actor, action, task, reason, and a hash of the address."""
+
+    who: str
+    what: str
+    task: str | None = None
+    detail: str | None = None
+    address: str | None = None
+
+
+def write_audit(connection: Connection, note: AuditEntry, now: float | None = None) -> None:
+    """Add an entry to the audit, in the transaction of its action; None is the clock's time."""
+    now = time.time() if now is None else now
+    values = vars(note) | {"detail": (note.detail or "")[:MAX_REASON_CHARACTERS] or None}
+    queries.NOTE(connection, at=now, **values)
+
+
+def skip(
+    connection: Connection, settings: Settings, found: list[list[Any]], name: str, task_name: str
+) -> bool:
+    """Give the slot of a worker up, and never offer them the task again.
+
+    `found` answers `leases.before_submit`. Return False if they have skipped the task already.
+
+    Raises
+    ------
+    RejectedError
+        If the worker does not have the task.
+    """
+    who = the_worker(found[0], name)
+    if not found[1]:
+        raise RejectedError(f"there is no task {task_name!r} in this campaign")
+    row = found[1][0]
+    if any(p.worker_id == who.id and p.state == SKIPPED for p in found[2]):
+        return False
+    freed = queries.SKIP(connection, of_task=row.id, who=who.id)
+    if not freed:
+        raise RejectedError(f"worker {name!r} does not have task {task_name!r}, so cannot skip it")
+    free(connection, settings, freed)
+    return True
+
+
+def undo(
+    connection: Connection,
+    settings: Settings,
+    found: list[list[Any]],
+    name: str,
+    now: float,
+    answers: int | None = None,
+) -> NextTask:
+    """Take a worker's last answer back: they hold its task again, and lose the one they had since.
+
+    With `answers`, only the last of so many.
+
+    `found` answers `offers.before_offer`.
+
+    Raises
+    ------
+    RejectedError
+        If there is no answer, or it was used already: another answered the task after them, a
+        round was planned on it, or the task was closed.
+    """
+    lapsed, workers, _ = found
+    if lapsed:
+        free(connection, settings, lapsed)
+    who = the_worker(workers, name)
+    if answers is not None and who.answers != answers:
+        raise RejectedError(
+            f"worker {name!r} has {who.answers} answers, and not {answers}, to take back"
+        )
+    last = queries.LAST_ANSWER.first(connection, who=who.id)
+    if last is None:
+        raise RejectedError(f"worker {name!r} has no answer to take back")
+    if used := _use_of(connection, last):
+        raise RejectedError(
+            f"the answer of worker {name!r} to task {last.task_name!r} stays: {used}"
+        )
+    row = queries.WORKER.only(connection, called=name)
+    if row.lease is not None:
+        free(connection, settings, queries.LET_GO(connection, of_task=row.lease, who=who.id))
+    expires = now + settings.lease_seconds
+    this = {"of_task": last.task_id, "who": who.id}
+    together(
+        connection,
+        queries.TAKE_BACK.with_(until=expires, now=now, **this),
+        queries.MOVE_UP.with_(place=last.place),
+        queries.MORE_ANSWERS.with_(who=who.id, more=-1),
+    )
+    settle(connection, settings, queries.TASK.only(connection, of_task=last.task_id))
+    count(connection, answers=-1)
+    model = taken_back(settings.dependence, last.place, settings.answers)
+    if model != settings.dependence:
+        connection.execute(update(campaign).values(dependence=model))
+    return NextTask(last.task_name, "their last answer, taken back", expires)
+
+
+def _use_of(connection: Connection, last: LastAnswer) -> str:
+    """Return the use of an answer since it came, or ''."""
+    if last.closed == CLOSED:
+        return "the task is closed"
+    if queries.NEXT_PLACE(connection, of_task=last.task_id, place=last.place):
+        return "another has answered the task since"
+    planned_on = queries.LAST_ROUND.only(connection).answers_before
+    if planned_on is not None and planned_on >= last.place:
+        return "a round was planned on it"
+    return ""

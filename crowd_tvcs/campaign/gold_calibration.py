@@ -1,0 +1,66 @@
+"""Calibration of the confidences of a campaign on gold tasks, judged by each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign.state import State
+from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, calibration_warnings
+from crowd_tvcs.skills.dependence_fit import held_out_prefixes
+from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.reliability import (
+    Bools,
+    Floats,
+    calibration_bins,
+    confidence_threshold,
+    gold_confidences,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GoldCalibration:
+    """Mean confidence and accuracy on the gold tasks.
+
+    Attributes
+    ----------
+    claim, hit
+        Confidence and whether the label is right, see
+        `crowd_tvcs.skills.reliability.gold_confidences`.
+    by_labels
+        Means by the number of answers.
+    """
+
+    claim: Floats
+    hit: Bools
+    by_labels: tuple[CalibrationBin, ...]
+
+    @property
+    def by_confidence(self) -> list[CalibrationBin]:
+        """Means by how sure the claim is."""
+        return calibration_bins(self.claim, self.hit)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warn if confidences lie outside the intervals of the measured accuracy."""
+        return calibration_warnings(Dependence(measured=self.by_labels))
+
+    def confidence_threshold(self, target: float) -> float:
+        """How sure a label must be so that a share `target` of such labels are right."""
+        return confidence_threshold(self.claim, self.hit, target)
+
+
+def calibrate_on_gold(state: State) -> GoldCalibration | None:
+    """Judge the gold tasks of a campaign by its model; None where qualities are from no gold."""
+    if state.settings.source != "gold" or not state.gold_answers:
+        return None
+    classes = state.classes
+    known = Gold({task: classes[label] for task, label in state.gold.items()}, classes)
+    workers = sorted({w.name for w in state.workers} | {name for _, name, _ in state.gold_answers})
+    answers = Answers.of(
+        state.gold_answers, tasks=sorted(state.gold), workers=workers, classes=classes
+    )
+    model = Dependence() if state.model is None else state.model
+    skill = replace(estimate_quality(answers, known, model="independent"), dependence=model)
+    by_labels = model.measured or held_out_prefixes(answers, known, skill).measured(model)
+    return GoldCalibration(*gold_confidences(answers, known, skill), by_labels)

@@ -1,0 +1,137 @@
+"""The commands of `crowd-tvcs campaign` on single tasks: lease, submit, skip, undo, pause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.options import AsJson
+from tvcs_core.command.results import print_json
+from tvcs_core.command.shell import print_data, print_message
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign import NextTask
+
+WorkerName = Annotated[str, typer.Option("--worker", metavar="NAME", help="Name of the worker.")]
+OnlyWorker = Annotated[
+    str | None, typer.Option("--worker", metavar="NAME", help="Only this worker.")
+]
+
+
+@stored
+def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
+    """Lease a task to a worker and print its name: largest uncertainty x skill with room.
+
+    A worker with an open lease gets the same task again. An expired lease frees its slot. Without a
+    task for this worker only the reason is printed.
+    """
+    with open_campaign(store) as campaign:
+        _print(campaign.next(worker), as_json)
+
+
+@stored
+def submit(
+    store: StoreName,
+    worker: WorkerName,
+    task: Annotated[str, typer.Option(metavar="NAME", help="Name of the task.")],
+    label: Annotated[str, typer.Option(metavar="LABEL", help="The worker's label.")],
+    as_json: AsJson = False,
+) -> None:
+    """Submit one answer to a task that was leased or issued to this worker.
+
+    An answer after the end of its lease is accepted while its slot is free, and refused if another
+    worker has it. Submitting the same answer again changes nothing.
+    """
+    with open_campaign(store) as campaign:
+        receipt = campaign.submit(worker, task, label)
+    if as_json:
+        print_json(vars(receipt), indent=None)
+    print_message(f"{receipt.reason}; label confidence is now {receipt.confidence:.4f}")
+
+
+@stored
+def release(
+    store: StoreName,
+    number: Annotated[int, typer.Option("--round", metavar="N", help="Number of the round.")],
+) -> None:
+    """Release the unanswered pairs of a round, so that a replan can use their slots."""
+    with open_campaign(store) as campaign:
+        print_message(f"{campaign.release(number)} pairs of round {number} released")
+
+
+@stored
+def reopen(store: StoreName) -> None:
+    """Reopen the tasks that review --close has closed."""
+    with open_campaign(store) as campaign:
+        print_message(f"{campaign.reopen()} tasks are open again")
+
+
+@stored
+def skip(
+    store: StoreName,
+    worker: WorkerName,
+    task: Annotated[str, typer.Option(metavar="NAME", help="Name of the task.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason, for the audit.")] = "",
+) -> None:
+    """Give up a task of a worker, who is never offered it again."""
+    with open_campaign(store) as campaign:
+        campaign.skip(worker, task, reason)
+        print_message(f"worker {worker!r} is not offered task {task!r} again")
+
+
+@stored
+def undo(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> None:
+    """Take back a worker's last answer and print its task, which is leased to them again.
+
+    RejectedError if another worker has answered the task since, a round was planned on the answer,
+    or the task was closed.
+    """
+    with open_campaign(store) as campaign:
+        _print(campaign.undo(worker), as_json)
+
+
+@stored
+def pause(store: StoreName, worker: OnlyWorker = None) -> None:
+    """Stop handing out tasks, to all or to one worker; answers to pending ones are accepted."""
+    _set_paused(store, worker, True)
+
+
+@stored
+def resume(store: StoreName, worker: OnlyWorker = None) -> None:
+    """Hand out tasks again."""
+    _set_paused(store, worker, False)
+
+
+def _print(offer: NextTask, as_json: bool) -> None:
+    if as_json:
+        print_json(vars(offer), indent=None)
+    elif offer.task is not None:
+        print_data(offer.task)
+    print_message(offer.reason)
+
+
+def _set_paused(store: str, worker: str | None, is_paused: bool) -> None:
+    whom = "nobody" if worker is None else f"worker {worker!r}"
+    with open_campaign(store) as campaign:
+        if worker is None:
+            campaign.pause(is_paused)
+        else:
+            campaign.block(worker, is_paused)
+    if is_paused:
+        print_message(f"{whom} gets {'a task' if worker is None else 'no more tasks'} until resume")
+    else:
+        print_message("tasks are handed out again" + ("" if worker is None else f" to {whom}"))
+
+
+@stored
+def upgrade(store: StoreName) -> None:
+    """Upgrade the store of an older version; a copy of the old store is kept."""
+    from crowd_tvcs.campaign import upgrade as bring_up
+
+    version, copy = bring_up(store)
+    if copy:
+        print_message(f"upgraded from version {version}; a backup is in {copy}")
+    else:
+        print_message(f"is of version {version} already; nothing was changed")

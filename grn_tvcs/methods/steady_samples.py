@@ -1,0 +1,66 @@
+"""Steady-state samples: methods that need series, use both kinds of samples, or give no direction.
+
+A steady-state sample is no step: it shows how levels correlate, not which change comes first. Lags
+are therefore known from series only, and symmetric methods give no direction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.methods.table import METHODS
+
+if TYPE_CHECKING:
+    from grn_tvcs.expression.expression import Expression
+
+MIN_SAMPLES = 3  # over two samples, the correlation of any two genes is 1 or -1
+
+
+def need_no_time() -> str:
+    """Return the names of the methods for which steady-state samples suffice."""
+    return ", ".join(name for name, method in METHODS.items() if not method.needs_series)
+
+
+def refuse_unsuited(expression: Expression, method: str) -> None:
+    """Raise if a method needs series and there are none, or if steady-state samples are too few.
+
+    Raises
+    ------
+    ValueError
+        With the names of the methods that need no time, or the number of samples.
+    """
+    if expression.series:
+        return
+    if METHODS[method].needs_series:
+        raise ValueError(
+            f"{method} needs time series, but no sample has a time (a column Time); methods that "
+            f"need none: {need_no_time()}"
+        )
+    if expression.n_steady < MIN_SAMPLES:
+        raise ValueError(
+            f"expression must have at least {MIN_SAMPLES} steady-state samples or a time series (a "
+            f"column Time), found {expression.n_steady} in steady state"
+        )
+
+
+def used_by(expression: Expression, method: str) -> Expression:
+    """Return the samples that the method uses, with a warning if it ignores some."""
+    if METHODS[method].uses_steady_samples or expression.steady_values is None:
+        return expression
+    both = ", ".join(name for name, m in METHODS.items() if m.uses_steady_samples)
+    warn_user(
+        f"{method} uses only time series and ignores {expression.n_steady} steady-state samples; "
+        f"methods that use both: {both}"
+    )
+    return expression.of_series()
+
+
+def unknowable(expression: Expression, method: str) -> str | None:
+    """Describe the limits of steady-state samples for edges; None if there are series."""
+    if expression.series:
+        return None
+    lag = "No sample has a time, so the order and lag of changes are unknown."
+    if METHODS[method].is_symmetric:
+        return f"{lag} {method} scores both directions of a pair equally, so direction is unknown."
+    return f"{lag} The direction of an edge only shows which gene predicts the other better."

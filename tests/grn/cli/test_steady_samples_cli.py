@@ -1,0 +1,124 @@
+"""`infer` and `check` on steady-state samples, alone and beside series."""
+
+import json
+
+import numpy as np
+import pytest
+
+from grn_tvcs.report.time_courses import letters
+from tests.makers.commands import grn_tvcs
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Simulated series and steady states."""
+    folder = tmp_path_factory.mktemp("small") / "data"
+    sizes = ["--genes", 8, "--series", 4, "--points", 9, "--edges", 9, "--seed", 2]
+    assert grn_tvcs("simulate", "--out", folder, *sizes).exit_code == 0
+    return folder
+
+
+def facts(done):
+    """The lines of `check` by their names."""
+    return {line[:13].strip(): line[13:] for line in done.stdout.splitlines()}
+
+
+def test_a_table_without_time_is_taken_and_what_cannot_be_known_is_said(small, tmp_path):
+    out = tmp_path / "out"
+    words = ("infer", small / "multifactorial.tsv", "--out", out, "--option", "resamples=2")
+    done = grn_tvcs(*words)
+    assert done.exit_code == 0, done.stderr
+    assert "8 genes, 8 steady-state samples; " in done.stderr
+    assert "method combined, " in done.stderr
+    assert "the order and lag of changes are unknown" in done.stderr
+    record = json.loads((out / "run.json").read_text())
+    assert record["parameters"]["method"] == "combined"
+    assert record["samples"] == {"in_series": 0, "series": 0, "steady": 8}
+    assert "are unknown" in record["not_known"]
+    page = (out / "report.html").read_text()
+    assert "<b>8</b> steady-state samples" in page
+    assert "in 0 series" not in page
+    assert "was inferred from 8 steady-state samples with tvcs" in page
+    again = grn_tvcs(*words, "--resume")
+    assert "nothing is left to do" in again.stderr
+
+
+@pytest.mark.parametrize("method", ["tvcs", "tvcs-plain", "dyngenie3"])
+def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
+    out = tmp_path / "out"
+    done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", method)
+    assert done.exit_code == 2
+    said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert said == [
+        f"error: {method} needs time series, but no sample has a time (a column Time); methods "
+        "that need none: combined, pcc, aracne, clr, mrnet, genie3, tigress, spearman, "
+        "partial-correlation"
+    ]
+    assert not out.exists()
+
+
+def test_what_needs_series_is_refused_for_steady_samples(small, tmp_path):
+    table, out = small / "multifactorial.tsv", tmp_path / "out"
+    for words, message in (
+        (
+            ["--max-edges", "auto", "--method", "clr"],
+            "can only be chosen with time series, but all samples are in steady state",
+        ),
+        (["--knockouts", small / "knockouts.tsv"], "are used beside time series"),
+        (["--perturbed-until", 4], "ends within a series, but all samples are in steady state"),
+    ):
+        done = grn_tvcs("infer", table, "--out", out, *words)
+        assert done.exit_code == 2, done.stderr
+        assert message in done.stderr
+        assert not out.exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_series_and_steady_samples_go_together(small, tmp_path):
+    files = small / "timeseries.tsv", small / "multifactorial.tsv"
+    done = grn_tvcs("check", *files)
+    found = facts(done)
+    assert found["samples"] == "44"
+    assert found["series"] == "4 of 9 time points"
+    assert found["steady state"] == "8 of 44 samples"
+    out = tmp_path / "out"
+    words = ["--method", "tvcs", "--option", "resamples=4"]
+    done = grn_tvcs("infer", *files, "--out", out, *words)
+    assert done.exit_code == 0, done.stderr
+    assert "36 samples in 4 series and 8 steady-state samples" in done.stderr
+    assert "tvcs uses only time series and ignores 8 steady-state samples" in done.stderr
+    record = json.loads((out / "run.json").read_text())
+    assert record["parameters"]["method"] == "tvcs"
+    assert record["samples"] == {"in_series": 36, "series": 4, "steady": 8}
+    assert record["not_known"] is None
+    assert "The steady-state samples were not used." in (out / "report.html").read_text()
+    series = grn_tvcs("infer", files[0], "--out", tmp_path / "series", *words)
+    assert series.exit_code == 0
+    alone, both = ((f / "edges.tsv").read_bytes() for f in (tmp_path / "series", out))
+    assert alone == both
+    assert "steady" not in (tmp_path / "series" / "run.json").read_text()
+
+
+def test_check_tells_of_a_table_without_time(small):
+    done = grn_tvcs("check", small / "multifactorial.tsv")
+    assert done.exit_code == 0, done.stderr
+    found = facts(done)
+    assert found["series"] == "none, no sample has a time"
+    assert found["steady state"] == "8 of 8 samples"
+    assert "are unknown" in found["not known"]
+    assert not {"spacing", "stability", "perturbed"} & set(found)
+
+
+def test_the_report_shows_steady_samples_by_number(small, tmp_path):
+    out = tmp_path / "out"
+    done = grn_tvcs("infer", small / "multifactorial.tsv", "--out", out, "--method", "clr")
+    assert "clr scores both directions of a pair equally, so direction is unknown" in done.stderr
+    page = (out / "report.html").read_text()
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert [s["name"] for s in data["series"]] == ["steady-state samples, by number"]
+    number, low, high, text, _, _ = data["profiles"][0]
+    gene = data["genes"][number]
+    rows = [line.split("\t") for line in (small / "multifactorial.tsv").read_text().splitlines()]
+    told = [float(row[rows[0].index(gene)]) for row in rows[1:]]
+    assert text == letters(np.array(told), low, high)
+    assert (low, high) == (min(told), max(told))
