@@ -90,7 +90,7 @@ PATHS = {
     "closed form": [(search, "closed_form", none)],
     "sample": [(prices, "sampled_prices", lambda i, _: prices.zero_prices(*i.shape))],
     "sample of long lines": [(prices, "MIN_SAMPLED_LINES", np.inf)],
-    "order of gains": [(sample, "gain_order", lambda i, cols: np.arange(i.shape[cols]))],
+    "order of gains": [(sample, "similarity_order", lambda i, cols: np.arange(i.shape[cols]))],
     "order of caps": [(sample, "order_by_caps", lambda order, *_: order)],
     "rounding carried over": [
         (sample, "scale_caps", lambda caps, share, _: np.rint(caps * share).astype(np.int64))

@@ -6,6 +6,7 @@ import pytest
 from benchmarks.speed import matrices
 from tvcs_core.projection.exact import dispatch, prices, search, solve_dense, solve_edges
 from tvcs_core.projection.exact.sample import (
+    choose_line_count,
     order_by_caps,
     scale_caps,
     stratum_middles,
@@ -37,6 +38,17 @@ def test_a_sample_has_the_caps_and_the_places_of_all_lines(count, seed):
     for numbers in (caps, place):
         error = numbers.std() / np.sqrt(drawn.size)
         assert abs(numbers[drawn].mean() - numbers.mean()) < error
+
+
+def test_equal_caps_are_whole_in_the_sample():
+    # 191 of 1,043 lines: 7.5 of 41 would be 8 in every row, a fifteenth too many.
+    count = choose_line_count(np.full(937, 191), 1043, 41)
+    assert 41 <= count < 52
+    assert abs(191 * count / 1043 - round(191 * count / 1043)) < 0.05
+    assert choose_line_count(np.full(937, 200), 1000, 40) == 40
+    varied = np.random.default_rng(0).integers(0, 400, 937)
+    assert choose_line_count(varied, 1043, 41) == 41  # no number of lines suits them
+    assert choose_line_count(np.full(3, 1), 10, 10) == 10  # nor are there more than all
 
 
 @pytest.mark.parametrize("seed", range(10))

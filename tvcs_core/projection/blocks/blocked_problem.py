@@ -15,7 +15,7 @@ from tvcs_core.projection.blocks.questions import SampleRows, Survey, SurveyResu
 from tvcs_core.projection.blocks.readers import BlockReaders
 from tvcs_core.projection.entries import SAFE_EXPONENT
 from tvcs_core.projection.exact.candidates import Instance
-from tvcs_core.projection.exact.sample import stratum_middles
+from tvcs_core.projection.exact.sample import choose_line_count, stratum_middles
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Ints
 
 MIN_SAMPLE_ENTRIES = 40_000  # as in exact/sample.py, or 1/256 of V
@@ -90,7 +90,7 @@ def survey(readers: BlockReaders, constraint: TVCS) -> tuple[BlockedProblem | No
     per_col: Ints = np.sum([x.per_col for x in found], axis=0, dtype=np.int64)
     fits = bool((per_row <= caps.rows).all() and (per_col <= caps.cols).all())
     fits_all = fits and int(per_row.sum()) <= total
-    rows = sample_rows(readers, np.concatenate([x.level for x in found]))
+    rows = sample_rows(readers, np.concatenate([x.level for x in found]), col_caps)
     factor = 2.0 ** -math.frexp(largest_open)[1]
     parts = readers.ask(lambda b: SampleRows(_within(rows, readers.rows(b)), factor))
     sample = np.concatenate(parts).astype(np.float64)
@@ -102,10 +102,12 @@ def survey(readers: BlockReaders, constraint: TVCS) -> tuple[BlockedProblem | No
     return BlockedProblem(readers, caps, instance, fits_all, rows, sample), largest
 
 
-def sample_rows(readers: BlockReaders, level: Floats) -> Ints:
+def sample_rows(readers: BlockReaders, level: Floats, col_caps: Ints) -> Ints:
     """Return sorted rows whose levels represent those of all rows."""
     n, m = readers.shape
-    count = min(n, max(MIN_SAMPLE_ROWS, MIN_SAMPLE_ENTRIES // m, n // 256))
+    count = choose_line_count(
+        col_caps, n, min(n, max(MIN_SAMPLE_ROWS, MIN_SAMPLE_ENTRIES // m, n // 256))
+    )
     return np.sort(np.argsort(level, kind="stable")[stratum_middles(n, count)])
 
 
