@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.costs import cheapest_that_meets, is_rationed, kept_within
 from crowd_tvcs.plan.plan import Plan
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import Relaxation
 from tvcs_core import TVCS, project
@@ -31,7 +32,7 @@ def quick(relaxation: Relaxation) -> tuple[str, TaskSets]:
     name = max(made, key=lambda name: float(made[name].accuracy.sum()))
     chosen = made[name]
     if relaxation.voters.is_folded:
-        chosen = relaxation.exchange(chosen)
+        chosen = relaxation.exchange(chosen, Deadline.after(None))
     return f"the better of two: {name}", chosen
 
 

@@ -8,8 +8,8 @@ from crowd_tvcs.search.kernels.records import Candidates, Places, TaskSets
 from crowd_tvcs.search.rations import Integers
 
 
-def places_of(candidates: Candidates, caps: Integers, sets: TaskSets) -> Places:
-    """List the places that every worker has in some sets, and the room left."""
+def places_of(candidates: Candidates, caps: Integers, sets: TaskSets, money: float) -> Places:
+    """List the places that every worker has in some sets, and the room and the money left."""
     n, most = caps.size - 1, sets.workers.shape[1]
     load = sets.loads(n)[:-1]
     j, s = sets.pairs()
@@ -23,4 +23,5 @@ def places_of(candidates: Candidates, caps: Integers, sets: TaskSets) -> Places:
         room=caps[:-1] - load,
         rank=np.argsort(candidates.worker, axis=1),
         better=np.empty((sets.sizes.size * most, n)),
+        money=np.array([money]),
     )

@@ -237,10 +237,10 @@ class Relaxation:
 
         return score
 
-    def exchange(self, sets: TaskSets) -> TaskSets:
+    def exchange(self, sets: TaskSets, deadline: Deadline) -> TaskSets:
         """Exchange workers of folded voters while the accuracy grows, for a fixed amount of work.
 
-        For plans without money and groups.
+        Or until the deadline strikes.
         """
         n, most = self.n_workers, max(1, int(sets.sizes.max(initial=0)))
         work = min(2 ** (most - 1), exchange.COARSE) * n + 2 ** min(most, EXACT)
@@ -253,11 +253,11 @@ class Relaxation:
         exchange.exchange(
             self.candidates,
             out,
-            places_of(self.candidates, self.caps, out),
+            places_of(self.candidates, self.caps, out, self.rations.left(out.loads(n))),
             Tables.empty(2, 2 * TABLE),
             np.empty(n),
             np.empty(most, dtype=np.int64),
-            limit,
+            Limit(limit, deadline.stop),
         )
         out = self.sets_of(self.support_of(out))
         return out if out.accuracy.sum() > sets.accuracy.sum() else sets

@@ -46,6 +46,7 @@ class Search:
         self.best = quick(self.relaxation)[1]
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
+        self._traded: TaskSets | None = None
         self._nodes = ROUGH_NODES
         self._rng = rng
         self._deadline = deadline
@@ -77,6 +78,7 @@ class Search:
         for n in range(ROUNDS):
             if n >= ROUGH_ROUNDS and self.dual is None:
                 self._look_closer()
+            self._trade()
             if closed := self._closed():
                 return closed
             if self._is_late():
@@ -87,6 +89,7 @@ class Search:
             if not self._generate():
                 ended = NO_MORE
                 break
+        self._trade()
         if is_rationed(plan) and not self._closed() and not self._is_late():
             self._bargain()
         return self._closed() or (struck if self._is_late() else ended)
@@ -95,6 +98,14 @@ class Search:
         """Try greedy assignments of a small plan with money or groups, whatever the time."""
         if self.relaxation.plan.table.values.size <= FEW_BARGAINED:
             self.offer(bargain(self.relaxation.plan))
+
+    def _trade(self) -> None:
+        """With money or groups, exchange workers in the best assignment if it is a new one."""
+        plan = self.relaxation.plan
+        is_new = self._traded is None or self.best.accuracy.sum() > self._traded.accuracy.sum()
+        if is_rationed(plan) and self.relaxation.voters.is_folded and is_new and not self._closed():
+            self._keep(self.relaxation.exchange(self.best, self._deadline))
+            self._traded = self.best
 
     def _bargain(self) -> None:
         """Try greedy assignments too, and all sets seen in whole numbers.
@@ -109,6 +120,7 @@ class Search:
             whole = self._columns.solve_whole(self._deadline) if len(self._columns) else None
             if whole is not None:
                 self.offer(self.relaxation.support_of(self._columns.round(whole)))
+            self._trade()
 
     def _closed(self) -> str | None:
         """Return whether the gap is closed, and note it if it is."""

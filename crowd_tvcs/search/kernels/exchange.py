@@ -8,6 +8,7 @@ best exchange of two workers is then found by two searches, one among the places
 import numpy as np
 
 from crowd_tvcs.accuracy.kernels.two_class_table import fill_gains, join, tabulate
+from crowd_tvcs.search.kernels.groups import bar_mates_of_others
 from tvcs_core.jit import kernel
 
 COARSE = 64  # outcomes that are enough
@@ -39,6 +40,8 @@ def value_places(j, candidates, sets, rank, better, tables, gain, chosen):
             better[place, worker[i]] = gain[i] - gain[chosen[s]]
         for r in range(k):
             better[place, team[r]] = -np.inf
+        if candidates.group.size > 0:
+            bar_mates_of_others(candidates.group, team, s, better[place])
 
 
 @kernel
@@ -66,13 +69,14 @@ def hand_over(a, x, b, places):
 
 
 @kernel
-def exchange(candidates, sets, places, tables, gain, chosen, most_done):
-    """Exchange workers, pair after pair, until none gains or at `most_done`; return how many.
+def exchange(candidates, sets, places, tables, gain, chosen, limit):
+    """Exchange workers, pair after pair, until none gains or at `limit`; return how many.
 
-    Loads stay within the caps: changing places keeps them, and else b must have room.
+    Loads stay within the caps, and the money is enough: changing places keeps both, and else b must
+    have room and be paid.
     """
     held, load, room = places.held, places.load, places.room
-    rank, better = places.rank, places.better
+    rank, better, money, cost = places.rank, places.better, places.money, candidates.cost
     workers, most = sets.workers, sets.workers.shape[1]
     for j in range(sets.sizes.size):
         value_places(j, candidates, sets, rank, better, tables, gain, chosen)
@@ -85,7 +89,8 @@ def exchange(candidates, sets, places, tables, gain, chosen, most_done):
                 while a != b:
                     x, gained = best_place(held[a], load[a], b, better)
                     y, other = best_place(held[b], load[b], a, better)
-                    alone = room[b] > 0 and gained > ENOUGH
+                    more = 0.0 if cost.size == 0 else cost[b] - cost[a]
+                    alone = room[b] > 0 and gained > ENOUGH and more <= money[0]
                     first = held[a, x]
                     second = held[b, y]
                     apart = first // most != second // most
@@ -96,6 +101,7 @@ def exchange(candidates, sets, places, tables, gain, chosen, most_done):
                     workers[first // most, first % most] = b
                     if alone and not (other > 0.0 and apart):
                         hand_over(a, x, b, places)
+                        money[0] -= more
                     else:
                         held[a, x] = second
                         held[b, y] = first
@@ -105,6 +111,6 @@ def exchange(candidates, sets, places, tables, gain, chosen, most_done):
                     # Gains beside the others of a task change only with its voters.
                     j = first // most
                     value_places(j, candidates, sets, rank, better, tables, gain, chosen)
-                    if done >= most_done:
+                    if done >= limit.steps or limit.stop[0] != 0:
                         return done
     return done

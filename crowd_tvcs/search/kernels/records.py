@@ -261,6 +261,8 @@ class Places(NamedTuple):
     better
         (m * most, n): what the task of a place would gain if another worker were there; -inf for
         who may not be there.
+    money
+        (1,): what may be spent yet; not looked at without money.
     """
 
     held: Integers
@@ -268,3 +270,4 @@ class Places(NamedTuple):
     room: Integers
     rank: Integers
     better: Floats
+    money: Floats

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs import Plan, Quality, assign, expected_accuracy
+from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation
 from crowd_tvcs.simulation import simulate
 
@@ -39,7 +40,7 @@ def test_exchanges_gain_keep_the_caps_and_leave_none(seed):
     plan = Plan(quality, max_workers_per_task=3, max_tasks_per_worker=5, budget=30, prior=0.4)
     relaxation = Relaxation.of(plan)
     start = relaxation.sets_of(assign(plan, "random", rng=seed).support)
-    found = relaxation.exchange(start)
+    found = relaxation.exchange(start, Deadline.after(None))
     support = relaxation.support_of(found)
     assert plan.constraint.is_feasible(support)
     assert (found.sizes == start.sizes).all()
@@ -56,11 +57,11 @@ def test_exchanges_leave_forced_pairs_and_pairs_that_are_not_allowed_alone():
     plan = Plan(quality, max_workers_per_task=5, forced=forced, budget=35, min_workers_per_task=1)
     relaxation = Relaxation.of(plan)
     start = relaxation.sets_of(assign(plan, "random", rng=0).support)
-    support = relaxation.support_of(relaxation.exchange(start))
+    support = relaxation.support_of(relaxation.exchange(start, Deadline.after(None)))
     assert plan.constraint.is_feasible(support)
     assert plan.unmet(support) == ()
 
 
 def test_without_anybody_there_is_nothing_to_exchange():
     relaxation = Relaxation.of(Plan(simulate(4, 5, rng=0).quality, budget=0))
-    assert relaxation.exchange(relaxation.nobody()).sizes.sum() == 0
+    assert relaxation.exchange(relaxation.nobody(), Deadline.after(None)).sizes.sum() == 0

@@ -193,6 +193,32 @@ def test_the_priced_set_is_the_best_of_those_with_one_of_a_group(seed, k):
         assert left[may].max() == pytest.approx(worth, abs=1e-10)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_exchanges_keep_money_and_groups_and_gain(seed):
+    rng = np.random.default_rng([24, seed])
+    values = rng.uniform(0.5, 0.95, (10, 15))
+    support = rng.random((10, 15)) < 0.3
+    group = [f"g{i // 2}" for i in range(8)] + [None, None]
+    for i in range(0, 8, 2):
+        support[i + 1] &= ~support[i]
+    cost = rng.choice([0.0, 1.0, 2.5], 10)
+    plan = Plan(
+        Quality(values, [f"w{i}" for i in range(10)], [f"t{j}" for j in range(15)]),
+        max_tasks_per_worker=8,
+        cost=cost,
+        money=float(cost @ np.minimum(support.sum(axis=1), 8)) + 1.0,
+        group=group,
+    )
+    support &= support.cumsum(axis=1) <= 8
+    relaxation = Relaxation.of(plan)
+    start = relaxation.sets_of(support)
+    after = relaxation.exchange(start, Deadline.after(None))
+    found = relaxation.support_of(after)
+    assert plan.unmet(found) == ()
+    assert (found.sum(axis=1) <= 8).all()
+    assert after.accuracy.sum() > start.accuracy.sum() + 1e-3
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_verify_recomputes_the_bound_of_a_plan_with_money_and_groups(tmp_path, classes):
     rng = np.random.default_rng(classes)
