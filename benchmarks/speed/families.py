@@ -3,6 +3,7 @@
     python -m benchmarks.speed.families --quick          about a minute, keeps nothing
     python -m benchmarks.speed.families --write-docs     hours; goes on where it was stopped
     python -m benchmarks.speed.families --sizes 300x300 --families logistic sums --ratios .2
+    python -m benchmarks.speed.families --without all --sizes 300x400 10x1000 --seeds 1
 
 A cell is a family, a size, a ratio of the caps to the groups and a kind of caps and total; five
 seeds of it are five rows of cells.csv in --out, which are there as soon as they are known. Times
@@ -11,6 +12,10 @@ medians of the turns. Ours is all of `project`, with checks and certificate; OR-
 alone (building is a column apart) on costs of 46 bits. scipy's `linear_sum_assignment` takes part
 where all caps are 1, HiGHS at 300 x 300 with ratio .2 and the first seed. An answer that keeps more
 or less than OR-Tools' ends the run; a time never does.
+
+`--without` says what special paths of the search are worth: the time without each over the time
+with all, by turns. Where both report the same numbers of pivots and passes a path takes no part,
+and the ratio is 1. A way without a path is stopped after 25 times the usual time.
 """
 
 from __future__ import annotations
@@ -19,12 +24,15 @@ import argparse
 import hashlib
 import os
 import platform
+import signal
 import sys
 import tempfile
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from unittest.mock import patch
 
 from benchmarks.study import ROOT, claim, complete, forget, one_thread, options, resume, run
 
@@ -33,6 +41,7 @@ one_thread()
 import numpy as np  # noqa: E402
 from scipy.optimize import linear_sum_assignment  # noqa: E402
 
+from benchmarks.pages import table  # noqa: E402
 from benchmarks.speed.families_page import write_page  # noqa: E402
 from benchmarks.speed.matrices import (  # noqa: E402
     CROWD,
@@ -50,6 +59,9 @@ from benchmarks.speed.matrices import (  # noqa: E402
 from benchmarks.speed.peers import clock, flow_of_matrix, program  # noqa: E402
 from tvcs_core import TVCS, project  # noqa: E402
 from tvcs_core.jit import compiling_seconds  # noqa: E402
+from tvcs_core.projection.exact import candidates, prices, sample, search, solve_dense  # noqa: E402
+from tvcs_core.projection.exact.cost_scaling import phases  # noqa: E402
+from tvcs_core.projection.exact.cost_scaling import search as scaling  # noqa: E402
 
 SIZES = (
     (20, 20),
@@ -65,7 +77,31 @@ SIZES = (
 RATIOS = (0.05, 0.2, 0.5)
 UNEVEN = {(937, 1043): (0.005, 0.02, 0.183)}  # of small caps, and of what no round share is whole
 WARM = 320  # lines of tables that load kernels: above 100,000 entries others are needed than below
+MOST = 25.0  # times the usual time after which a way without a path is stopped
 SAME = 1e-9  # by how much of it kept gains may differ: OR-Tools rounds costs to 46 bits
+
+
+def none(*_):
+    """Do without."""
+
+
+# Special paths of the search, and what stands in their place without them.
+PATHS = {
+    "closed form": [(search, "closed_form", none)],
+    "sample": [(prices, "sampled_prices", lambda i, _: prices.zero_prices(*i.shape))],
+    "sample of long lines": [(prices, "MIN_SAMPLED_LINES", np.inf)],
+    "order of gains": [(sample, "gain_order", lambda i, cols: np.arange(i.shape[cols]))],
+    "order of caps": [(sample, "order_by_caps", lambda order, *_: order)],
+    "rounding carried over": [
+        (sample, "scale_caps", lambda caps, share, _: np.rint(caps * share).astype(np.int64))
+    ],
+    "nudged gains": [(candidates, "is_below_hash", lambda _: True)],
+    "limit of the nudge": [(candidates, "is_below_hash", none)],
+    "total of equal lines": [(prices, "total_cuts_lines", none)],
+    "cost scaling": [(search, "can_use_cost_scaling", none)],
+    "exact prices among ties": [(phases.Phases, "make_exact", none)],
+    "ties by hashes": [(scaling, "break_ties", none)],
+}
 
 
 @dataclass(frozen=True)
@@ -155,6 +191,71 @@ def code() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:8]
 
 
+class Stopped(BaseException):
+    """A way without a path takes too long."""
+
+
+def stop(*_):
+    raise Stopped
+
+
+def limited(call, seconds):
+    """The time of a call and its answer, or the limit and None."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return clock(call)
+    except Stopped:
+        return seconds, None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def without(call, path, turns=3):
+    """The time without a path over that with all; None where it takes no part."""
+    usual, times = call(), []
+    for _ in range(turns):
+        with_all = clock(call)[0]
+        with ExitStack() as stack:
+            for change in PATHS[path]:
+                stack.enter_context(patch.object(*change))
+            seconds, found = limited(call, max(0.2, MOST * with_all))
+        if found is not None and not np.array_equal(found.mask, usual.mask):
+            raise AssertionError(f"without {path} the support is another")
+        if found is not None and found.stats == usual.stats:
+            return None
+        times.append((with_all, seconds))
+    with_all, seconds = np.median(times, axis=0)
+    return seconds / with_all
+
+
+def worth(arguments: argparse.Namespace) -> int:
+    """Print what each path is worth on the tables that are asked for."""
+    signal.signal(signal.SIGPROF, stop)
+    paths = list(PATHS) if "all" in arguments.without else arguments.without
+    rows, found = [], {path: [] for path in paths}
+    for task in (task for task in tasks(arguments) if task.caps != ONES):
+        values, _, tvcs = instance(task)
+        call = partial(solve_dense, values, *caps_of(tvcs), squared=True)
+        for path in paths:
+            found[path].append((without(call, path), task))
+    for path, ratios in found.items():
+        part = np.log([ratio for ratio, _ in ratios if ratio is not None])
+        worst, of = max(((ratio or 1.0, task) for ratio, task in ratios), key=lambda x: x[0])
+        means = (f"{np.exp(part.sum() / max(1, n)):.2f}" for n in (len(ratios), part.size))
+        rows.append(
+            [
+                path,
+                ", ".join(map(str, of.key)),
+                f"{part.size} of {len(ratios)}",
+                *means,
+                f"{worst:.1f}",
+            ]
+        )
+    heads = ["path", "worst table", "takes part in", "all tables", "taking part", "worst"]
+    print(table(heads, rows, words=2))
+    return 0
+
+
 def machine() -> str:
     """What the times depend on beside the code."""
     return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
@@ -228,7 +329,10 @@ def main() -> int:
     parser.add_argument("--crowd", type=Path, default=CROWD, help="qualities of a real crowd")
     parser.add_argument("--stale", action="store_true", help="measure anew what other code did")
     parser.add_argument("--quick", action="store_true", help="small, two seeds, nothing kept")
+    parser.add_argument("--without", nargs="+", choices=["all", *PATHS], help="worth of paths")
     arguments = parser.parse_args()
+    if arguments.without:
+        return worth(arguments)
     if not arguments.quick:
         return run(arguments, compute, write_page)
     arguments.sizes = arguments.sizes or SIZES[:4]

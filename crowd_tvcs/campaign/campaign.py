@@ -129,7 +129,7 @@ class Campaign(Desk):
             needs one then; None for no limit.
         max_workers_per_task, max_tasks_per_worker
             Caps of tasks and workers that have none of their own.
-        gate
+        min_quality
             Minimum quality of workers to get tasks, by `next` or in a round.
         target
             A task is done once its label has this posterior; with a dependent model and enough

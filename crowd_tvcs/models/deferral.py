@@ -90,7 +90,7 @@ class DeferredTasks:
     @property
     def columns(self) -> tuple[str, ...]:
         """Header of the table of the tasks; a probability for every class comes last."""
-        classes = (f"chance of {name}" for name in self.models.answers.classes)
+        classes = (f"probability of {name}" for name in self.models.answers.classes)
         return ("task", "models", "label", "confidence", "people", "doubt", *classes)
 
     def rows(self) -> list[list[Any]]:

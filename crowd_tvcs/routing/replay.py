@@ -61,16 +61,16 @@ class Outcome:
         Labels bought per task; fewer if the record has no more.
     accuracy
         Share of scored tasks whose label is right; of n labels that tie, one counts 1/n.
-    claimed
+    mean_confidence
         Mean confidence of the labels of tasks with answers. NaN for a majority vote, whose shares
         are not confidences.
-    sure, confident_accuracy
+    confident_share, confident_accuracy
         Share of the tasks with a confidence of `CONFIDENT` or more, and share of right labels among
         those; NaN if there are none, and for a majority vote.
     unlabelled
         Share of the tasks without answers. They count as guessed in `accuracy`.
     refused
-        For ``"semi-supervised"``: 1 if held-out gold is against it, so that `crowd-tvcs quality`
+        For ``"semi-supervised"``: 1 if it does worse on held-out gold, so that `crowd-tvcs quality`
         would refuse it, else 0; NaN for other votes.
     """
 
@@ -131,7 +131,7 @@ class Split:
     def evaluate(
         self, chances: Floats, answered: Bools | None = None
     ) -> tuple[float, float, float, float]:
-        """Return `accuracy`, `mean_confidence`, `sure` and `confident_accuracy` of an `Outcome`.
+        """Return the accuracy and the three figures of confidence of an `Outcome`.
 
         `answered` marks the tasks with an answer; None for all.
         """

@@ -36,7 +36,7 @@ class CalibrationBin:
         Largest number of answers used per task; None for all.
     tasks
         Number of tasks.
-    claimed, reached
+    mean_confidence, accuracy
         Mean confidence and share of right labels, each task judged by other folds of gold.
     low, high
         95 % interval of the share of right labels (Wilson).

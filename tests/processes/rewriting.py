@@ -1,6 +1,7 @@
 """Each of several processes rewrites the asserts of a part of the test files, for all of them."""
 
 import sys
+from contextlib import suppress
 
 from _pytest.assertion import rewrite
 
@@ -15,6 +16,7 @@ def rewrite_part(config, number, of):
     for path in sorted(files)[number::of]:
         cache = rewrite.get_cache_dir(path)
         kept = cache / (path.stem + rewrite.PYC_TAIL)
-        if rewrite._read_pyc(path, kept, state.trace) is None and rewrite.try_makedirs(cache):
-            status, code = rewrite._rewrite_test(path, config)
-            rewrite._write_pyc(state, code, status, kept)
+        with suppress(Exception):  # what is wrong with a file is said where it is collected
+            if rewrite._read_pyc(path, kept, state.trace) is None and rewrite.try_makedirs(cache):
+                status, code = rewrite._rewrite_test(path, config)
+                rewrite._write_pyc(state, code, status, kept)

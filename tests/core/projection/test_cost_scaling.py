@@ -337,7 +337,7 @@ def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypa
     values = scaled(1 / (1 + np.exp(-rng.normal(size=(60, 1)) - rng.normal(size=(1, 3000)))))
     a, b, total = matrices.draw_caps(rng, 60, 3000, 600, 12, "varied", None)
     usual = solve_dense(values, a, b, total, squared=True)
-    monkeypatch.setattr(dispatch, "PIVOTS_LONG_LINES", -1.0)
+    monkeypatch.setattr(dispatch, "PIVOTS_USUAL", -1.0)
     monkeypatch.setattr(network, "PIVOTS_PER_CALL", 20)
     scanned = solve_dense(values, a, b, total, squared=True)
     assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "cost scaling")

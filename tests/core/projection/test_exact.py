@@ -366,21 +366,6 @@ def test_values_of_one_number_per_row_and_column_take_few_pivots(family):
     proven(values, a, b, total, result)
 
 
-@pytest.mark.parametrize(
-    ("n", "of_rows", "most"), [(100, True, 3_000), (100, False, 3_000), (300, True, 8_000)]
-)
-def test_lines_of_equal_values_take_few_pivots_whichever_side_they_are_of(n, of_rows, most):
-    # Blocks used to begin with rows of 100 x 100 whatever the values (14,900 pivots for columns of
-    # equal values), and to end with rows at 300 x 300 (11,800 for rows).
-    of_line = np.random.default_rng(1).normal(size=n)
-    values = scaled(np.repeat(of_line[:, None], n, axis=1))
-    a = b = np.full(n, n // 2)
-    values = values if of_rows else np.ascontiguousarray(values.T)
-    result = solve_dense(values, a, b, n * n, squared=True)
-    assert result.stats["pivots in all"] < most
-    proven(values, a, b, n * n, result)
-
-
 def test_no_warm_start_is_too_bad():
     values, a, b, total = large("gauss", 70, 80, "varied", 0.8)
     cold = solve_dense(values, a, b, total, squared=True)

@@ -57,7 +57,7 @@ def test_quality_writes_what_assign_reads(crowd, tmp_path):
         tmp_path / "long" / "skills.csv",
     )  # fmt: skip
     assert plan.exit_code == 0, plan.stderr
-    assert "the skills are estimates, which makes a standard deviation of" in plan.stderr
+    assert "the uncertainty of the skills adds a standard deviation of" in plan.stderr
     summary = json.loads((tmp_path / "plan" / "summary.json").read_text())
     assert 0.0 < summary["accuracy_deviation"] < 0.1
     page = (tmp_path / "plan" / "report.html").read_text()

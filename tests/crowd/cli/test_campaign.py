@@ -157,7 +157,7 @@ def test_what_else_is_added_is_said_and_so_are_strangers(folder):
     done = run("add", "q.db", "--quality", "other.csv")
     assert done.stderr.splitlines() == [
         "0 workers and 0 tasks added",
-        "left out, as these workers are not in the campaign: 'eve'",
+        "qualities left out, because these workers are not in the campaign: 'eve'",
     ]
     done = run("add", "q.db", "--answers", "gold_answers.csv")
     assert done.exit_code == 2

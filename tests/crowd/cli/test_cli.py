@@ -265,7 +265,7 @@ def test_skills_beside_a_common_error_say_how_unsure_they_are_where_priors_are_e
     words = ("--skills", skills, "--common-error", 0.1)
     done = assign(table, tmp_path / "unequal", *words, "--prior", 0.7)
     assert done.exit_code == 0
-    assert "is not known beside a common error and such priors" in done.stderr
+    assert "is not computed with a common error and these priors" in done.stderr
     summary = json.loads((tmp_path / "unequal" / "summary.json").read_text())
     assert "accuracy_deviation" not in summary
     assert crowd_tvcs("verify", tmp_path / "unequal").exit_code == 0

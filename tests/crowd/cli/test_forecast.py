@@ -121,7 +121,7 @@ def test_nothing_is_foreseen_of_another_common_error_or_without_gold(folder):
 def test_independent_workers_have_no_dependence(folder):
     done = assign("--out", "plan", "--dependence", "other.json", "--error-model", "independent")
     assert done.exit_code == 2
-    assert "--dependence says how workers err together" in done.stderr.splitlines()[-1]
+    assert "--dependence is for dependent errors" in done.stderr.splitlines()[-1]
     assert not (folder / "plan").exists()
 
 
@@ -161,7 +161,7 @@ def test_what_if_says_what_gold_foresees_of_every_budget(folder, option):
         assert assign("--out", f"plan{row['budget']}", *more).exit_code == 0
         assert row["forecast"] == summary_of(folder / f"plan{row['budget']}")["forecast"]
     shown = what_if(*words).stdout.splitlines()
-    assert shown[0].split()[-3:] == ["forecast", "from", "to"]
+    assert shown[0].split()[-3:] == ["forecast", "low", "high"]
     last = rows[-1]["forecast"]
     assert shown[-1].split()[-3:] == [f"{last[name]:.4f}" for name in ("accuracy", "low", "high")]
     without = what_if("--budgets", "3,6", "--method", "fast", "--common-error", 0.2)

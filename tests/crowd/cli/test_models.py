@@ -35,8 +35,8 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     short = command(crowd, tmp_path / "short", "--target", 0.999, "--max-people", 1)
     assert "nothing reaches 0.999, nearest:" in short.stdout
     assert "1 people do not raise it" not in short.stdout
-    assert "models state one with 300 answers" in done.stderr
-    assert "task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
+    assert "confidence: stated by models with 300 answers" in done.stderr
+    assert "columns task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
     summary = json.loads((tmp_path / "m" / "summary.json").read_text())
     assert (summary["models"], summary["families"], summary["tasks"]) == (3, 1, 60)
     assert summary["mean_confidence"] < summary["mean_confidence_if_independent"]
@@ -44,7 +44,7 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     priors = rows_of(tmp_path / "m" / "priors.csv")
     assert list(priors[0]) == ["task", "prior"]
     for task, prior in zip(tasks, priors, strict=True):
-        assert float(prior["prior"]) == float(task["chance of 1"])
+        assert float(prior["prior"]) == float(task["probability of 1"])
         second = float(prior["prior"])
         assert float(task["confidence"]) == pytest.approx(max(second, 1 - second), abs=1e-12)
     assert len(rows_of(tmp_path / "m" / "subsets.csv")) == 8
@@ -218,12 +218,15 @@ def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
         crowd / "workers.csv", "--out", tmp_path / "out",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    assert "only 6 gold tasks with answers of models: what families share is not" in done.stderr
-    assert "all gold answered by models is of one class" in done.stderr
     assert (
-        "the confidence of 'm1' is not used: 6 gold answers state one, 10 are needed" in done.stderr
+        "only 6 gold tasks have answers of models, too few to estimate shared errors" in done.stderr
     )
-    assert "people needed are not counted" in done.stderr
+    assert "all gold tasks answered by models have the same class" in done.stderr
+    assert (
+        "the confidence of 'm1' is not used: it is stated with 6 gold answers, but 10 are needed"
+        in done.stderr
+    )
+    assert "people needed are not estimated" in done.stderr
     assert "no subsets.csv" in done.stderr
     assert {row["people"] for row in rows_of(tmp_path / "out" / "tasks.csv")} == {""}
     assert not (tmp_path / "out" / "quality.csv").exists()

@@ -419,7 +419,7 @@ def test_the_terminal_warns_where_gold_is_against_the_claims():
     assert contradictions(handed_with(0.95, 38)) == []
     whole, sure = contradictions(handed_with(0.95, 30))
     assert whole == (
-        "warning: of all tasks too much is claimed: 0.950, and 0.750 is reached on 40 gold tasks "
-        "(0.598 to 0.858)"
+        "warning: the confidence of all tasks is too high: on 40 gold tasks its mean is 0.950, but "
+        "accuracy is 0.750 (0.598 to 0.858)"
     )
-    assert sure.startswith("warning: of tasks that are 0.9 sure or surer too much is claimed")
+    assert sure.startswith("warning: the confidence of tasks at 0.9 or above is too high")

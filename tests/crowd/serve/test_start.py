@@ -47,7 +47,7 @@ run = partial(crowd_tvcs, "serve")
         (["c.db", "--gold-share", "0"], "--gold-share must be above 0"),
         (["c.db", "--gold-share", "0.1"], "to be among the others, and it has none: give --gold"),
         (["c.db", "--gold", "none.csv"], "none.csv"),
-        (["revoke", "c.db"], "--worker must name whose links"),
+        (["revoke", "c.db"], "--worker must name the workers whose links"),
         (["links", "c.db", "--worker", "eve"], "there is no worker 'eve'"),
     ],
 )

@@ -210,7 +210,7 @@ def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write)
     two = Expression.of(write("gene,0,10,0,10\nA,1,2,3,4\nB,1,5,3,4\n"), genes_in_rows=True)
     assert two.series == ("1", "1", "2", "2")
     counted = write("gene,0,1,2\nA,1,2,3\nB,1,5,3\n")
-    with pytest.warns(UserWarning, match="count from 0 to 2, taken for numbers of samples at res"):
+    with pytest.warns(UserWarning, match="count from 0 to 2, taken for numbers of steady-state s"):
         assert Expression.of(counted, genes_in_rows=True).n_steady == 3
     assert Expression.of(write("hours,0,1,2\nA,1,2,3\n"), genes_in_rows=True).times.size == 3
 

@@ -11,7 +11,7 @@ from grn_tvcs.cli.check import check
 from grn_tvcs.cli.compare import compare
 from grn_tvcs.cli.infer import infer
 from grn_tvcs.expression.formats.text import open_sheet
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import LayoutError, Options
 from grn_tvcs.expression.sheet import find_place
 from tvcs_core import DataError
 from tvcs_core.arguments import Help
@@ -67,6 +67,25 @@ def test_levels_of_samples_that_a_sheet_leaves_out_are_not_looked_at(file):
     with pytest.warns(UserWarning, match="left out 1 samples: s3"):
         found = Expression.of(levels, samples=told, genes_in_rows=True)
     assert found.values.tolist() == [[1, 3], [2, 5]]
+
+
+def test_a_star_leaves_columns_of_a_time_course_out(file):
+    table = file("time,qc_a,A,B,QC_b\n0,1,1,5,1\n1,2,3,4,2\n")
+    assert Expression.of(table, ignore="qc*").genes == ("A", "B")
+
+
+def test_the_heading_of_a_sheet_tells_the_unit_of_its_times(file):
+    levels = file("sample,A,B\ns1,1,2\ns2,3,4\n")
+    told = file("sample,time_h\ns1,0\ns2,6\n", "s.csv")
+    assert Expression.of(levels, samples=told).notes == ("Times are in h, as the file says.",)
+
+
+def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(file):
+    levels = file("sample,A,B\ns1,1,2\ns2,3,4\ns3,1,2\ns4,3,5\n")
+    told = file("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
+    with pytest.raises(LayoutError, match="or give --series-column Donor; where") as error:
+        Expression.of(levels, samples=told)
+    assert error.value.ways[0] == {"series_column": ("Donor",)}
 
 
 @pytest.mark.parametrize("command", [infer, check, compare])

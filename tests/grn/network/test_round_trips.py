@@ -177,5 +177,5 @@ def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     (tmp_path / "gold.tsv").write_text("A\tB\nA\tD\n")
     done = CliRunner().invoke(app, ["score", str(words[1]), str(tmp_path / "gold.tsv")])
     assert done.exit_code == 0
-    assert "the pairs of the 4 genes that EDGES and REFERENCE name count" in done.stderr
+    assert "all pairs of the 4 genes in EDGES and REFERENCE count" in done.stderr
     assert "true edges 2 of 12 pairs" in done.stdout

@@ -15,7 +15,7 @@ MIN_CHECKED_BYTES = 100_000_000  # smaller needs are not compared with the avail
 BYTES_PER_TABLE_ENTRY, BYTES_PER_LIST_ENTRY = 4, 100
 # The other thresholds were measured by `python -m benchmarks.speed.families` (docs/method.md).
 MIN_FILLED_SHARE = 0.6  # share of nonzero entries below which a list is shorter than the table
-LONG_LINE_RATIO = 8  # lines this many times as long as their number are costly to scan
+LONG_LINE_RATIO = 8  # lines this many times as long as their number have first prices of a sample
 MIN_TIED_SHARE = 0.02  # share of equal values in a draw, or of equal neighbours: there are ties
 MIN_EQUAL_SHARE = 0.9  # share of equal neighbours: nearly all lines of one side are constant
 HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash would outweigh them
@@ -94,7 +94,7 @@ class Instance:
 
     @property
     def has_long_lines(self) -> bool:
-        """Whether one side is so much longer than the other that scanning its lines is costly."""
+        """Whether one side is so much longer than the other that its first prices need a sample."""
         return max(self.shape) > LONG_LINE_RATIO * min(self.shape)
 
 

@@ -16,14 +16,11 @@ MAX_MISFIT_CORE = 0.45  # a core is built about them
 MAX_MISFIT_SWEEPS = 1.2  # sweeps start from them, not from those of a sample
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
-MIN_ENTRIES_EQUAL_LINES = 1_000_000  # cost scaling also takes long constant lines
 MAX_ASPECT_RATIO = 100  # of the sides of a table for cost scaling
 # Pivots per node and core entry after which cost scaling takes over.
 PIVOTS_USUAL = 6.0
-PIVOTS_LONG_LINES = 3.0  # with bad first prices of long lines many times as many are needed
 PIVOTS_LARGE = 1.0  # above SLOW_PIVOT_ENTRIES
 ENTRIES_PER_PIVOT_TIES = 4  # pivots that take about as long as cost scaling, with ties
-FAR_MISSING_INVERSE = 200  # 1 / the share of missing entries of equal lines for cost scaling
 BYTES_PER_ENTRY = 16  # bytes per entry of both tables of cost scaling
 
 
@@ -33,9 +30,6 @@ def can_use_cost_scaling(instance: Instance) -> bool:
     if not instance.is_filled or size > MAX_SCALING_ENTRIES:
         return False
     if max(shape) > MAX_ASPECT_RATIO * min(shape):
-        return False
-    takes_long_lines = instance.has_equal_lines and size >= MIN_ENTRIES_EQUAL_LINES
-    if instance.has_ties and instance.has_long_lines and not takes_long_lines:
         return False
     need = BYTES_PER_ENTRY * size
     have = available_memory() if need > MIN_CHECKED_BYTES else None
@@ -47,16 +41,11 @@ def misfit(instance: Instance, core_band: CoreBand) -> float:
     return imbalance(instance, core_band.prices) / width(max(instance.shape))
 
 
-def pivot_budget(instance: Instance, network: CoreNetwork, missing: int = 0) -> int:
-    """Return the number of pivots in whose time cost scaling would be done.
-
-    `missing` is the number of entries that the first support lacks although all caps have room.
-    """
+def pivot_budget(instance: Instance, network: CoreNetwork) -> int:
+    """Return the number of pivots in whose time cost scaling would be done."""
     size = instance.candidates.values.size
     if instance.has_ties and size <= SLOW_PIVOT_ENTRIES:
-        is_far = instance.has_equal_lines and missing > instance.capacity // FAR_MISSING_INVERSE
-        return 0 if is_far else size // ENTRIES_PER_PIVOT_TIES
-    usual = PIVOTS_LONG_LINES if instance.has_long_lines else PIVOTS_USUAL
-    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else usual
+        return size // ENTRIES_PER_PIVOT_TIES
+    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else PIVOTS_USUAL
     share = max(1.0, (size / 250_000) ** 0.6)
     return int(min(most, 2.5 * share) * (network.size + np.sum(instance.shape)))

@@ -34,8 +34,6 @@ from tvcs_core.projection.kernels.records import (
 
 # Lines that are sampled: chosen, as the time is negligible.
 JUDGED_LINES = 24  # lines per side on which the imbalance of prices is measured
-LEVEL_LINES = 50  # lines of the shorter side on which the levels of lines are compared
-VARIANCE_RATIO = 4.0  # of the means of lines, from which on a side begins (docs/method.md)
 
 
 @dataclass(frozen=True)
@@ -102,32 +100,12 @@ def first_prices(
     n, m = instance.shape
     is_sampled = instance.has_long_lines and max(n, m) >= MIN_SAMPLED_LINES
     if instance.open_size <= MAX_LISTED_ENTRIES and not is_sampled:
-        rows_first = begins_with_rows(instance, otherwise=True)
-        return listed_prices(instance, zero_prices(n, m), rows_first=rows_first)
+        return listed_prices(instance, zero_prices(n, m))
     guess = sampled_prices(instance, solve) if guess is None else guess
     if instance.candidates.dense:
         # The sample has priced the shorter side, so the longer side is swept first.
-        last_too = begins_with_rows(instance, otherwise=n > m) == (n > m)
-        return full_sweeps(instance, guess, rows_first=n > m, count=4 if last_too else 3)
+        return full_sweeps(instance, guess, rows_first=n > m, count=4)
     return listed_prices(instance, guess, rounds=2, rows_first=n > m)
-
-
-def begins_with_rows(instance: Instance, otherwise: bool) -> bool:
-    """Return whether sweeps of a table with ties begin with rows; `otherwise` if unclear.
-
-    If columns differ in level, all rows want the same ones. A sweep over rows then learns no more
-    than that, and every sweep over columns moves few prices. So the side whose lines differ begins.
-    """
-    if not (instance.candidates.dense and instance.grid.nudged):
-        return otherwise
-    matrix = instance.candidates.values.reshape(instance.shape)
-    apart = -(-min(instance.shape) // LEVEL_LINES)
-    with np.errstate(all="ignore"):  # huge values in groups with cap 0 may give NaN
-        some = np.abs(matrix[::apart, ::apart]) * instance.grid.factor
-        of_rows, of_cols = float(some.mean(axis=1).var()), float(some.mean(axis=0).var())
-    if max(of_rows, of_cols) > VARIANCE_RATIO * min(of_rows, of_cols):
-        return of_rows > of_cols
-    return otherwise
 
 
 def total_cuts_lines(instance: Instance) -> bool:

@@ -25,14 +25,7 @@ from tvcs_core.projection.exact.dispatch import (
     pivot_budget,
 )
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import (
-    CoreBand,
-    begins_with_rows,
-    first_prices,
-    full_sweeps,
-    total_cuts_lines,
-    width,
-)
+from tvcs_core.projection.exact.prices import CoreBand, first_prices, width
 from tvcs_core.projection.exact.shortcuts import (
     MAX_SMALL,
     MAX_SMALL_UNIT_CAPS,
@@ -44,8 +37,6 @@ from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
 
 # Measured by `python -m benchmarks.speed.families`; docs/method.md has the reasons.
-MAX_MISSING_INVERSE = 1000  # 1 / the share of equal-line entries that first prices may miss
-MAX_EXTRA_SWEEPS = 6  # most additional pairs of sweeps to find them
 STALE_BAND_FACTOR = 3  # a core this many times as large as expected, or as small, is stale
 MAX_OVERFULL_INVERSE = 20  # 1 / the share of groups that earlier prices may overfill
 
@@ -132,7 +123,9 @@ def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResu
 
     The simplex runs on a core while it is expected to finish before cost scaling would.
     """
-    can_scan, earlier, off, guess = can_use_cost_scaling(instance), None, 0.0, None
+    can_scan, off = can_use_cost_scaling(instance), 0.0
+    earlier: CoreBand | None = None
+    guess: Prices | None = None
     if isinstance(warm, CoreBand) and warm.shape == instance.shape:
         earlier = warm.at_level(instance.level)
     # The misfit of earlier prices is not measured for lists.
@@ -149,8 +142,8 @@ def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResu
                 return simplex_result(network, earlier)
         elif core.size:
             guess = None
-    network, core_band, missing = start_network(instance, mask, guess)
-    if not network.prove(budget=pivot_budget(instance, network, missing) if can_scan else None):
+    network, core_band = feasible_network(instance, first_prices(instance, solve, guess), mask)
+    if not network.prove(budget=pivot_budget(instance, network) if can_scan else None):
         found = solve_by_cost_scaling(instance, core_band, mask)
         if found is not None:
             return found
@@ -163,31 +156,10 @@ def simplex_result(network: CoreNetwork, core_band: CoreBand) -> SearchResult:
     return SearchResult(network.duals(), core_band, network.stats)
 
 
-def start_network(
-    instance: Instance, mask: NDArray[np.bool_], guess: Prices | None
-) -> tuple[CoreNetwork, CoreBand, int]:
-    """Return the network of a core near first prices, and how many entries its support lacks.
-
-    Each lacking entry of a constant line costs the simplex a hundred pivots. So additional sweeps
-    find them first if the total binds.
-    """
-    network, core_band, missing = feasible_network(
-        instance, first_prices(instance, solve, guess), mask
-    )
-    if total_cuts_lines(instance):
-        rows_first = begins_with_rows(instance, otherwise=True)
-        for _ in range(MAX_EXTRA_SWEEPS):
-            if missing <= instance.capacity // MAX_MISSING_INVERSE:
-                break
-            core_band = full_sweeps(instance, core_band.prices, rows_first, count=2)
-            network, core_band, missing = feasible_network(instance, core_band, mask)
-    return network, core_band, missing
-
-
 def feasible_network(
     instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
-) -> tuple[CoreNetwork, CoreBand, int]:
-    """Return the network of a core near the prices, and how many entries its support lacks.
+) -> tuple[CoreNetwork, CoreBand]:
+    """Return the network of a core near the prices, and its band.
 
     The band is widened until the entries above it fit into the caps.
     """
@@ -201,7 +173,7 @@ def feasible_network(
         found = build_core(instance, core_band, mask)
     network = CoreNetwork(instance, found, mask)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
-    return network, core_band, instance.capacity - found.load.total
+    return network, core_band
 
 
 def expected_core_size(n: int, m: int) -> int:
