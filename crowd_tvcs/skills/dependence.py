@@ -171,7 +171,7 @@ class Dependence(DependenceParams):
         if type(given["labels"]) is not int:
             raise ValueError(f"labels must be an integer, found {given['labels']!r}")
         stored = given["forecast_model"]
-        facts = {
+        facts: dict[str, Any] = {
             "measured": tuple(map(CalibrationBin.from_json, given["measured"])),
             "forecast_model": None if stored is None else ForecastModel.from_json(stored),
         }
