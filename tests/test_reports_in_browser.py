@@ -87,7 +87,7 @@ def campaign_report(tmp_path_factory) -> Path:
         gold={HOSTILE[0]: HOSTILE[1]},
     ) as campaign:
         pairs = campaign.plan(labels=12, method="fast").pairs
-        campaign.take([(task, worker, HOSTILE[0]) for worker, task in pairs[:8]])
+        campaign.add_answers([(task, worker, HOSTILE[0]) for worker, task in pairs[:8]])
     run("crowd-tvcs", "campaign", "report", folder / "campaign.db", "--out", folder / "report.html")
     return folder / "report.html"
 

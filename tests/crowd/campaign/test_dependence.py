@@ -144,7 +144,7 @@ def test_the_model_follows_from_the_history_whoever_fits_it(tmp_path):
 def test_a_table_of_labels_fits_the_model_too(tmp_path, rng):
     with start(tmp_path / "c.db", rng, tasks=[f"t{j:02d}" for j in range(60)]) as campaign:
         found = campaign.plan(labels=45, method="greedy")
-        campaign.take([(t, w, "a") for w, t in found.pairs])
+        campaign.add_answers([(t, w, "a") for w, t in found.pairs])
         state = campaign.state()
         assert state.model.labels == 40
         kept = [t.confidence for t in state.tasks]
@@ -243,7 +243,7 @@ def test_a_round_buys_nothing_that_is_not_worth_a_label(tmp_path, rng):
     with start(tmp_path / "c.db", rng, target=0.97, max_workers_per_task=6) as campaign:
         for _ in range(6):
             found = campaign.plan(method="fast")
-            campaign.take([(t, w, "a") for w, t in found.pairs])
+            campaign.add_answers([(t, w, "a") for w, t in found.pairs])
         assert found.pairs == []
         state = campaign.state()
         assert (state.answered.sum(axis=0) < 6).all()

@@ -119,7 +119,7 @@ def test_a_round_says_what_gold_foresees(begin):
     assert found.forecast.gold_tasks == 60
     more = campaign.plan(labels=8, method="fast").pairs
     other = next(name for name, t in more if t == task)
-    campaign.take([(task, other, "1")])  # and the label of the best is still to come
+    campaign.add_answers([(task, other, "1")])  # and the label of the best is still to come
     later = campaign.plan(labels=1, method="fast")
     state = campaign.state()
     at = state.quality.tasks.index(task)

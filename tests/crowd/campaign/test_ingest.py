@@ -116,7 +116,7 @@ def test_gold_that_is_told_again_changes_nothing(begin):
     before = rows(campaign, "SELECT name, quality FROM worker")
     assert campaign.add_answers(told) == {"accepted": 0, "late": 0, "known": 2, "gold": 0}
     assert rows(campaign, "SELECT name, quality FROM worker") == before
-    found = campaign.take([("g1", "bob", "1"), ("g2", "bob", "0")])
+    found = campaign.add_answers([("g1", "bob", "1"), ("g2", "bob", "0")])
     assert found == {"accepted": 0, "late": 0, "known": 1, "gold": 1}
     now = rows(campaign, "SELECT name, quality FROM worker")
     assert now[1][1] > before[1][1]
@@ -140,7 +140,7 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     lines = [(task, worker, "1") for worker, task in pairs]
     assert campaign.add_answers(lines[:1]) == {"accepted": 1, "late": 0, "known": 0, "gold": 0}
     assert campaign.release(1) == 2
-    told = campaign.take([*lines, ("g1", "ann", "1")])
+    told = campaign.add_answers([*lines, ("g1", "ann", "1")])
     assert told == {"accepted": 0, "late": 2, "known": 1, "gold": 1}
     found = rows(campaign, "SELECT place FROM pair ORDER BY place")
     assert found == [(1,), (2,), (3,)]
@@ -152,7 +152,7 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
         (("t1", "ann", "2"), "label must be one of the classes '0', '1', found '2'"),
     ):
         with pytest.raises(ValueError, match=message):
-            campaign.take([wrong])
+            campaign.add_answers([wrong])
 
 
 def test_the_audit_says_what_was_added(begin):

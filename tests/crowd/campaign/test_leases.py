@@ -341,7 +341,7 @@ def test_a_pair_twice_in_one_table_is_refused(make):
     campaign = make()
     task = campaign.next("ann").task
     with pytest.raises(ValueError, match=f"worker 'ann' answers task '{task}' twice"):
-        campaign.take([(task, "ann", "1"), (task, "ann", "1")])
+        campaign.add_answers([(task, "ann", "1"), (task, "ann", "1")])
     assert campaign.state().settings.answers == 0
 
 

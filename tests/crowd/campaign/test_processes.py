@@ -132,7 +132,7 @@ def test_a_campaign_on_postgresql_is_the_same_as_on_sqlite(database, tmp_path):
             lease_seconds=60,
         ) as campaign:
             seen = [campaign.plan(labels=6).pairs]
-            campaign.take([(t, w, "1") for w, t in seen[0][:4]])
+            campaign.add_answers([(t, w, "1") for w, t in seen[0][:4]])
             for step in range(12):
                 offer = campaign.next(f"w{step % 6}", now=30.0 * step)
                 seen.append((offer.task, offer.reason))

@@ -238,7 +238,7 @@ def test_answers_that_come_while_a_plan_is_made_make_it_anew(campaign, crowd, mo
     def slow(state, **options):
         found = propose(state, **options)
         if len(calls) < 2:
-            campaign.take([answers[len(calls)]])
+            campaign.add_answers([answers[len(calls)]])
         calls.append(found)
         return found
 
@@ -297,7 +297,7 @@ def test_rounds_of_three_classes_follow_the_answers(tmp_path, rng):
             found = campaign.plan(labels=10, method="fast")
             assert len(found.pairs) <= 10
             expected.append(found.expected_accuracy)
-            campaign.take([(t, w, truth[t]) for w, t in found.pairs])
+            campaign.add_answers([(t, w, truth[t]) for w, t in found.pairs])
         state = campaign.state()
         assert expected == sorted(expected)
         assert state.expected_accuracy > 0.8
@@ -365,7 +365,7 @@ def test_gold_answers_that_come_later_make_the_qualities_better(campaign, crowd)
     campaign.add(workers=["newcomer"])
     before = {w.name: w.quality for w in campaign.state().workers}
     truth = dict(zip(crowd.gold, map(str, crowd.gold_labels.tolist()), strict=True))
-    told = campaign.take([(task, "newcomer", label) for task, label in truth.items()])
+    told = campaign.add_answers([(task, "newcomer", label) for task, label in truth.items()])
     assert told["gold"] == 12
     after = {w.name: w.quality for w in campaign.state().workers}
     assert after["newcomer"] > before["newcomer"]

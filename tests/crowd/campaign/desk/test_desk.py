@@ -68,7 +68,7 @@ def test_times_of_answers_are_kept(make):
 def test_answers_without_times_have_none(make):
     campaign = make()
     pairs = campaign.plan(labels=2, method="fast").pairs
-    campaign.take([(t, w, "1") for w, t in pairs])
+    campaign.add_answers([(t, w, "1") for w, t in pairs])
     answers = campaign.state().answers
     assert answers.when is None
     assert answers.seconds is None

@@ -205,8 +205,10 @@ def test_a_point_of_the_curve_per_number_of_answers(desk, monkeypatch):
         (1.0, 0.91, 10, ""), (1.0, 0.89, 10, "more"), (0.0, 0.09, 10, ""), (0.0, 0.11, 10, "less"),
     ],
 )  # fmt: skip
-def test_a_claim_is_apart_by_two_standard_errors_and_an_answer(claimed, measured, number, said):
-    assert figures._apart(claimed, measured, number) == said
+def test_a_claim_is_apart_by_two_standard_errors_and_an_answer(
+    mean_confidence, measured, number, said
+):
+    assert figures._apart(mean_confidence, measured, number) == said
 
 
 def test_where_claims_part_from_what_is_measured_it_is_said(begin):

@@ -253,14 +253,14 @@ def test_a_table_does_not_win_over_an_answer_given_at_the_desk(make):
     task = next(task for task in label_all(campaign, "ann") if task in GOLD)
     label, other = GOLD[task], str(1 - int(GOLD[task]))
     with pytest.raises(ValueError, match=f"{task!r} with {label!r} before, now {other!r}"):
-        campaign.take([(task, "ann", other)])
-    told = campaign.take([(task, "ann", label)])
+        campaign.add_answers([(task, "ann", other)])
+    told = campaign.add_answers([(task, "ann", label)])
     assert (told["gold"], told["known"]) == (0, 1)
 
 
 def test_answers_from_elsewhere_to_gold_among_the_tasks_are_taken(make):
     campaign = make()
-    assert campaign.take([("g30", "bob", "0"), ("g31", "bob", "1")])["gold"] == 2
+    assert campaign.add_answers([("g30", "bob", "0"), ("g31", "bob", "1")])["gold"] == 2
     assert {"g30", "g31"}.isdisjoint(label_all(campaign, "bob"))
     campaign.add(tasks=[Task("t99")], gold={"g99": "1"})
     assert mix_in(campaign.store, {}, ())[0] == 41

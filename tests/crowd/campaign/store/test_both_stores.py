@@ -102,7 +102,7 @@ def history(rng, length, labels):
         elif draw < 0.91:
             yield "close_tasks", ([rng.choice(tasks)], rng.random() < 0.3), clock
         elif draw < 0.93:
-            yield "take", (name, ..., rng.choice(labels)), clock
+            yield "add_answers", (name, ..., rng.choice(labels)), clock
         elif draw < 0.96:
             yield "plan", (3,), clock
         elif draw < 0.97:
@@ -129,9 +129,9 @@ def told(campaign, held, method, given, clock):
             campaign.review_tasks(min_gain=0.001, close=True)
             return campaign.reopen() if given[0] else None
         given = [held[given[0]] if one is ... else one for one in given]
-        if method == "take":
+        if method == "add_answers":
             name, task, label = given
-            return campaign.take([(task, name, label)])
+            return campaign.add_answers([(task, name, label)])
         return getattr(campaign, method)(*given, now=clock)
     except (RejectedError, ValueError) as error:
         return str(error)

@@ -71,7 +71,7 @@ MEANWHILE = {
         other.add(gold={"g90": "a", "g91": "b"}, gold_answers=[("g90", "w5", "a")])
     ],
     "a table of answers comes": lambda other, held: [
-        other.take([(held[name], name, "a") for name in ("w2", "w3")])
+        other.add_answers([(held[name], name, "a") for name in ("w2", "w3")])
     ],
 }
 
