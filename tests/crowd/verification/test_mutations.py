@@ -244,7 +244,9 @@ def was_named(plan, before, words):
 
 # Options under which the same figures may hold: a cap that does not bind, a prior by which no vote
 # turns, chances of classes in another order, the number of classes that a table says.
-MAY_BE_AS_TRUE = ("max_tasks_per_worker", "prior", "class_prior", "classes")
+MAY_BE_AS_TRUE = (
+    "max_workers_per_task", "max_tasks_per_worker", "prior", "class_prior", "classes"
+)  # fmt: skip
 
 
 def changed_option(before, new):
