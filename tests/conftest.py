@@ -51,15 +51,6 @@ def pytest_configure(config):
     config.pluginmanager.register(AllProcesses())
 
 
-def pytest_sessionstart(session):
-    mine = getattr(session.config, "workerinput", None)
-    if mine is not None:  # one of several processes, all of which are about to import all files
-        from tests.processes.rewriting import rewrite_part
-
-        number = int(mine["workerid"].removeprefix("gw"))
-        rewrite_part(session.config, number, mine["workercount"])
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     from tests.processes.two_ends import TwoEnds

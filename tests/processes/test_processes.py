@@ -1,6 +1,5 @@
 """Several processes run these tests: what only all of them together can tell."""
 
-import sys
 from collections import OrderedDict
 from types import SimpleNamespace
 
@@ -56,21 +55,3 @@ def test_long_tests_that_share_nothing_go_to_whichever_process_is_free(pytestcon
         assert (pytestconfig.rootpath / file).exists()
         assert scope(f"{file}::test_x[a]") != scope(f"{file}::test_x[b]")
     assert scope("tests/core/test_cli.py::test_x") == scope("tests/core/test_cli.py::test_y[a]")
-
-
-def test_each_process_rewrites_its_part_of_the_files(pytestconfig, tmp_path, monkeypatch):
-    from tests.processes.rewriting import rewrite_part
-
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    for name, text in {"a": "assert 1\n", "b": "assert (\n", "c": "assert 2\n"}.items():
-        (tmp_path / f"test_{name}.py").write_text(text)
-    config = SimpleNamespace(
-        stash=pytestconfig.stash, getini=pytestconfig.getini, args=[str(tmp_path)],
-        invocation_params=pytestconfig.invocation_params,
-    )  # fmt: skip
-    rewrite_part(config, 1, 2)  # the file that is none is said where it is collected
-    assert not list(tmp_path.rglob("*.pyc"))
-    rewrite_part(config, 0, 2)
-    assert sorted(path.name.split(".")[0] for path in tmp_path.rglob("*.pyc")) == [
-        "test_a", "test_c"
-    ]  # fmt: skip
