@@ -126,7 +126,8 @@ class AssignOptions:
 def assign(given: AssignOptions) -> None:
     """Assign workers to tasks; write assignment.csv, summary.json, report.html and run.json.
 
-    The method best also writes prices.csv, the value of one more task of each worker.
+    The method best also writes prices.csv, the value of one more task of each worker. For small
+    plans it writes branches.json if these prices alone do not prove the bound.
     """
     from crowd_tvcs.methods import assign as assign_plan
     from crowd_tvcs.methods import method_for
@@ -212,6 +213,8 @@ def _write(
     out.json("summary.json", found.summary() | {"classes": names})
     if found.certificate is not None:
         out.table("prices.csv", ["worker", "price"], found.price_rows())
+    if branches := found.branches():
+        out.json("branches.json", {"leaves": branches})
     is_table = found.plan.is_table
     page = render(
         found,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_tvcs.factors.assign import assign_in_factors
 from crowd_tvcs.plan.assigned import Assigned
@@ -13,9 +14,12 @@ from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.costs import is_rationed
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
+from crowd_tvcs.search.all_sets import fits
+from crowd_tvcs.search.branching import Branching
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.initial import climb, largest_sum
 from crowd_tvcs.search.rations import money_price_of
+from crowd_tvcs.search.relaxation import DualBound
 from crowd_tvcs.search.search import NO_MORE, Search
 
 
@@ -54,6 +58,9 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
     shows that no such set pays, there is none, and large teams come from step 1.
 
+    What then is left of the gap of a plan of at most 20 tasks and 10 workers is branched on, all
+    sets of all tasks being looked at (see `crowd_tvcs.search.branching`), until it is closed.
+
     A crowd in factors is planned by groups of tasks that are alike, see
     `crowd_tvcs.factors.assign.assign_in_factors`.
     """
@@ -66,12 +73,17 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     reason = search.run()
     if is_rationed(plan) and deadline.has_passed:  # before anything greedy was tried, perhaps
         search.begin_greedily()
+    support, certificate = search.relaxation.support_of(search.best), _by_prices(search)
+    if reason != LARGEST and not deadline.has_passed and fits(plan):
+        support, certificate = _to_the_end(plan, support, search.dual, deadline)
+        late = f"the time limit of {deadline}; this is the best so far"
+        reason = late if deadline.has_passed else NO_MORE
     found = Assignment(
         plan,
-        Assigned.of_support(search.relaxation.support_of(search.best)),
+        Assigned.of_support(support),
         "best",
         reason,
-        certificate=_by_prices(search),
+        certificate=certificate,
     )
     if is_largest(found.expected_accuracy, found.bound, found.standard_error):
         return replace(found, reason=LARGEST)
@@ -92,3 +104,21 @@ def _by_prices(search: Search) -> PlanProof | None:
     prices = dual.prices / m
     money_price = money_price_of(relaxation.plan, relaxation.rations, prices)
     return PlanProof(bound, prices[:n], float(prices[n]), money_price=money_price)
+
+
+def _to_the_end(
+    plan: Plan, support: NDArray[np.bool_], dual: DualBound | None, deadline: Deadline
+) -> tuple[NDArray[np.bool_], PlanProof]:
+    """Close the gap by branching: the best assignment, and the bound of all parts together."""
+    search = Branching(plan, deadline)
+    prices = np.zeros(search.sets.limits.size) if dual is None else dual.prices
+    whole, parts = search.close(support, prices)
+    root, leaves = search.leaf(whole), tuple(map(search.leaf, parts))
+    bound, by_prices = usable(max(leaf.bound for leaf in leaves)), usable(root.bound)
+    assert bound is not None
+    assert by_prices is not None
+    if not any(leaf.branches for leaf in leaves):
+        leaves, bound, by_prices = (), by_prices, None
+    return search.support, PlanProof(
+        bound, root.prices, root.budget_price, leaves, by_prices, root.money_price
+    )

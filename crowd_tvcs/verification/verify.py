@@ -25,11 +25,13 @@ from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
 from crowd_tvcs.verification.accuracies import accuracies, read_accuracies, wrong_tasks
 from crowd_tvcs.verification.bound_by_prices import bound_by_prices
+from crowd_tvcs.verification.branches import bound_of_branches
 from crowd_tvcs.verification.deviation import deviation
 from crowd_tvcs.verification.forecast import recompute_forecast
 from crowd_tvcs.verification.pairs import broken, read_pairs
 from crowd_tvcs.verification.record_checks import (
     ACCURACY,
+    BRANCHES,
     PRICES,
     TABLES,
     Record,
@@ -112,6 +114,7 @@ def verify(
         wrong = wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
+    by_prices = None
     said, has_prices = summary.get("bound"), PRICES in record.outputs
     if (said is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
@@ -120,12 +123,15 @@ def verify(
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
             slack = 0.0 if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
-            bound = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
-            out.bound = usable(bound)
+            by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
+        by_prices = out.bound = usable(by_prices)
+        if BRANCHES in record.outputs:
+            out.bound = _bound_of_branches(folder / BRANCHES, plan, out)
     found = Found(
         plan, pairs, record.parameters, names, least, most, out.accuracy, listed, out.bound,
+        by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
         _forecast(plan, pairs, record, tables),
     )  # fmt: skip
@@ -187,3 +193,13 @@ def _forecast(
     if model is None or plan_error != plan.common_error:
         return None
     return partial(recompute_forecast, model, plan.table.values, pairs.support)
+
+
+def _bound_of_branches(path: Path, plan: Plan, out: Verification) -> float | None:
+    """Return the bound of a tiny plan whose gap was branched on."""
+    document = read_json(path)
+    try:
+        return usable(bound_of_branches(plan, document))
+    except ValueError as error:
+        out.violations.append(f"{path.name}: {error}")
+        return None

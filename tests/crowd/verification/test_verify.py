@@ -279,8 +279,8 @@ def imports(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("verify", "summary_checks", "record_checks", "pricing", "pricing_many_classes"),
-        *("accuracies", "bound_by_prices", "pairs"),
+        *("verify", "branches", "summary_checks", "record_checks", "pricing"),
+        *("pricing_many_classes", "accuracies", "bound_by_prices", "pairs"),
     ],
 )
 def test_what_verifies_uses_nothing_of_what_it_verifies(name):
