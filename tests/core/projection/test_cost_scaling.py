@@ -33,8 +33,13 @@ from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
 PATHS = {
-    "simplex": {"can_use_cost_scaling": False},
-    "cost scaling": {"can_use_cost_scaling": True, "pivot_budget": -1},
+    "cost scaling": {"starts_with_cost_scaling": True, "can_use_cost_scaling": True},
+    "simplex": {"starts_with_cost_scaling": False, "can_use_cost_scaling": False},
+    "simplex, then scan": {
+        "starts_with_cost_scaling": False,
+        "can_use_cost_scaling": True,
+        "pivot_budget": -1,
+    },
 }
 
 
@@ -58,18 +63,12 @@ def instance(values, a, b, total):
     return Instance(candidates, caps, largest, per_row, per_col)
 
 
-def swept(i):
-    """Prices of one sweep over each side, from zero."""
-    n, m = i.shape
-    return prices.full_sweeps(i, prices.zero_prices(n, m), rows_first=n > m, count=2)
-
-
 def scanned(values, a, b, total):
     """What the scan finds and keeps, wherever it is asked."""
     i, keep = instance(values, a, b, total), np.zeros(values.size, bool)
     if i is None:
         return None, keep.reshape(values.shape)
-    found = solve_by_cost_scaling(i, swept(i), keep)
+    found = solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep, anew=True)
     return found, keep.reshape(values.shape)
 
 
@@ -82,17 +81,46 @@ def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
         forced(monkeypatch, path)
         found[path] = solve_dense(values, a, b, k, squared=True)
         proven(values, a, b, k, found[path], integer=family in INTEGER)
-        assert np.array_equal(found[path].mask, found["simplex"].mask)
+        assert np.array_equal(found[path].mask, found["cost scaling"].mask)
     if family in ("gauss", "ties", "separable", "low rank"):  # it gives up on some equal rows
         assert found["cost scaling"].stats["path"] == "cost scaling"
         assert found["simplex"].stats["path"] == "simplex"
+    if family == "separable":  # many pivots
+        assert found["simplex, then scan"].stats["path"] == "cost scaling"
 
 
-def test_little_memory_leaves_it_to_the_simplex(monkeypatch):
+@pytest.mark.parametrize(
+    ("family", "path"),
+    [
+        ("separable", "cost scaling"),
+        ("gauss", "cost scaling"),
+        ("ties", "cost scaling"),
+        ("constant rows", "simplex"),
+        ("very heavy tails", "simplex"),
+        ("zeros", "simplex"),
+    ],
+)
+def test_values_choose_the_path(family, path):
+    values, a, b, total = large(family, 80, 90, "uniform", 0.8)
+    assert solve_dense(values, a, b, total, squared=True).stats["path"] == path
+
+
+def test_equal_lines_are_scanned_where_the_total_does_not_bind():
+    values, a, b, _ = large("constant rows", 80, 90, "uniform", None)
+    most = min(a.sum(), b.sum())
+    for total, path in ((most // 2, "simplex"), (most + 1, "cost scaling")):
+        assert solve_dense(values, a, b, int(total), squared=True).stats["path"] == path
+
+
+def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
+    problem = large("gauss", 20, 500, "uniform", 0.8)
+    assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
     problem = large("gauss", 80, 90, "uniform", 0.8)
-    need = dispatch.BYTES_PER_ENTRY * 80 * 90
-    monkeypatch.setattr(dispatch, "MIN_CHECKED_BYTES", need - 1)  # less is no question
-    for memory, may in ((need, False), (need + 1, True), (None, True)):
+    assert solve_dense(*problem, squared=True).stats["path"] == "cost scaling"
+    monkeypatch.setattr(
+        dispatch, "SCALING_FIRST_ENTRIES", 1000
+    )  # below, two small tables are no question
+    for memory, may in ((16 * 80 * 90, False), (16 * 80 * 90 + 1, True), (None, True)):
         monkeypatch.setattr(dispatch, "available_memory", lambda memory=memory: memory)
         assert dispatch.can_use_cost_scaling(instance(*problem)) == may
 
@@ -116,7 +144,7 @@ def test_prices_and_paths_share_the_work_as_they_like(family, total, few, sent, 
 
 @pytest.mark.parametrize(
     ("family", "total", "most"),
-    [("gauss", 0.8, 6), ("gauss", None, 12), ("separable", None, 30), ("low rank", None, 40)],
+    [("gauss", 0.8, 6), ("gauss", None, 10), ("separable", None, 30), ("low rank", None, 40)],
 )
 def test_the_scan_takes_few_turns_of_each_node(family, total, most):
     """Prices that compete for the last units by ever smaller steps took 11 to 76."""
@@ -161,7 +189,7 @@ def test_it_knows_when_no_other_support_is_as_good():
         whole = scaled(gains.astype(float))
         i.candidates = i.candidates._replace(values=whole.reshape(-1), squared=False)
         i.grid = i.grid._replace(factor=1.0, nudged=False)
-        near = swept(i)
+        near = dispatch.sweep_prices(i)
         p = phases.Phases(i, near.prices)
         assert scan_search.solve(p, *scan_search.first_eps(i, near.prices, p.imbalance))
         is_best, is_only = p.prove()
@@ -177,7 +205,6 @@ def test_it_knows_when_no_other_support_is_as_good():
 
 def test_where_the_scan_gives_up_the_simplex_goes_on(monkeypatch):
     problem = large("separable", 70, 80, "varied", 0.8)
-    forced(monkeypatch, "cost scaling")
     expected = solve_dense(*problem, squared=True)
     assert expected.stats["path"] == "cost scaling"
     monkeypatch.setattr(scan_search, "MAX_TURNS", 1)
@@ -186,8 +213,29 @@ def test_where_the_scan_gives_up_the_simplex_goes_on(monkeypatch):
     assert np.array_equal(found.mask, expected.mask)
 
 
+@pytest.mark.parametrize("difficulty", [0.5, 1.0])
+def test_earlier_prices_that_fit_badly_begin_the_blocks(difficulty):
+    """They were used as they were, or thrown away: as many turns as a cold start, or nearly."""
+    rng = np.random.default_rng(9)
+    skill, tasks = rng.normal(size=(100, 1)), difficulty * rng.normal(size=100)
+    values = 1 / (1 + np.exp(tasks - skill))
+    a, b = rng.integers(1, 40, (2, 100))
+    problem = a, b, int(0.8 * min(a.sum(), b.sum()))
+    moved = scaled(values * (1 + 0.01 * rng.normal(size=values.shape)))
+    warm = solve_dense(scaled(values), *problem, squared=True).warm
+    cold = solve_dense(moved, *problem, squared=True)
+    found = solve_dense(moved, *problem, squared=True, warm=warm)
+    assert found.stats["path"] == cold.stats["path"] == "cost scaling"
+    assert found.stats["turns"] < 0.7 * cold.stats["turns"]
+    assert np.array_equal(found.mask, cold.mask)
+    # What blocks leave that begin with earlier prices says nothing of those that begin anew.
+    assert found.stats["phases"] != warm.n_phases
+    assert found.warm.n_phases == warm.n_phases
+
+
 def test_a_core_begins_only_with_prices_that_keep_nearly_what_caps_allow(monkeypatch):
     """Prices of separable values fit a change of 1 % badly: three to five times a cold start."""
+    monkeypatch.setattr(search, "starts_with_cost_scaling", lambda i: False)
     asked, warm_core = [], search.warm_core
     monkeypatch.setattr(search, "warm_core", lambda *a: asked.append(a) or warm_core(*a))
     for family, begins in (("separable", False), ("gauss", True)):
@@ -200,6 +248,67 @@ def test_a_core_begins_only_with_prices_that_keep_nearly_what_caps_allow(monkeyp
         assert len(asked) == begins
         assert (found.stats == cold.stats) == (not begins)
         assert np.array_equal(found.mask, cold.mask)
+
+
+def test_a_core_that_leaves_out_some_units_is_not_begun_with(monkeypatch):
+    """Prices of ties stand on many values: with noise a twentieth of the total is left over."""
+    monkeypatch.setattr(search, "starts_with_cost_scaling", lambda i: False)
+    values = np.random.default_rng(2).integers(1, 11, (300, 300)).astype(float)
+    a, b = np.full(300, 60), np.full(300, 60)
+    warm = solve_dense(scaled(values), a, b, 14_400, squared=True).warm
+    moved = scaled(values * (1 + 0.01 * np.random.default_rng(1).normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, 14_400, squared=True)
+    found = solve_dense(moved, a, b, 14_400, squared=True, warm=warm)
+    assert found.stats == cold.stats
+    assert np.array_equal(found.mask, cold.mask)
+
+
+def begun_with(monkeypatch):
+    """What the blocks of each scan begin with, one after the other."""
+    asked, blocks = [], search.sweep_prices
+    monkeypatch.setattr(search, "sweep_prices", lambda i, e=None: asked.append(e) or blocks(i, e))
+    return asked
+
+
+@pytest.mark.parametrize(("total", "left"), [(0.8, {0}), (None, {1, 2, 3})])
+def test_where_blocks_were_nearly_right_earlier_prices_are_left_alone(total, left, monkeypatch):
+    """They fit a changed table worse than its own blocks do, and took up to twice a cold start."""
+    problem = large("gauss", 100, 100, "uniform", total)
+    first = solve_dense(*problem, squared=True)
+    assert first.stats["phases"] == first.warm.n_phases
+    assert first.warm.n_phases in left
+    rng, asked = np.random.default_rng(1), begun_with(monkeypatch)
+    moved = scaled(problem[0] * (1 + 0.01 * rng.normal(size=problem[0].shape)))
+    cold = solve_dense(moved, *problem[1:], squared=True)
+    found = solve_dense(moved, *problem[1:], squared=True, warm=first.warm)
+    assert asked == [None, None]
+    assert found.stats == cold.stats
+    assert np.array_equal(found.mask, cold.mask)
+
+
+def test_prices_of_ties_are_left_alone(monkeypatch):
+    """What is tied says little of the same values with noise: up to five times a cold start."""
+    values, a, b, total = large("constant rows", 100, 100, "uniform", None)
+    first = solve_dense(values, a, b, total, squared=True)
+    assert first.stats["ties"]
+    assert (first.stats["path"], first.warm.n_phases) == ("cost scaling", 0)
+    asked, rng = begun_with(monkeypatch), np.random.default_rng(1)
+    moved = scaled(values * (1 + 0.01 * rng.normal(size=values.shape)))
+    cold = solve_dense(moved, a, b, total, squared=True)
+    found = solve_dense(moved, a, b, total, squared=True, warm=first.warm)
+    assert asked == [None, None]
+    assert np.array_equal(found.mask, cold.mask)
+
+
+def test_earlier_prices_of_quite_another_table_are_left_alone(monkeypatch):
+    problem = large("separable", 300, 300, "uniform", 0.8)
+    warm = solve_dense(*problem, squared=True).warm
+    assert warm.n_phases > 0
+    asked, other = begun_with(monkeypatch), np.random.default_rng(1).permutation(problem[0])
+    cold = solve_dense(other, *problem[1:], squared=True)
+    found = solve_dense(other, *problem[1:], squared=True, warm=warm)
+    assert asked == [None, None]
+    assert np.array_equal(found.mask, cold.mask)
 
 
 def test_what_some_lines_say_of_prices_is_what_all_say(monkeypatch):
@@ -221,7 +330,7 @@ def test_what_may_not_be_kept_says_nothing_of_prices_however_large_it_is():
     values, a, b, total = large("separable", 80, 90, "uniform", 0.8)
     a[3] = b[5] = 0
     values, off = 2.0**-330 * values, []
-    earlier = swept(instance(values, a, b, total)).prices
+    earlier = dispatch.sweep_prices(instance(values, a, b, total)).prices
     for size in (0.0, 2.0**190):
         values[3] = values[:, 5] = size
         off.append(prices.imbalance(instance(values, a, b, total), earlier))
@@ -234,10 +343,10 @@ def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkey
     asked, price_total = [], prices.sweeps.price_total
     counted = lambda *what: asked.append(what) or price_total(*what)  # noqa: E731
     monkeypatch.setattr(prices.sweeps, "price_total", counted)
-    short = swept(i)
+    short = dispatch.sweep_prices(i)
     assert not asked
     i.row_capacity = i.col_capacity = i.capacity + 1
-    whole = swept(i)
+    whole = dispatch.sweep_prices(i)
     assert len(asked) == 2
     for found, expected in zip(short.prices + short.band, whole.prices + whole.band, strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -251,7 +360,7 @@ def test_an_interrupt_stops_the_scan(monkeypatch):
 
 def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
     i = instance(*large("gauss", 30, 40, "varied", 0.8))
-    near = swept(i)
+    near = dispatch.sweep_prices(i)
     begun, eps = phases.Phases(i, near.prices), scan_search.first_eps(i, near.prices, 1e30)
     assert max(eps) <= i.grid.steps
     assert scan_search.solve(begun, *eps)
@@ -304,12 +413,12 @@ def measured(family, seed):
 def test_lines_join_the_sink_where_it_has_just_joined_the_source():
     """They were two eps from it ever after, and the scan went on to eps 0: 20 phases."""
     values, caps, _ = measured("sums", 4)
-    found, _ = scanned(values, *caps)
+    found = solve_dense(values, *caps, squared=True)
     assert found.stats["phases"] <= 6
 
 
-def test_a_core_that_keeps_less_than_caps_would_take_is_begun_with(monkeypatch):
-    """A tenth of what caps take has a value of 0 here."""
+def test_a_core_is_judged_by_what_was_kept_not_by_what_caps_would_take(monkeypatch):
+    """A tenth of what caps take has a value of 0 here: the core was given up each time."""
     values, caps, moved = measured("zeros", 1)
     warm = solve_dense(values, *caps, squared=True).warm
     cold = solve_dense(moved, *caps, squared=True)
@@ -337,7 +446,7 @@ def test_tables_of_long_lines_come_to_the_scan_once_pivots_are_too_many(monkeypa
     values = scaled(1 / (1 + np.exp(-rng.normal(size=(60, 1)) - rng.normal(size=(1, 3000)))))
     a, b, total = matrices.draw_caps(rng, 60, 3000, 600, 12, "varied", None)
     usual = solve_dense(values, a, b, total, squared=True)
-    monkeypatch.setattr(dispatch, "PIVOTS_USUAL", -1.0)
+    monkeypatch.setattr(dispatch, "PIVOTS_LONG_LINES", -1.0)
     monkeypatch.setattr(network, "PIVOTS_PER_CALL", 20)
     scanned = solve_dense(values, a, b, total, squared=True)
     assert (usual.stats["path"], scanned.stats["path"]) == ("simplex", "cost scaling")

@@ -5,18 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.core.projection.test_cost_scaling import (
-    forced,
-    instance,
-    scanned,
-    simplex_of_small,
-    swept,
-)
+from tests.core.projection.test_cost_scaling import instance, scanned, simplex_of_small
 from tests.core.projection.test_exact import CAPS, draw_caps, large, scaled
 from tvcs_core import TVCS
-from tvcs_core.projection.exact import search, solve_dense
+from tvcs_core.projection.exact import dispatch, search, solve_dense
 from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
 from tvcs_core.projection.exact.cost_scaling import search as scan_search
+from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.kernels.cost_scaling.flow import PRICE
 from tvcs_core.projection.kernels.cost_scaling.scaling import scale
 from tvcs_core.projection.kernels.gains import tie
@@ -77,7 +72,10 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
             if worth > best:
                 best, expected = worth, keep
         keep = np.zeros(n * m, bool)
-        assert solve_by_cost_scaling(i, swept(i), keep).stats["path"] == "cost scaling"
+        assert (
+            solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep, anew=True).stats["path"]
+            == "cost scaling"
+        )
         np.testing.assert_array_equal(keep.reshape(n, m), expected)
         several += ties > 1
     assert several > 15
@@ -85,7 +83,6 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
 
 def test_where_ties_are_not_broken_the_simplex_goes_on(monkeypatch):
     problem = large("ties", 70, 80, "varied", 0.8)
-    forced(monkeypatch, "cost scaling")
     expected = solve_dense(*problem, squared=True)
     assert expected.stats["ties"]
     monkeypatch.setattr(scan_search, "break_ties", lambda *_: False)
@@ -99,7 +96,7 @@ def test_exact_prices_prove_the_flow_or_nothing_is_changed(kind):
     rng, right = np.random.default_rng(2), set()
     problem = table(kind, rng, 60, 70), *draw_caps(rng, 60, 70, CAPS[1])
     i = instance(*problem)
-    p = phases.Phases(i, swept(i).prices)
+    p = phases.Phases(i, dispatch.sweep_prices(i).prices)
     eps = i.grid.steps
     while eps > 1 and True not in right:
         assert p.refine(int(eps), 2**40)
@@ -135,7 +132,7 @@ def test_one_call_keeps_of_ties_what_the_usual_way_keeps(kind):
 def test_phases_in_one_call_are_those_in_many(kind, has_ties):
     rng, n, m = np.random.default_rng(6), 64, 80  # of which no line is padding
     i = instance(table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[1]))
-    near = swept(i)
+    near = dispatch.sweep_prices(i)
     many, one = phases.Phases(i, near.prices), phases.Phases(i, near.prices)
     many.has_ties, eps = has_ties, scan_search.first_eps(i, near.prices, many.imbalance)
     found = scan_search.solve(many, *eps)  # of one value it gives up, if that is not said
@@ -163,7 +160,7 @@ def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
     """It was a part of the prices themselves: 18 phases, of which 13 did nothing."""
     values, caps = 1 + 1e-13 * np.random.default_rng(1).normal(size=(n, n)), np.full(n, n // 5)
     for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 200)):
-        stats = scanned(scaled(values), caps, caps, total)[0].stats
+        stats = solve_dense(scaled(values), caps, caps, total, squared=True).stats
         assert stats["path"] == "cost scaling"
         assert stats["phases"] < 14
         assert stats["turns"] < most * 2 * (n + 1)
@@ -184,6 +181,22 @@ def test_ties_of_large_tables_come_to_the_scan_once_pivots_are_too_many(of_rows,
     assert pivots.stats["path"] == "simplex"
     assert pivots.stats["pivots in all"] > values.size // 4
     assert np.array_equal(pivots.mask, found.mask)
+
+
+def test_ties_of_long_lines_are_left_to_the_simplex():
+    values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
+    long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
+    assert long.has_ties
+    assert not dispatch.can_use_cost_scaling(long)
+
+
+def test_equal_lines_of_large_tables_are_scanned_however_long_they_are(monkeypatch):
+    values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
+    long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
+    monkeypatch.setattr(dispatch, "MIN_ENTRIES_EQUAL_LINES", values.size)
+    assert dispatch.can_use_cost_scaling(long)
+    network = CoreNetwork.__new__(CoreNetwork)  # its size is asked of larger tables only
+    assert dispatch.pivot_budget(long, network) == values.size // 4
 
 
 @pytest.mark.parametrize("of_rows", [True, False])

@@ -14,12 +14,14 @@ MIN_CHECKED_BYTES = 100_000_000  # smaller needs are not compared with the avail
 # Bytes per candidate: share of the core for a table, arrays of a list (docs/method.md, costs).
 BYTES_PER_TABLE_ENTRY, BYTES_PER_LIST_ENTRY = 4, 100
 # The other thresholds were measured by `python -m benchmarks.speed.families` (docs/method.md).
+SCALING_FIRST_ENTRIES = 100_000  # entries of a table up to which cost scaling comes first
 MIN_FILLED_SHARE = 0.6  # share of nonzero entries below which a list is shorter than the table
-LONG_LINE_RATIO = 8  # lines this many times as long as their number have first prices of a sample
+LONG_LINE_RATIO = 8  # lines this many times as long as their number are too costly to scan first
 MIN_TIED_SHARE = 0.02  # share of equal values in a draw, or of equal neighbours: there are ties
 MIN_EQUAL_SHARE = 0.9  # share of equal neighbours: nearly all lines of one side are constant
 HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash would outweigh them
 PROHIBITIVE_PRICE = np.finfo(float).max  # infinity would give NaN with an infinite gain
+HEAVY_TAIL_RATIO = 100.0  # of mean square to squared median: heavy tails
 
 
 class ExactSolution(NamedTuple):
@@ -54,6 +56,10 @@ class Instance:
         Range of the gains in a draw; 0 only means that most are equal.
     has_ties, has_equal_lines
         Whether many values are equal; whether nearly all lines of one side are constant.
+    has_tails
+        Whether a few values are so large that the typical one is not representative.
+    prefers_scaling
+        Whether cost scaling is likely to be faster than the simplex.
     """
 
     def __init__(
@@ -69,10 +75,16 @@ class Instance:
         self.col_capacity = int(np.minimum(per_col, caps.cols).sum())
         self.capacity = min(caps.total, self.row_capacity, self.col_capacity)
         with np.errstate(over="ignore"):  # values in groups with cap 0 may overflow
+            mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
             ends = drawn[[0, -1]] * factor if drawn.size else np.zeros(2)
             self.spread = float(np.ptp(np.square(ends) if candidates.squared else ends))
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
+        self.has_tails = mean_square > HEAVY_TAIL_RATIO * typical * typical
+        is_small = candidates.values.size <= SCALING_FIRST_ENTRIES
+        self.prefers_scaling = (
+            is_small and self.is_filled and not self.has_tails and not self.has_long_lines
+        )
         beside = equal_neighbour_share(candidates)
         self.has_ties = beside > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
         self.has_equal_lines = beside > MIN_EQUAL_SHARE
@@ -94,7 +106,7 @@ class Instance:
 
     @property
     def has_long_lines(self) -> bool:
-        """Whether one side is so much longer than the other that its first prices need a sample."""
+        """Whether one side is so much longer than the other that scanning its lines is costly."""
         return max(self.shape) > LONG_LINE_RATIO * min(self.shape)
 
 

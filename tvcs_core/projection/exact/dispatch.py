@@ -7,18 +7,23 @@ has the reasons.
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
-from tvcs_core.projection.exact.candidates import MIN_CHECKED_BYTES, Instance
+from tvcs_core.projection.exact.candidates import SCALING_FIRST_ENTRIES, Instance
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import CoreBand, imbalance, width
+from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, imbalance, width, zero_prices
 
-# Largest misfit of earlier prices, in band widths (see `misfit`), for two uses of them.
+# Largest misfit of earlier prices, in band widths (see `misfit`), for three uses of them.
 MAX_MISFIT_CORE = 0.45  # a core is built about them
-MAX_MISFIT_SWEEPS = 1.2  # sweeps start from them, not from those of a sample
+MAX_MISFIT_SWEEPS = 1.2  # sweeps of the simplex start from them, not from those of a sample
+MAX_MISFIT_SCALING = 3.5  # sweeps of cost scaling start from them
+MAX_DEFICIT_INVERSE = 50  # 1 / the largest share of the earlier support that such a core may miss
+FEW_PHASES = 3  # phases of cost scaling after sweeps from zero, up to which these are as good
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
+MIN_ENTRIES_EQUAL_LINES = 1_000_000  # cost scaling also takes long constant lines
 MAX_ASPECT_RATIO = 100  # of the sides of a table for cost scaling
 # Pivots per node and core entry after which cost scaling takes over.
 PIVOTS_USUAL = 6.0
+PIVOTS_LONG_LINES = 3.0  # with bad first prices of long lines many times as many are needed
 PIVOTS_LARGE = 1.0  # above SLOW_PIVOT_ENTRIES
 ENTRIES_PER_PIVOT_TIES = 4  # pivots that take about as long as cost scaling, with ties
 BYTES_PER_ENTRY = 16  # bytes per entry of both tables of cost scaling
@@ -31,9 +36,17 @@ def can_use_cost_scaling(instance: Instance) -> bool:
         return False
     if max(shape) > MAX_ASPECT_RATIO * min(shape):
         return False
-    need = BYTES_PER_ENTRY * size
-    have = available_memory() if need > MIN_CHECKED_BYTES else None
-    return have is None or need < have
+    takes_long_lines = instance.has_equal_lines and size >= MIN_ENTRIES_EQUAL_LINES
+    if instance.has_ties and instance.has_long_lines and not takes_long_lines:
+        return False
+    have = available_memory() if size > SCALING_FIRST_ENTRIES else None
+    return have is None or BYTES_PER_ENTRY * size < have
+
+
+def starts_with_cost_scaling(instance: Instance) -> bool:
+    """Return whether cost scaling is likely to be faster than the simplex from the start."""
+    suits_simplex = instance.has_equal_lines and instance.capacity == instance.caps.total
+    return instance.prefers_scaling and not suits_simplex and can_use_cost_scaling(instance)
 
 
 def misfit(instance: Instance, core_band: CoreBand) -> float:
@@ -41,11 +54,19 @@ def misfit(instance: Instance, core_band: CoreBand) -> float:
     return imbalance(instance, core_band.prices) / width(max(instance.shape))
 
 
+def sweep_prices(instance: Instance, earlier: CoreBand | None = None) -> CoreBand:
+    """Return first prices for cost scaling: one sweep over each side, from `earlier` if given."""
+    (n, m), size = instance.shape, instance.candidates.values.size
+    guess = zero_prices(n, m) if earlier is None else earlier.prices
+    return full_sweeps(instance, guess, rows_first=n > m, count=2, sampled=size)
+
+
 def pivot_budget(instance: Instance, network: CoreNetwork) -> int:
     """Return the number of pivots in whose time cost scaling would be done."""
     size = instance.candidates.values.size
     if instance.has_ties and size <= SLOW_PIVOT_ENTRIES:
         return size // ENTRIES_PER_PIVOT_TIES
-    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else PIVOTS_USUAL
+    usual = PIVOTS_LONG_LINES if instance.has_long_lines else PIVOTS_USUAL
+    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else usual
     share = max(1.0, (size / 250_000) ** 0.6)
     return int(min(most, 2.5 * share) * (network.size + np.sum(instance.shape)))

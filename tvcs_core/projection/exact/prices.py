@@ -44,11 +44,17 @@ class CoreBand:
     ----------
     level
         A typical gain of the table that the prices are for.
+    n_phases
+        Phases of cost scaling that followed the sweeps of that table; None if it was not used.
+    support_size
+        Size of the support of that table.
     """
 
     prices: Prices
     band: Band
     level: float = 0.0
+    n_phases: int | None = None
+    support_size: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -80,7 +86,7 @@ class CoreBand:
         band = band._replace(
             below_total=float(band.below_total), above_total=float(band.above_total)
         )
-        return CoreBand(prices, band, level)
+        return CoreBand(prices, band, level, self.n_phases, self.support_size)
 
     def unbounded(self) -> "CoreBand":
         """Return the same prices with a band that contains every entry."""
@@ -162,9 +168,11 @@ def sampled_prices(
     return Prices(rows, cols, found.total_dual * instance.scale)
 
 
-def full_sweeps(instance: Instance, guess: Prices, rows_first: bool, count: int) -> CoreBand:
+def full_sweeps(
+    instance: Instance, guess: Prices, rows_first: bool, count: int, sampled: int | None = None
+) -> CoreBand:
     """Return prices from `count` alternating sweeps over a dense table; the total's by a sample."""
-    sampled = sample_size(instance.candidates.values.size)
+    sampled = sample_size(instance.candidates.values.size) if sampled is None else sampled
     n, m = instance.shape
     caps = instance.caps._replace(total=instance.capacity)
     arguments = (instance.candidates, caps, instance.grid)

@@ -1,5 +1,6 @@
 """The search for the best support of a table: shortcuts, warm start, or all steps."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,14 +19,23 @@ from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import NO_OVERFULL_GROUPS, Core, OverfullGroups, build_core
 from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_scaling
 from tvcs_core.projection.exact.dispatch import (
+    FEW_PHASES,
+    MAX_DEFICIT_INVERSE,
     MAX_MISFIT_CORE,
+    MAX_MISFIT_SCALING,
     MAX_MISFIT_SWEEPS,
     can_use_cost_scaling,
     misfit,
     pivot_budget,
+    starts_with_cost_scaling,
+    sweep_prices,
 )
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import CoreBand, first_prices, width
+from tvcs_core.projection.exact.prices import (
+    CoreBand,
+    first_prices,
+    width,
+)
 from tvcs_core.projection.exact.shortcuts import (
     MAX_SMALL,
     MAX_SMALL_UNIT_CAPS,
@@ -119,27 +129,44 @@ def solve(
 
 
 def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResult:
-    """Find and prove a support, from the prices of an earlier result if they are good enough.
-
-    The simplex runs on a core while it is expected to finish before cost scaling would.
-    """
-    can_scan, off = can_use_cost_scaling(instance), 0.0
-    earlier: CoreBand | None = None
-    guess: Prices | None = None
+    """Find and prove a support, from the prices of an earlier result if they are good enough."""
+    core_band, begins = None, starts_with_cost_scaling(instance)
     if isinstance(warm, CoreBand) and warm.shape == instance.shape:
-        earlier = warm.at_level(instance.level)
+        # If the sweeps alone were nearly right, or were not used, earlier prices may be worse.
+        is_useful = (warm.n_phases or 0) > FEW_PHASES or not begins
+        core_band = warm.at_level(instance.level) if is_useful else None
+    if begins:
+        if core_band is not None and misfit(instance, core_band) > MAX_MISFIT_SCALING:
+            core_band = None
+        found = solve_by_cost_scaling(
+            instance, sweep_prices(instance, core_band), mask, anew=core_band is None
+        )
+        if found is not None:
+            # Phases with ties say little about the same values with noise.
+            n_phases = 0 if "ties" in found.stats else found.stats["phases"]
+            n_phases = n_phases if core_band is None else core_band.n_phases
+            return replace(found, core_band=replace(found.core_band, n_phases=n_phases))
+    return solve_on_core(instance, core_band, mask)
+
+
+def solve_on_core(
+    instance: Instance, warm: CoreBand | None, mask: NDArray[np.bool_]
+) -> SearchResult:
+    """Run the simplex on a core while it is expected to finish before cost scaling would."""
+    can_scan = can_use_cost_scaling(instance)
     # The misfit of earlier prices is not measured for lists.
-    if earlier is not None and instance.candidates.dense:
-        off = misfit(instance, earlier)
-        guess = earlier.prices if off <= MAX_MISFIT_SWEEPS else None
-    if earlier is not None and off <= MAX_MISFIT_CORE:
-        core = warm_core(instance, earlier, mask)
+    off, guess = 0.0, None
+    if warm is not None and instance.candidates.dense:
+        off = misfit(instance, warm)
+        guess = warm.prices if off <= MAX_MISFIT_SWEEPS else None
+    if warm is not None and off <= MAX_MISFIT_CORE:
+        core = warm_core(instance, warm, mask)
         if isinstance(core, Core):
             network = CoreNetwork(instance, core, mask)
             network.stats |= {"path": "simplex"}
             budget = pivot_budget(instance, network) if can_scan else None
             if network.prove(give_up=True, budget=budget):
-                return simplex_result(network, earlier)
+                return simplex_result(network, warm)
         elif core.size:
             guess = None
     network, core_band = feasible_network(instance, first_prices(instance, solve, guess), mask)
@@ -196,8 +223,10 @@ def warm_core(
     if isinstance(core, OverfullGroups) and 0 < core.size < max_overfull:
         core = build_core(instance, core_band.widened(1.0, core.rows, core.cols), mask, most)
     if isinstance(core, Core):
+        size = core_band.support_size
+        short = size - core.load.total > size // MAX_DEFICIT_INVERSE
         filled = instance.open_size / instance.candidates.values.size
-        if STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
+        if short or STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
             return NO_OVERFULL_GROUPS
     return core
 
@@ -205,7 +234,7 @@ def warm_core(
 def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
     """Return the solution, with the warm start of the next one."""
     (u, w, price), last, scale = found.prices, found.core_band, instance.scale
-    warm = CoreBand(found.prices, last.band, instance.level)
+    warm = CoreBand(found.prices, last.band, instance.level, last.n_phases, int(mask.sum()))
     u, w, price = u / scale, w / scale, price / scale
     price_closed(instance.candidates, instance.caps, Prices(u, w, price))
     return ExactSolution(mask, u, w, price, warm, found.stats)
