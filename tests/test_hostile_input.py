@@ -118,7 +118,7 @@ def test_data_is_escaped_where_it_goes_to_a_terminal():
     import os
 
     here, there = pty.openpty()
-    script = "from tvcs_core.command.shell import emit; emit('a\\x1b[2J,b\\nc')"
+    script = "from tvcs_core.command.shell import print_data; print_data('a\\x1b[2J,b\\nc')"
     subprocess.run([sys.executable, "-c", script], stdout=there, check=True)
     os.close(there)
     assert os.read(here, 1000).split() == [b"a\\x1b[2J,b", b"c"]

@@ -286,7 +286,7 @@ def _facts(
         "series": n_series,
         "steps": steps,
         "samples": n_samples,
-        "steady state": expression.n_steady,
+        "at rest": expression.n_steady,  # the name in the file of the model
         "column": float(expression.perturbed is not None),
         "knocked out": float(changed),
         "median r": median,

@@ -38,10 +38,10 @@ OF_REGULATORS = (LAGGED, SHORT, RATES, LEVELS, RANKED_DOWN, CLR)
 RAW = (RANK, KNOCKOUT, KNOCKDOWN, RANKED_DOWN)
 AGREEING = (RANK, CHANGE, SHORT, KNOCKOUT)
 FACTS = (
-    "genes", "inputs", "series", "steps", "samples", "steady state", "column", "knocked out",
+    "genes", "inputs", "series", "steps", "samples", "at rest", "column", "knocked out",
     "median r", "high r", "autocorrelation", "lagged gain", "short gain",
 )  # fmt: skip
-COUNTED = ("genes", "inputs", "series", "steps", "samples", "steady state")  # as logarithms
+COUNTED = ("genes", "inputs", "series", "steps", "samples", "at rest")  # as logarithms
 
 Array = NDArray[np.float64]
 Features = NDArray[np.float32]

@@ -254,8 +254,8 @@ def said_of_no_time(cell: str) -> str:
             "; that is a time of the clock: write how many minutes or hours after the start it was"
         )
     return (
-        "; a time is a number, perhaps with a unit (0, 30 min, 2h, day 3), and empty for a sample "
-        "in steady state; a row that is no sample must go"
+        "; a time is a number, perhaps with a unit (0, 30 min, 2h, day 3), and empty for a "
+        "steady-state sample; a row that is no sample must go"
     )
 
 

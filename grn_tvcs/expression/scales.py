@@ -191,11 +191,11 @@ def _without_background(expression: Expression, scale: str) -> Values:
     values, n = expression.levels, len(expression.times)
     sample, gene = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
     place = (
-        f"time {expression.times[sample]:g} of series {expression.series[sample]}"
+        f"at time {expression.times[sample]:g} of series {expression.series[sample]}"
         if sample < n
-        else f"rest in sample {sample - n + 1} of those in steady state"
+        else f"in steady-state sample {sample - n + 1}"
     )
-    where = f"{values[sample, gene]:g} of gene {expression.genes[gene]} at {place}"
+    where = f"{values[sample, gene]:g} of gene {expression.genes[gene]} {place}"
     n_below = int((values < 0).sum())
     if scale == "counts" or not _is_background(values):
         raise ValueError(

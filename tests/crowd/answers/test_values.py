@@ -340,7 +340,7 @@ def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
     assert "2024-03-01" in found.tasks
     done = crowd_tvcs("vote", tmp_path / "x.xlsx", "--out", tmp_path / "o")
     assert "the tasks '2024-03-01' are dates" in done.stderr
-    assert "x.xlsx: a sheet of a workbook, task, worker, label, 4 answers" in done.stderr
+    assert "x.xlsx: a sheet of a workbook, columns task, worker, label, 4 answers" in done.stderr
     book.active.append(rows[6])
     book.save(tmp_path / "x.xlsx")
     with pytest.raises(DataError, match=r"a number that a spreadsheet rounded"):

@@ -75,7 +75,7 @@ def test_quality_per_class_for_named_tasks_and_refreshed(crowd, tmp_path):
         "--tasks", tmp_path / "names.txt",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    assert "of 15 held-out gold tasks the vote gets" in done.stderr
+    assert "of 15 held-out gold tasks the vote has" in done.stderr
     assert read_quality(tmp_path / "out" / "quality.csv").quality.tasks == ("=new", "007")
     confusion = rows_of(tmp_path / "out" / "confusion.csv")
     assert len(confusion) == 10 * 2 * 2

@@ -407,7 +407,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
 def test_a_task_that_nobody_answered_has_no_label(store):
     """Of 50,000 tasks 49,838 were exported as `yes`, confidence .5, answers 0."""
     before = run("export-labels", store, "--out", "before.csv")
-    assert "8 of 8 tasks have no label" in before.stderr
+    assert "8 of 8 tasks have no answers and so no label" in before.stderr
     assert read("before.csv")[1:] == [[f"t{i}", "", "", "0"] for i in range(8)]
     assert "expected accuracy" not in run("status", store).stdout
     task = json.loads(run("next", store, "--worker", "007", "--json").stdout)["task"]

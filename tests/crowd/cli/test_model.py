@@ -133,7 +133,7 @@ def test_replay_writes_what_is_claimed(crowd, tmp_path):
         assert {"mean_confidence", "confident_share", "confident_accuracy"} <= set(rows[0]) & set(
             splits[0]
         )
-        assert "mean_confidence" in done.stdout.splitlines()[0]
+        assert "confidence" in done.stdout.splitlines()[0]
         for row in rows:
             same = [s for s in splits if (s["policy"], s["vote"]) == (row["policy"], row["vote"])]
             same = [s for s in same if s["labels"] == row["labels"].replace("no limit", "0")]
@@ -170,7 +170,7 @@ def test_what_a_replay_claims_is_the_mean_confidence_of_the_labels_it_scores(cro
         outcome = found["all", "weighted", 0]
         assert outcome.mean_confidence == approx(votes.confidence.mean())
         sure = votes.confidence >= 0.95
-        assert outcome.sure == approx(sure.mean())
+        assert outcome.confident_share == approx(sure.mean())
         if sure.any():
             right = votes.label_of[sure] == split.truth[sure]
             assert outcome.confident_accuracy == approx(right.mean())

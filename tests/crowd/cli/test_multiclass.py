@@ -130,7 +130,10 @@ def test_what_does_not_fit_is_said(tables, words, message):
         (lambda rows: rows.append(rows[5]), "csv:83, column .answer.: .* is there twice"),
         (lambda rows: rows.pop(5), "must say how likely 'w0' answers"),
         (lambda rows: rows[4].__setitem__(3, "0.99"), "'w0' where 'dog' is true must add up to 1"),
-        (lambda rows: rows[4].__setitem__(3, "1.5"), r"csv:5, column .chance.: .* in \[0, 1\]"),
+        (
+            lambda rows: rows[4].__setitem__(3, "1.5"),
+            r"csv:5, column .probability.: .* in \[0, 1\]",
+        ),
         (lambda rows: rows[4].__setitem__(1, ""), "csv:5, column .label.: .* empty cell"),
     ],
 )

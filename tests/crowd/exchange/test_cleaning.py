@@ -123,7 +123,7 @@ def test_the_command_keeps_one_and_says_so(tmp_path):
     done = crowd_tvcs(*words, "--duplicates", "last")
     assert done.exit_code == 0, done.stderr
     assert "1 pair answered more than once, 3 answers: kept the last of each" in done.stderr
-    assert "--times keeps that" in done.stderr
+    assert "--times keeps them" in done.stderr
     assert (tmp_path / "o" / "answers.csv").read_text() == "task,worker,label\nt1,a,yes\nt1,b,no\n"
     assert (
         json.loads((tmp_path / "o" / "run.json").read_text())["parameters"]["duplicates"] == "last"

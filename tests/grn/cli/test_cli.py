@@ -62,7 +62,7 @@ def test_check_says_what_it_understood(small, tmp_path):
     assert lines["spacing"] == "even, every 50"
     assert lines["constant"] == "no gene"
     assert lines["regulators"] == "2 of 3 names are genes"
-    assert lines["no gene"] == "ENSG001"
+    assert lines["no genes"] == "ENSG001"
 
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_order_of_genes(small, tmp_path):

@@ -101,7 +101,9 @@ def test_dyngenie3_learns_decay_from_steady_samples_one_by_one(both):
 
 @pytest.mark.parametrize("method", ["tvcs", "tvcs-plain"])
 def test_methods_of_series_leave_steady_samples_out_and_say_so(made, both, method):
-    with pytest.warns(UserWarning, match=f"{method} uses only time series and ignores 10 samples"):
+    with pytest.warns(
+        UserWarning, match=f"{method} uses only time series and ignores 10 steady-state samples"
+    ):
         found = edges(both, method, scale="levels")
     assert found == edges(made.expression, method, scale="levels")
 
@@ -152,7 +154,7 @@ def test_a_gene_that_is_constant_in_series_and_moves_in_steady_state_is_used_whe
     assert mixed.constant_genes == ()
     assert any(name in (e.regulator, e.target) for e in edges(mixed, "pcc", scale="levels"))
     with (
-        pytest.warns(UserWarning, match="ignores 10 samples"),
+        pytest.warns(UserWarning, match="ignores 10 steady-state samples"),
         pytest.warns(UserWarning, match=f"constant genes get no regulators: {name}"),
     ):
         found = edges(mixed, "tvcs", scale="levels")

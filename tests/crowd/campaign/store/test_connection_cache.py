@@ -110,7 +110,7 @@ def test_a_look_sees_what_was_changed_and_names_the_store_where_it_fails(begin):
     task = campaign.next("ann").task
     ((settings,), (ann,)) = look(queries.SETTINGS.with_(), called)
     assert (settings.slots, ann.lease_name) == (1, task)
-    with pytest.raises(StoreError, match=r"begun0\.db.*; nothing was changed"):
+    with pytest.raises(StoreError, match=r"c0\.db.*; nothing was changed"):
         look(Statement(text("SELECT 1 FROM nothing")).with_())
 
 
