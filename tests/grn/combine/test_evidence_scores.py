@@ -183,7 +183,7 @@ def test_facts_are_those_of_the_design(known):
         assert facts["series"] == design.n_series
         assert facts["steps"] == design.n_series * (design.n_points - 1)
         assert facts["samples"] == design.n_series * design.n_points
-        assert facts["steady state"] == design.n_steady
+        assert facts["at rest"] == design.n_steady
         assert facts["column"] == design.is_perturbation_known
         levels = all_levels(one.example.expression, one.example.steady)
         order = levels.argsort(axis=0).argsort(axis=0)
