@@ -37,11 +37,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 PROGRESS_STEP = 100  # priced tasks between two messages of progress
-SLACK_FACTORS = (
-    1.0,
-    8.0,
-    64.0,
-)  # factors of the slack, one after the other where pricing takes too long
+# Factors of the slack, one after the other where pricing takes too long.
+SLACK_FACTORS = (1.0, 8.0, 64.0)
 
 
 class _Line(NamedTuple):
