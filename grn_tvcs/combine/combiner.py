@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.features import Table
+from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
 from grn_tvcs.combine.trees import Trees, evaluate
 from tvcs_core import DataError
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import joined, quoted
 
 FORMAT = 6  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
@@ -112,10 +112,17 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
     Raises
     ------
     DataError
-        If the file is no combiner, of another format, or changed since it was written.
+        If the file is no combiner, of another format or other features, or changed since it was
+        written.
     """
     arrays, stamp = read_arrays(path)
     names = tuple(str(name) for name in arrays.pop("names"))
+    if differing := sorted(set(names) ^ names_and_directions().keys()):
+        raise DataError(
+            "must be a model of the features that are computed here, but these are in one of the "
+            f"two only: {joined(differing)}",
+            path=path,
+        )
     stages, nets = _stages_among(arrays, "", Trees), _stages_among(arrays, "net_", Net)
     return Combiner(names, stages, nets), arrays, stamp
 

@@ -1,5 +1,7 @@
 """The combiner and its file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -173,6 +175,16 @@ def test_another_format_is_refused(written, tmp_path):
     assert refused(path) == f"must be a model of format {FORMAT}, found {FORMAT + 1}"
     np.savez(path, a=np.zeros(3))
     assert refused(path) == f"must be a model of format {FORMAT}, found 0"
+
+
+def test_a_model_of_other_features_is_refused(combiner, tmp_path):
+    """A feature of another name would be missing in every table, and nothing would say so."""
+    first, *others = combiner.names
+    save(replace(combiner, names=("another", *others)), path := tmp_path / "other.npz")
+    found = refused(path)
+    assert found.startswith("must be a model of the features that are computed here")
+    assert "another" in found
+    assert first in found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from grn_tvcs.combine.calibration import N_COMMON_NETWORKS, Calibration, calibrate_design
 from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.domain_check import TRAITS, covariates, traits
-from grn_tvcs.combine.features import names_and_directions
 from grn_tvcs.combine.pretrained import for_design, load_pretrained, write_pretrained
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
@@ -197,12 +196,6 @@ def calibrated(model, design, n_networks):
         model.combiner_for(design), design, n_networks,
         resamples=DEFAULT_PLAN.resamples, null_model=model.null_model(design),
     )  # fmt: skip
-
-
-def test_the_features_of_the_model_are_those_that_are_computed():
-    """One of another name would be missing in every table, and nothing would say so."""
-    names = set(load_pretrained().combiner_for(TENS[0]).names)
-    assert names == set(names_and_directions())
 
 
 def test_a_calibration_of_two_networks_is_that_of_the_code_that_made_the_model():
