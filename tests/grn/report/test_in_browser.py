@@ -37,8 +37,8 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def large_report(tmp_path_factory):
-    """1,000 genes, 4,000 edges."""
-    network, expression, true = made(1000, 4000)
+    """2,000 genes, 4,000 edges."""
+    network, expression, true = made(2000, 4000)
     return written(tmp_path_factory.mktemp("large"), network, expression), network, true
 
 
