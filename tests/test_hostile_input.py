@@ -260,7 +260,9 @@ def test_a_cap_of_a_regulator_that_is_no_count_is_refused(tmp_path, cap, capfd):
     (tmp_path / "c.tsv").write_text(f"G2\t1\nG1\t{cap}\n", encoding="utf-8")
     more = "--out-degrees c.tsv --method pcc --missing interpolate --out o"
     code, _, err = call([words[0], "infer", "e.tsv", *more.split()], capfd)
-    assert (code, err.splitlines()[-1]) == (2, "error: c.tsv:2: must be a name and a cap >= 0")
+    found = quoted(f"G1\t{cap}")
+    what = f"error: c.tsv:2: must be a name and a cap >= 0, found {found}"
+    assert (code, err.splitlines()[-1]) == (2, what)
 
 
 RECORD_OF_INFER = '{"command": "grn-tvcs infer", "genes": ["G1", "G2"'

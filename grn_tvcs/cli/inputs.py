@@ -21,7 +21,7 @@ from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import joined
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_table, read_text
 
@@ -200,7 +200,8 @@ def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int]
     for i, row in enumerate(table.rows):
         is_cap = len(row) == 2 and row[1].isascii() and row[1].isdecimal() and len(row[1]) < 19
         if not is_cap:
-            raise table.error("must be a name and a cap >= 0", row=i)
+            found = quoted("\t".join(row))
+            raise table.error(f"must be a name and a cap >= 0, found {found}", row=i)
         if row[0] in caps:
             raise table.error(f"must name a regulator once, found {row[0]!r} twice", row=i)
         caps[row[0]] = int(row[1])

@@ -74,7 +74,9 @@ class Frame(Grid):
 
         numbers = pd.to_numeric(column, errors="coerce")
         if numbers.dtype.kind == "c":
-            raise self.error(f"must be a real number, found {column.iloc[0]}", 1, j)
+            i = int(np.argmax(np.imag(numbers) != 0.0))
+            what = f"must be a real number, found {column.iloc[i]}"
+            raise self.error(what, int(places[i]), j)
         levels: Values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         wrong = np.flatnonzero(np.isnan(levels) & column.notna().to_numpy())
         if wrong.size:

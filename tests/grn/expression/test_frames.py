@@ -181,6 +181,10 @@ UNTIMED = TIMED[list(GENES)]
     [
         (pd.DataFrame(), "the DataFrame: must have a column for each gene, found none"),
         (UNTIMED.assign(B=UNTIMED["B"] + 1j), "column 'B': must be a real number, found .*j"),
+        (
+            UNTIMED.assign(B=[*UNTIMED["B"].astype(object)[:-1], 2j]),
+            f"DataFrame:{len(UNTIMED)}, column 'B': must be a real number, found 2j",
+        ),
         (UNTIMED.set_index(pd.Index([0, 1, 2] * 2, name="hours")), "hours seems to be it: give"),
         (UNTIMED.set_index(pd.to_timedelta([0, 1, 2] * 2, unit="h")), "index holds times .*Time"),
         (UNTIMED.set_index(pd.to_datetime(["2024-01-01"] * 6)), "index holds times .*datetime"),
