@@ -6,8 +6,8 @@ independently and who do not, join them. A share of the tasks is gold. The plan 
 task its 1, 2, 3 or 5 best workers, or any; it expects by the qualities and the common error that
 gold tells, as `crowd-tvcs assign --skills` does, and its recorded answers are voted on by the model
 of dependence that is fitted to gold answers of workers chosen as theirs, as in a campaign that has
-these labels. Kept are what is expected less what is reached, what is foreseen less that
-(`crowd_tvcs.skills.accuracy_forecast`), how often the interval that is foreseen holds what is
+these labels. Kept are what is expected less what is reached, what is forecast less that
+(`crowd_tvcs.skills.accuracy_forecast`), how often the interval that is forecast holds what is
 reached, and how wide it is; and the same of what the votes claim once the answers are there, as
 `campaign status` says it. Rows go to claims.csv in --out as soon as they are known; a run that was
 killed goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md,
@@ -54,14 +54,14 @@ Floats = NDArray[np.float64]
 Task = tuple[str, str, str, int]  # folder of the sets, name of a set, how, and splits
 
 
-class Told(NamedTuple):
+class PlanOutcome(NamedTuple):
     """One plan: what it expects, what gold foresees of it, what the votes claim, what is reached.
 
-    `claimed` is told with an interval as what is foreseen, by as many gold tasks.
+    `claimed` is told with an interval as what is forecast, by as many gold tasks.
     """
 
     expected: float
-    foreseen: AccuracyForecast
+    forecast: AccuracyForecast
     claimed: AccuracyForecast
     reached: float
 
@@ -76,12 +76,12 @@ class Case:
         The set; best or any workers, with how much gold; labels per task; how many splits.
     common_error
         Mean of those that gold tells of plans.
-    expected, foreseen, claimed
-        Mean of what is expected, foreseen and claimed, less what is reached.
-    expected_error, foreseen_error, claimed_error
+    expected, forecast, claimed
+        Mean of what is expected, forecast and claimed, less what is reached.
+    expected_error, forecast_error, claimed_error
         Their standard errors.
     held, wide
-        How often the interval that is foreseen holds what is reached, and its mean width.
+        How often the interval that is forecast holds what is reached, and its mean width.
     claimed_held, claimed_wide
         The same of the interval around what is claimed.
     """
@@ -93,8 +93,8 @@ class Case:
     common_error: float
     expected: float
     expected_error: float
-    foreseen: float
-    foreseen_error: float
+    forecast: float
+    forecast_error: float
     held: float
     wide: float
     claimed: float
@@ -150,17 +150,17 @@ def cases_of(task: Task) -> list[Case]:
     errors, plans = zip(*found, strict=True)
     error = float(np.mean(errors))
     return [
-        Case(name, how, k, splits, error, *summary(told))
-        for k, told in zip(LABELS, zip(*plans, strict=True), strict=True)
+        Case(name, how, k, splits, error, *summary(of_k))
+        for k, of_k in zip(LABELS, zip(*plans, strict=True), strict=True)
     ]
 
 
-def summary(plans: Sequence[Told]) -> Iterator[float]:
+def summary(plans: Sequence[PlanOutcome]) -> Iterator[float]:
     """Yield the numbers of a `Case`, of one plan per split."""
     reached = np.array([one.reached for one in plans])
     yield from off(np.array([one.expected for one in plans]) - reached)
-    for told in ([one.foreseen for one in plans], [one.claimed for one in plans]):
-        accuracy, low, high = np.array([one[:3] for one in told]).T
+    for estimates in ([one.forecast for one in plans], [one.claimed for one in plans]):
+        accuracy, low, high = np.array([one[:3] for one in estimates]).T
         yield from off(accuracy - reached)
         yield float(np.mean((low <= reached) & (reached <= high)))
         yield float(np.mean(high - low))
@@ -209,7 +209,7 @@ def drawn(k: int, alike: float, number: int) -> tuple[Answers, Gold]:
 
 def judged(
     answers: Answers, truth: Gold, number: int, share: float, *, anybody: bool
-) -> tuple[float, list[Told]]:
+) -> tuple[float, list[PlanOutcome]]:
     """Plan one split by every number of labels; the common error, and what is told."""
     rng = stream(0, "confidence", str(number))
     split = draw_split(answers, truth, share, per_class=False, rng=rng, model="independent")
@@ -225,11 +225,11 @@ def judged(
         )
         if choice not in of_choice:
             of_choice[choice] = fit_dependence(answers, split.gold, split.skill, like=seen)
-        out.append(told(split, seen, skill, of_choice[choice]))
+        out.append(plan_outcome(split, seen, skill, of_choice[choice]))
     return skill.dependence.plan_error, out
 
 
-def told(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> Told:
+def plan_outcome(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> PlanOutcome:
     """Tell what the plan of these answers expects, and what their votes claim and reach.
 
     Plans go by `skill`, votes by what was fitted to `of_these`.
@@ -244,10 +244,10 @@ def told(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> Told:
     )
     accuracy = plan.accuracy(chosen)
     forecast_model = skill.dependence.forecast_model
-    foreseen = forecast_model.forecast_plan(quality.values, chosen, accuracy)
+    forecast = forecast_model.forecast_plan(quality.values, chosen, accuracy)
     reached, claimed, _, _ = split.evaluate(split.posterior(seen, of_these))
     around = forecast_model.with_interval(claimed, len(split.recorded.tasks))
-    return Told(float(accuracy.mean()), foreseen, around, reached)
+    return PlanOutcome(float(accuracy.mean()), forecast, around, reached)
 
 
 def write_page(out: Path, docs: Path) -> None:
@@ -263,7 +263,7 @@ def write_page(out: Path, docs: Path) -> None:
 
 
 def plans_table(cases: list[Case]) -> str:
-    """Return what is expected and foreseen of the best workers, less what is reached."""
+    """Return what is expected and forecast of the best workers, less what is reached."""
     heads = (
         "set",
         "common error",
@@ -273,8 +273,8 @@ def plans_table(cases: list[Case]) -> str:
     rows = []
     for name, of in by_set(cases, BEST).items():
         expected = [f"{of[k].expected:+.3f} ± {of[k].expected_error:.3f}" for k in LABELS]
-        foreseen = [f"{of[k].foreseen:+.3f} ± {of[k].foreseen_error:.3f}" for k in LABELS[2:]]
-        rows.append([name, f"{of[1].common_error:.2f}", *expected, *foreseen])
+        forecast = [f"{of[k].forecast:+.3f} ± {of[k].forecast_error:.3f}" for k in LABELS[2:]]
+        rows.append([name, f"{of[1].common_error:.2f}", *expected, *forecast])
     return table(heads, rows)
 
 
@@ -302,14 +302,14 @@ def votes_table(cases: list[Case]) -> str:
 
 
 def simulated_table(cases: list[Case]) -> str:
-    """Return the same of simulated crowds, with the largest distance of what is foreseen."""
+    """Return the same of simulated crowds, with the largest distance of what is forecast."""
     heads = ("crowd", "expected, worst", "forecast, worst", "plan: held, wide", "votes: held, wide")
     heads = (*heads, "votes, any: held, wide")
     rows = []
     for name, of in by_set(cases, SIMULATED).items():
         found, of_any = list(of.values()), list(by_set(cases, ANY_SIMULATED)[name].values())
         worst = [
-            max((getattr(c, what) for c in found), key=abs) for what in ("expected", "foreseen")
+            max((getattr(c, what) for c in found), key=abs) for what in ("expected", "forecast")
         ]
         cells = mean_cell(found, "held", "wide"), mean_cell(found, "claimed_held", "claimed_wide")
         cells = (*cells, mean_cell(of_any, "claimed_held", "claimed_wide"))

@@ -17,7 +17,7 @@ def qlp(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignme
 
     The projection keeps the largest sum of squares. It does not know how votes combine: it gives a
     task two equal workers where the second adds nothing, and prefers a worker of quality 1/2
-    (who tells nothing) to one of .1 (whom the vote turns around); a quality of 0 is never
+    (uninformative) to one of .1 (whom the vote turns around); a quality of 0 is never
     taken. It draws no random number, and its one projection does not look at the deadline.
 
     Forced pairs are taken first, then the best pairs that meet the minimums, then the rest; with

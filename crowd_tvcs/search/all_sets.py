@@ -34,7 +34,7 @@ class AllSets:
     rations, limits
         What the forced pairs leave of the money; the caps, and that if there is any.
     member, size
-        Who is in every set, of shape (sets, workers), and how many.
+        Members of every set, of shape (sets, workers), and their number.
     cost
         What every set costs, in the unit of `rations`; (0,) without money.
     valid

@@ -219,7 +219,7 @@ class Branching:
                 part.halves, prices[sets.limits.size :].tolist(), strict=True
             )
         )
-        # Who has no room may not be chosen: they cost nothing in the bound, and more than they add.
+        # Workers without room may not be chosen: free in the bound, they cost more than they add.
         reward = sum(b.price for b in branches if not b.most)
         each[sets.caps[:-1] == 0] = 0.0
         each[sets.caps[:-1] == 0] = each.max(initial=0.0) + 1.0 / sets.m + reward

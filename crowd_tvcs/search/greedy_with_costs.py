@@ -43,8 +43,8 @@ def bargain(plan: Plan) -> Bools:
 class _Climb:
     """One climb: what is chosen, what is left of caps and money, and the best offer of a task.
 
-    A score changes only with the voters of its task, and who is out stays out, so the offer that
-    leads is the best there is if it still stands.
+    A score changes only with the voters of its task, and a worker who is out stays out. So the
+    leading offer is the best there is if it still stands.
     """
 
     def __init__(self, relaxation: Relaxation, power: float) -> None:

@@ -43,7 +43,7 @@ def climb(
 
     With `exact` by gain in expected accuracy, and where all gains are 0 by gain in probability of
     truth; without, by the latter alone. Tasks below their minimum go first. Uses up the budget
-    where the caps allow it, but for workers who tell nothing. Begins with `start` if there is one.
+    where the caps allow it, but without uninformative workers. Begins with `start` if there is one.
     """
     begin = relaxation.nobody() if start is None else start.copy()
     support = relaxation.climb(begin, exact=exact)

@@ -1,4 +1,4 @@
-"""Money and groups as the search takes them: what labels cost, and who is whose mate."""
+"""Money and groups as the search takes them: costs of labels, and mates of every worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Rations:
-    """What a plan may spend beyond the forced pairs, and who may not work together.
+    """The money beyond the forced pairs, and the groups of which one worker may join a task.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Rations:
     unit
         That mean, in the unit of the plan's costs.
     group
-        Number of the group of every worker, -1 for who has no mate; (0,) without groups.
+        Number of the group of every worker, -1 for a worker without mates; (0,) without groups.
     """
 
     cost: Floats

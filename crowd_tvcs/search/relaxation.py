@@ -67,7 +67,7 @@ class Relaxation:
         How many tasks of a larger plan every task stands for, none of which is like another; not
         always whole. None if each is one task.
     rations
-        What they leave of the money, and who may not work together.
+        What they leave of the money, and the groups that may not work together.
     voters
         How the candidates answer: by qualities of two classes, or by matrices.
     """
@@ -83,9 +83,9 @@ class Relaxation:
 
     @classmethod
     def of(cls, plan: Plan) -> Relaxation:
-        """Leave out workers who are not allowed, have no room or tell nothing.
+        """Leave out workers who are not allowed, have no room or are uninformative.
 
-        Those who tell nothing are left in where the task must have somebody.
+        Uninformative workers stay where the task must have somebody.
         """
         forced, caps, need, open_pairs = beyond_forced(plan)
         known = strengths_of(plan, forced)
@@ -158,7 +158,7 @@ class Relaxation:
         )
 
     def sets_of(self, support: Bools) -> TaskSets:
-        """Choose as `support`, of shape (workers, tasks), does, but for those who tell nothing."""
+        """Choose the informative workers of `support`, of shape (workers, tasks)."""
         out = self.nobody()
         chosen = support.T & self.free
         j, i = np.nonzero(chosen)

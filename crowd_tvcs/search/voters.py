@@ -50,7 +50,7 @@ UPDATES = 60_000  # of prices; larger plans get fewer epochs, since every task m
 UPDATES_UNEVEN = 3_000  # the same where gains take long
 MANY_CLASS_NODES = 300_000  # of branch and bound per task at most
 MOST_COUNTS = 20_000
-LEAST_TOLD = 0.5 + 1e-12  # in the eyes of the kernels, a worker of quality 1/2 tells nothing
+MIN_INFORMATIVE = 0.5 + 1e-12  # quality; kernels take 1/2 as uninformative
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ class Strengths(NamedTuple):
     base
         Accuracy of every task by its forced workers alone.
     fixed, n_fixed
-        Those forced who tell something, as `Candidates` takes them.
+        Informative forced workers, as `Candidates` takes them.
     kind
         Matrix of every worker on every task, of shape (tasks, workers); 0 for two classes.
     """
@@ -98,7 +98,7 @@ def _strengths_by_model(model: AnswerModel, forced: Bools) -> Strengths:
     base, _ = accuracy_under(model, forced)
     telling = (model.informativeness[model.kind].T > 0.0) & (base < 1.0)[:, None]
     reach = model.reach[model.kind].T - 1.0 / model.n_classes + 0.5
-    value = np.where(telling, np.maximum(reach, LEAST_TOLD), 0.5)
+    value = np.where(telling, np.maximum(reach, MIN_INFORMATIVE), 0.5)
     return Strengths(value, telling, base, *_fixed_kinds(model, forced), model.kind.T)
 
 
@@ -274,7 +274,7 @@ def folded_scratch(candidates: Candidates) -> tuple[Scratch, BranchScratch]:
 
 
 def _fixed_voters(plan: Plan, folded: Floats, forced: Bools) -> tuple[Floats, Integers]:
-    """Folded prior of every task, then the folded qualities of those forced who tell something."""
+    """Folded prior of every task, then the folded qualities of its informative forced workers."""
     telling = forced.T & (folded > 0.5)
     n_fixed = 1 + telling.sum(axis=1)
     fixed = np.zeros((n_fixed.size, int(n_fixed.max(initial=1))))
@@ -286,7 +286,7 @@ def _fixed_voters(plan: Plan, folded: Floats, forced: Bools) -> tuple[Floats, In
 
 
 def _fixed_kinds(model: AnswerModel, forced: NDArray[np.bool_]) -> tuple[Integers, Integers]:
-    """Kinds of those forced on every task who tell something, and their number."""
+    """Kinds of the informative forced workers of every task, and their number."""
     telling = (forced & (model.informativeness[model.kind] > 0.0)).T
     n_fixed = telling.sum(axis=1)
     fixed = np.zeros((n_fixed.size, max(1, int(n_fixed.max(initial=0)))), dtype=np.int64)

@@ -51,7 +51,7 @@ def seeming_right(right: Floats, e: float) -> Floats:
         return right
     both = np.stack([right, 1.0 - right])
     both = np.maximum((both - e / 2.0) / (1.0 - e), LEAST)
-    # Who tells nothing must stay one, to the last bit.
+    # An uninformative worker must stay one, to the last bit.
     return np.where(right == 0.5, 0.5, both[0] / both.sum(axis=0))
 
 

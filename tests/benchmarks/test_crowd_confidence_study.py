@@ -176,7 +176,7 @@ def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
     for case in cases:
         assert 0.0 <= case.common_error < 0.6
         for off, held, wide in (
-            (case.foreseen, case.held, case.wide),
+            (case.forecast, case.held, case.wide),
             (case.claimed, case.claimed_held, case.claimed_wide),
         ):
             assert held == (abs(off) < wide / 2) or held in (0.0, 1.0)
@@ -187,10 +187,10 @@ def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
 
 def test_a_row_is_the_mean_over_the_splits():
     told = [
-        plan_claims.Told(
+        plan_claims.PlanOutcome(
             0.8, AccuracyForecast(0.7, 0.6, 0.8, 9), AccuracyForecast(0.9, 0.85, 0.95, 9), 0.75
         ),
-        plan_claims.Told(
+        plan_claims.PlanOutcome(
             0.6, AccuracyForecast(0.7, 0.5, 0.9, 9), AccuracyForecast(0.9, 0.75, 0.95, 9), 0.8
         ),
     ]

@@ -73,7 +73,7 @@ def complaint(name: str, code: int, err: str) -> str:
     if code not in ((0, 1, 2) if name.startswith(MAY_FAIL) else (0, 2)):
         return f"exit code {code}"
     if "Traceback" in err or "error: unexpected" in err:
-        return "something unforeseen"
+        return "something unexpected"
     if max(map(len, lines)) > LINE:
         return "a line that is too long"
     if not all(line.isprintable() for line in lines):

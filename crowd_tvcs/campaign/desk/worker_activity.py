@@ -143,7 +143,7 @@ def warn_of_speed(seats: Sequence[WorkerActivity]) -> str:
     told = joined(f"{quoted(seat.name)} {seat.fast} of {seat.answers}" for seat in hasty)
     return (
         f"answers came faster than their tasks can be read, or than others give them: {told}; look "
-        "at these workers' answers to gold, and block who does not look at the tasks"
+        "at these workers' answers to gold, and block workers who do not look at the tasks"
     )
 
 

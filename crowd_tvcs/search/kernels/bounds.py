@@ -1,4 +1,4 @@
-"""Kernels of the priced task: who may be in a best set, and bounds on what sets can be worth.
+"""Kernels of the priced task: candidates of a best set, and upper bounds on values of sets.
 
 A set is worth its expected accuracy minus the prices of its voters. The voters are those of a
 `Shortlist` and come best first: q are their folded qualities and p their prices.
@@ -71,9 +71,10 @@ def first_of(short, c):
 def is_never_needed(quality, cost, must, cap, held, least):
     """Whether an optimal set need not have a voter, the better ones being looked at already.
 
-    That is who has no price (infinite); who costs what they could ever add, q - 1/2 (by the gain
-    identity, confidences being at least 1/2), unless there `must` be somebody; and whom `cap`
-    others match in quality and price: one of these is not in the set and can take the place.
+    Three kinds of voters are never needed. Those without a price (infinite). Those that cost the
+    most that they could add, q - 1/2 (by the gain identity, confidences being at least 1/2), unless
+    there `must` be somebody. Those that `cap` others match in quality and price: one of these is
+    not in the set and can take the place.
     `least` are the least prices of those others, `held` of them; with groups, one of each.
     """
     if cost == np.inf or (cost >= quality - 0.5 and not must):
@@ -85,7 +86,7 @@ def is_never_needed(quality, cost, must, cap, held, least):
 def shortlist(quality, worker, price, group, cap, must, out, least):
     """Copy the workers that an optimal set of at most `cap` may need; return how many.
 
-    Who has a mate as good and as cheap can be replaced by them in any set.
+    A voter with a mate as good and as cheap can be replaced by that mate in any set.
     """
     # a plain 0 is a type of its own to the kernel that is called with it
     c, held = np.int64(0), np.int64(0)
@@ -109,7 +110,7 @@ def shortlist(quality, worker, price, group, cap, must, out, least):
 
 @kernel
 def drop_beaten(short, cap, beaten, stays):
-    """Leave out, in place, who is beaten by `cap` others at every slope; return how many stay.
+    """Drop, in place, voters beaten by `cap` others at every slope; return the number left.
 
     Beside the others of a set, the accuracy is convex in the quality of a voter and rises with
     a slope m in [0, 1]. In an optimal set nobody outside has a larger m * q - p than a member at

@@ -17,7 +17,7 @@ ENOUGH = 1e-9  # a gain that is one
 
 @kernel
 def value_places(j, candidates, sets, rank, better, tables, gain, chosen):
-    """Fill the rows of `better` of the places of task j; -inf for who may not be there."""
+    """Fill the rows of `better` of the places of task j; -inf for workers who may not be there."""
     count = candidates.size[j]
     q, worker = candidates.quality[j, :count], candidates.worker[j, :count]
     fixed = candidates.fixed[j, : candidates.n_fixed[j]]

@@ -35,7 +35,7 @@ def fill_truth_gains(t, f, size, q, out):
 def order_scores(scores, gain, exact, ahead, quality, places):
     """Put gains before scores if `exact`, and all `ahead`; -inf for whom the task cannot use.
 
-    That is who is there already, and who tells nothing, unless the task must have more voters.
+    These are present and uninformative workers, the latter unless the task must have more voters.
     """
     for i in range(quality.size):
         if exact:
@@ -53,7 +53,7 @@ def fill_scores(quality, fixed, need, cap, exact, places, scores, tables, gain):
 
     If `exact`, the exact gain, and where it is 0 the gain in probability of truth minus BEHIND;
     otherwise the gain in probability of truth, on a table of at most COARSE outcomes. A task that
-    must have more voters goes before all that need not; no other gets one who tells nothing.
+    must have more voters goes before all that need not; no other gets an uninformative one.
     """
     t, f = tables.t, tables.f
     if places.size >= cap:

@@ -1,6 +1,6 @@
 """Kernels of groups: of the voters of a set at most one is of each.
 
-`group` holds the number of the group of every voter, -1 for who has none; it is empty where nobody
+`group` holds the number of the group of every voter, -1 without a group; it is empty where nobody
 has one, and then no kernel here is called.
 """
 
@@ -13,7 +13,7 @@ INTERVALS = 32  # of slopes that are looked at
 
 @kernel
 def count_groups(group):
-    """How many voters a set may have: one of each group, and all who have none."""
+    """Return the largest size of a set: one voter of each group, and all without a group."""
     n = np.int64(0)
     for i in range(group.size):
         is_first = True
@@ -116,7 +116,7 @@ def sort_by_group(group, order):
 
 @kernel
 def count_beaten(weight, low, high, beaten):
-    """Add to the changes in `beaten` who beats from interval `low` on and until `high`."""
+    """Count, in the changes `beaten`, one more better voter from interval `low` until `high`."""
     beaten[0] += weight
     if low > high:
         beaten[high] -= weight
@@ -152,7 +152,7 @@ def keep_staying(short, stays):
 
 @kernel
 def drop_beaten_of_groups(short, cap, beaten, stays, order):
-    """Leave out, in place, who is beaten at every slope by a mate or by `cap` other groups.
+    """Drop, in place, the voters beaten at every slope by a mate or by `cap` other groups.
 
     As `crowd_tvcs.search.kernels.bounds.drop_beaten`: the other members of a set keep at most
     `cap` - 1 groups out of it, so one of `cap` that beat a member could take their place; a mate

@@ -15,7 +15,7 @@ from crowd_tvcs.search.kernels.branch_and_bound import ascend, branch_and_bound
 from crowd_tvcs.search.kernels.groups import count_groups, drop_beaten_of_groups
 from tvcs_core.jit import kernel
 
-MANY = 24  # voters of whom it is worth while to look who is beaten
+MANY = 24  # voters from which on looking for beaten ones pays
 LEAST_ROOM = 4  # voters that may be chosen beside very many fixed ones
 MOST_TIMES = 40  # that money is asked a higher price of a task that has too little of it
 LEAST_RISE = 0.01  # of that price, which then doubles
@@ -26,7 +26,7 @@ def slots_worth_pricing(quality, worker, price, cap, value, least):
     """How many voters a set of more than `value` may have.
 
     Its accuracy is at most 1, so the prices are below 1 - `value`, and those of the cheapest are
-    the least. Who costs what they can add at most is in no such set.
+    the least. A voter who costs the most that they can add is in no such set.
     """
     held = np.int64(0)
     for i in range(quality.size):
@@ -110,7 +110,7 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
         beaten, stays = scratch.beaten, scratch.tried
         if short.group.size == 0:
             c = drop_beaten(short, slots, beaten, stays)
-        elif slots > 2:  # for pairs, looking who is beaten takes longer than trying all
+        elif slots > 2:  # for pairs, looking for beaten voters takes longer than trying all
             c = drop_beaten_of_groups(short, slots, beaten, stays, scratch.order)
         short = first_of(short, c)
     start = value

@@ -223,7 +223,7 @@ class Climb(NamedTuple):
     Attributes
     ----------
     sets
-        Who is chosen, by worker; the accuracies are not kept up.
+        Chosen workers, a mask; the accuracies are not kept up.
     places
         (m, most): the same by place among the candidates.
     room

@@ -221,22 +221,22 @@ def test_workers_whose_errors_are_shared_out_reach_more_and_gold_foresees_it(rng
     _, plans = judged(*shared_out(rng), 0, 0.4, anybody=False)
     three = plans[2]
     assert three.reached > 0.97 > 0.9 > three.expected
-    assert abs(three.foreseen.accuracy - three.reached) < 0.05
-    assert three.foreseen.low <= three.reached
+    assert abs(three.forecast.accuracy - three.reached) < 0.05
+    assert three.forecast.low <= three.reached
     # One answer is what it is: nothing stands out.
-    assert plans[0].foreseen.accuracy == approx(plans[0].expected, abs=0.02)
+    assert plans[0].forecast.accuracy == approx(plans[0].expected, abs=0.02)
 
 
 def test_labels_of_any_workers_are_not_moved_by_what_the_best_reach(rng):
     _, plans = judged(*shared_out(rng), 0, 0.4, anybody=True)
     for one in plans:
-        assert one.foreseen.accuracy == approx(one.expected, abs=0.03)
+        assert one.forecast.accuracy == approx(one.expected, abs=0.03)
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.3])
 def test_the_interval_holds_what_is_reached_of_simulated_crowds(alike):
     found = [judged(*drawn(2, alike, n), n, 0.2, anybody=False)[1] for n in range(8)]
     told = [one for plans in found for one in plans]
-    held = np.mean([one.foreseen.low <= one.reached <= one.foreseen.high for one in told])
+    held = np.mean([one.forecast.low <= one.reached <= one.forecast.high for one in told])
     assert held >= 0.75  # plans of one crowd share its gold: .89 of 16 crowds with .3
-    assert np.mean([abs(one.foreseen.accuracy - one.reached) for one in told]) < 0.05
+    assert np.mean([abs(one.forecast.accuracy - one.reached) for one in told]) < 0.05
