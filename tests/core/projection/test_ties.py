@@ -11,7 +11,6 @@ from tvcs_core import TVCS
 from tvcs_core.projection.exact import dispatch, search, solve_dense
 from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
 from tvcs_core.projection.exact.cost_scaling import search as scan_search
-from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.kernels.cost_scaling.flow import PRICE
 from tvcs_core.projection.kernels.cost_scaling.scaling import scale
 from tvcs_core.projection.kernels.gains import tie
@@ -73,8 +72,7 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
                 best, expected = worth, keep
         keep = np.zeros(n * m, bool)
         assert (
-            solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep, anew=True).stats["path"]
-            == "cost scaling"
+            solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep).stats["path"] == "cost scaling"
         )
         np.testing.assert_array_equal(keep.reshape(n, m), expected)
         several += ties > 1
@@ -181,22 +179,6 @@ def test_ties_of_large_tables_come_to_the_scan_once_pivots_are_too_many(of_rows,
     assert pivots.stats["path"] == "simplex"
     assert pivots.stats["pivots in all"] > values.size // 4
     assert np.array_equal(pivots.mask, found.mask)
-
-
-def test_ties_of_long_lines_are_left_to_the_simplex():
-    values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
-    long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
-    assert long.has_ties
-    assert not dispatch.can_use_cost_scaling(long)
-
-
-def test_equal_lines_of_large_tables_are_scanned_however_long_they_are(monkeypatch):
-    values = scaled(np.repeat(np.random.default_rng(1).normal(size=(40, 1)), 400, axis=1))
-    long = instance(values, np.full(40, 9), np.full(400, 9), values.size)
-    monkeypatch.setattr(dispatch, "MIN_ENTRIES_EQUAL_LINES", values.size)
-    assert dispatch.can_use_cost_scaling(long)
-    network = CoreNetwork.__new__(CoreNetwork)  # its size is asked of larger tables only
-    assert dispatch.pivot_budget(long, network) == values.size // 4
 
 
 @pytest.mark.parametrize("of_rows", [True, False])

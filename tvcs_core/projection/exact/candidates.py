@@ -21,7 +21,6 @@ MIN_TIED_SHARE = 0.02  # share of equal values in a draw, or of equal neighbours
 MIN_EQUAL_SHARE = 0.9  # share of equal neighbours: nearly all lines of one side are constant
 HASH_RESOLUTION = 2.0**-30  # relative range of values below which the hash would outweigh them
 PROHIBITIVE_PRICE = np.finfo(float).max  # infinity would give NaN with an infinite gain
-HEAVY_TAIL_RATIO = 100.0  # of mean square to squared median: heavy tails
 
 
 class ExactSolution(NamedTuple):
@@ -56,8 +55,6 @@ class Instance:
         Range of the gains in a draw; 0 only means that most are equal.
     has_ties, has_equal_lines
         Whether many values are equal; whether nearly all lines of one side are constant.
-    has_tails
-        Whether a few values are so large that the typical one is not representative.
     prefers_scaling
         Whether cost scaling is likely to be faster than the simplex.
     """
@@ -75,16 +72,12 @@ class Instance:
         self.col_capacity = int(np.minimum(per_col, caps.cols).sum())
         self.capacity = min(caps.total, self.row_capacity, self.col_capacity)
         with np.errstate(over="ignore"):  # values in groups with cap 0 may overflow
-            mean_square = float(np.square(drawn * factor).mean()) if drawn.size else 0.0
             ends = drawn[[0, -1]] * factor if drawn.size else np.zeros(2)
             self.spread = float(np.ptp(np.square(ends) if candidates.squared else ends))
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
-        self.has_tails = mean_square > HEAVY_TAIL_RATIO * typical * typical
         is_small = candidates.values.size <= SCALING_FIRST_ENTRIES
-        self.prefers_scaling = (
-            is_small and self.is_filled and not self.has_tails and not self.has_long_lines
-        )
+        self.prefers_scaling = is_small and self.is_filled and not self.has_long_lines
         beside = equal_neighbour_share(candidates)
         self.has_ties = beside > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
         self.has_equal_lines = beside > MIN_EQUAL_SHARE

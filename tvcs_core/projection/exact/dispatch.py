@@ -15,15 +15,11 @@ from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, imbalance, 
 MAX_MISFIT_CORE = 0.45  # a core is built about them
 MAX_MISFIT_SWEEPS = 1.2  # sweeps of the simplex start from them, not from those of a sample
 MAX_MISFIT_SCALING = 3.5  # sweeps of cost scaling start from them
-MAX_DEFICIT_INVERSE = 50  # 1 / the largest share of the earlier support that such a core may miss
-FEW_PHASES = 3  # phases of cost scaling after sweeps from zero, up to which these are as good
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
-MIN_ENTRIES_EQUAL_LINES = 1_000_000  # cost scaling also takes long constant lines
 MAX_ASPECT_RATIO = 100  # of the sides of a table for cost scaling
 # Pivots per node and core entry after which cost scaling takes over.
 PIVOTS_USUAL = 6.0
-PIVOTS_LONG_LINES = 3.0  # with bad first prices of long lines many times as many are needed
 PIVOTS_LARGE = 1.0  # above SLOW_PIVOT_ENTRIES
 ENTRIES_PER_PIVOT_TIES = 4  # pivots that take about as long as cost scaling, with ties
 BYTES_PER_ENTRY = 16  # bytes per entry of both tables of cost scaling
@@ -36,17 +32,13 @@ def can_use_cost_scaling(instance: Instance) -> bool:
         return False
     if max(shape) > MAX_ASPECT_RATIO * min(shape):
         return False
-    takes_long_lines = instance.has_equal_lines and size >= MIN_ENTRIES_EQUAL_LINES
-    if instance.has_ties and instance.has_long_lines and not takes_long_lines:
-        return False
     have = available_memory() if size > SCALING_FIRST_ENTRIES else None
     return have is None or BYTES_PER_ENTRY * size < have
 
 
 def starts_with_cost_scaling(instance: Instance) -> bool:
     """Return whether cost scaling is likely to be faster than the simplex from the start."""
-    suits_simplex = instance.has_equal_lines and instance.capacity == instance.caps.total
-    return instance.prefers_scaling and not suits_simplex and can_use_cost_scaling(instance)
+    return instance.prefers_scaling and can_use_cost_scaling(instance)
 
 
 def misfit(instance: Instance, core_band: CoreBand) -> float:
@@ -66,7 +58,6 @@ def pivot_budget(instance: Instance, network: CoreNetwork) -> int:
     size = instance.candidates.values.size
     if instance.has_ties and size <= SLOW_PIVOT_ENTRIES:
         return size // ENTRIES_PER_PIVOT_TIES
-    usual = PIVOTS_LONG_LINES if instance.has_long_lines else PIVOTS_USUAL
-    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else usual
+    most = PIVOTS_LARGE if size > SLOW_PIVOT_ENTRIES else PIVOTS_USUAL
     share = max(1.0, (size / 250_000) ** 0.6)
     return int(min(most, 2.5 * share) * (network.size + np.sum(instance.shape)))

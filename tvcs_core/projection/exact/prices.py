@@ -44,17 +44,11 @@ class CoreBand:
     ----------
     level
         A typical gain of the table that the prices are for.
-    n_phases
-        Phases of cost scaling that followed the sweeps of that table; None if it was not used.
-    support_size
-        Size of the support of that table.
     """
 
     prices: Prices
     band: Band
     level: float = 0.0
-    n_phases: int | None = None
-    support_size: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -86,7 +80,7 @@ class CoreBand:
         band = band._replace(
             below_total=float(band.below_total), above_total=float(band.above_total)
         )
-        return CoreBand(prices, band, level, self.n_phases, self.support_size)
+        return CoreBand(prices, band, level)
 
     def unbounded(self) -> "CoreBand":
         """Return the same prices with a band that contains every entry."""

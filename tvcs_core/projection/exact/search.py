@@ -1,6 +1,5 @@
 """The search for the best support of a table: shortcuts, warm start, or all steps."""
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +18,6 @@ from tvcs_core.projection.exact.closed_forms import closed_form
 from tvcs_core.projection.exact.core import NO_OVERFULL_GROUPS, Core, OverfullGroups, build_core
 from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_scaling
 from tvcs_core.projection.exact.dispatch import (
-    FEW_PHASES,
-    MAX_DEFICIT_INVERSE,
     MAX_MISFIT_CORE,
     MAX_MISFIT_SCALING,
     MAX_MISFIT_SWEEPS,
@@ -132,20 +129,13 @@ def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResu
     """Find and prove a support, from the prices of an earlier result if they are good enough."""
     core_band, begins = None, starts_with_cost_scaling(instance)
     if isinstance(warm, CoreBand) and warm.shape == instance.shape:
-        # If the sweeps alone were nearly right, or were not used, earlier prices may be worse.
-        is_useful = (warm.n_phases or 0) > FEW_PHASES or not begins
-        core_band = warm.at_level(instance.level) if is_useful else None
+        core_band = warm.at_level(instance.level)
     if begins:
         if core_band is not None and misfit(instance, core_band) > MAX_MISFIT_SCALING:
             core_band = None
-        found = solve_by_cost_scaling(
-            instance, sweep_prices(instance, core_band), mask, anew=core_band is None
-        )
+        found = solve_by_cost_scaling(instance, sweep_prices(instance, core_band), mask)
         if found is not None:
-            # Phases with ties say little about the same values with noise.
-            n_phases = 0 if "ties" in found.stats else found.stats["phases"]
-            n_phases = n_phases if core_band is None else core_band.n_phases
-            return replace(found, core_band=replace(found.core_band, n_phases=n_phases))
+            return found
     return solve_on_core(instance, core_band, mask)
 
 
@@ -223,10 +213,8 @@ def warm_core(
     if isinstance(core, OverfullGroups) and 0 < core.size < max_overfull:
         core = build_core(instance, core_band.widened(1.0, core.rows, core.cols), mask, most)
     if isinstance(core, Core):
-        size = core_band.support_size
-        short = size - core.load.total > size // MAX_DEFICIT_INVERSE
         filled = instance.open_size / instance.candidates.values.size
-        if short or STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
+        if STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
             return NO_OVERFULL_GROUPS
     return core
 
@@ -234,7 +222,7 @@ def warm_core(
 def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
     """Return the solution, with the warm start of the next one."""
     (u, w, price), last, scale = found.prices, found.core_band, instance.scale
-    warm = CoreBand(found.prices, last.band, instance.level, last.n_phases, int(mask.sum()))
+    warm = CoreBand(found.prices, last.band, instance.level)
     u, w, price = u / scale, w / scale, price / scale
     price_closed(instance.candidates, instance.caps, Prices(u, w, price))
     return ExactSolution(mask, u, w, price, warm, found.stats)

@@ -26,9 +26,9 @@ from tvcs_core.projection.kernels.cost_scaling.scaling import (
 from tvcs_core.projection.kernels.cost_scaling.ties import MAX_HASH
 from tvcs_core.projection.kernels.records import Band, Counts, Prices, Support
 
-# The first eps is this share of the mean prices, if they misplace all units: after sweeps from
-# zero, and after all others. Measured by `benchmarks.speed.families` (docs/method.md, "Scaling").
-EPS_SHARE_NEW, EPS_SHARE = 1 / 2, 1 / 8
+# The first eps is this share of the mean prices, if they misplace all units. Measured by
+# `benchmarks.speed.families` (docs/method.md, "Scaling").
+EPS_SHARE = 1 / 8
 MIN_SHARE = 2.0**-10  # least share of units that prices are assumed to misplace
 MIN_PRICE = 1 / 512  # least mean price, as a share of a typical gain
 # Slack of the entries given to the simplex among ties: of the largest gain, and in grid steps.
@@ -45,15 +45,12 @@ class SearchResult:
 
 
 def solve_by_cost_scaling(
-    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_], anew: bool = False
+    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
 ) -> SearchResult | None:
-    """Find, prove and fill in the best support of a dense table; None if it gives up.
-
-    `anew` means that the prices come from one sweep over each side, starting from zero.
-    """
+    """Find, prove and fill in the best support of a dense table; None if it gives up."""
     phases = Phases(instance, core_band.prices)
-    part = EPS_SHARE_NEW if anew else EPS_SHARE
-    if not solve(phases, *first_eps(instance, core_band.prices, part * phases.imbalance)):
+    eps = first_eps(instance, core_band.prices, EPS_SHARE * phases.imbalance)
+    if not solve(phases, *eps):
         return None
     is_best, is_only = phases.prove()
     if not is_best:
