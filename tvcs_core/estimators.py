@@ -6,6 +6,7 @@ at its first use.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -72,8 +74,22 @@ class _Linear(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _constraint(self, n_features: int) -> TVCS:
-        """Return the constraint on the features."""
+    def _constraint(self, n_features: int, n_outputs: int | None = None) -> TVCS:
+        """Return the constraint on the features, or on every pair of a feature and an output."""
+        if n_outputs is not None:
+            for name in ("shape", "row_groups", "col_groups"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} goes with one target; with several, features are the rows and "
+                        f"targets the columns, found y with {n_outputs} columns"
+                    )
+            return TVCS.matrix(
+                (n_features, n_outputs),
+                row_caps=_of_matrix("row_caps", self.row_caps),
+                col_caps=_of_matrix("col_caps", self.col_caps),
+                total=self.total,
+                bounds=self.bounds,
+            )
         if self.shape is not None:
             if self.row_groups is not None or self.col_groups is not None:
                 raise ValueError("give a shape or groups, found both")
@@ -104,7 +120,7 @@ class _Linear(BaseEstimator):
         name = next(iter(losses)) if self.loss is None else self.loss
         if name not in losses:
             raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
-        constraint = self._constraint(X.shape[1])
+        constraint = self._constraint(X.shape[1], None if np.ndim(y) == 1 else y.shape[1])
         if self.fit_intercept and sparse.issparse(X):
             X = X.toarray()
         loss: LinearLoss = losses[name](X, y, ridge=self.ridge, intercept=self.fit_intercept)
@@ -121,7 +137,15 @@ class _Linear(BaseEstimator):
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self._coef = solution.matrix
-        self._intercept = float(loss.intercept_at(solution.matrix)[0])
+        constants = loss.intercept_at(solution.matrix)
+        self._intercept = float(constants[0]) if np.ndim(y) == 1 else constants
+        if solution.reason == "max_iter":
+            warnings.warn(
+                f"{self.solver} did not converge in {self.max_iter} iterations; give a larger "
+                "max_iter, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return loss
 
     def _predict(self, X: Any) -> NDArray[np.float64]:
@@ -130,14 +154,24 @@ class _Linear(BaseEstimator):
         return np.asarray(X @ self._coef + self._intercept)
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Return the features with a nonzero coefficient, as a mask or as `indices`."""
+        """Return the features with a nonzero coefficient, as a mask or as `indices`.
+
+        With several targets the mask has the shape (n_features, n_targets), and the indices are
+        pairs of a feature and a target, of shape (n_selected, 2).
+        """
         check_is_fitted(self)
         support = self.solution_.support
-        return np.flatnonzero(support) if indices else support
+        if not indices:
+            return support
+        return np.flatnonzero(support) if support.ndim == 1 else np.argwhere(support)
 
 
 class TVCSRegressor(RegressorMixin, _Linear):
     """Linear regression on features selected under three-view cardinality constraints.
+
+    With one target the views are groups of features. With several targets the coefficients are a
+    matrix, features in rows and targets in columns: `row_caps` limit how many targets a feature may
+    serve, `col_caps` how many features a target may have, and `total` all coefficients.
 
     Parameters
     ----------
@@ -174,9 +208,9 @@ class TVCSRegressor(RegressorMixin, _Linear):
     Attributes
     ----------
     coef_
-        ``(n_features,)`` coefficients.
+        ``(n_features,)`` coefficients; ``(n_targets, n_features)`` if y had two dimensions.
     intercept_
-        The constant.
+        The constant; one per target if y had two dimensions.
     constraint_, solution_
         Constraint and result of `tvcs_core.solve`.
     n_iter_
@@ -191,7 +225,19 @@ class TVCSRegressor(RegressorMixin, _Linear):
     >>> model = TVCSRegressor(row_groups=["a", "a", "b"], row_caps=1, fit_intercept=False)
     >>> model.fit(X, [3, 1, 2, 6]).get_support().tolist()
     [True, False, True]
+
+    Two targets, each of at most one feature, and no feature for both:
+
+    >>> model = TVCSRegressor(row_caps=1, col_caps=1, fit_intercept=False)
+    >>> model.fit(X, [[3, 1], [0, 2], [0, 0], [3, 3]]).coef_.round(6).tolist()
+    [[3.0, 0.0, 0.0], [0.0, 2.5, 0.0]]
     """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Select features and fit their coefficients.
@@ -201,7 +247,7 @@ class TVCSRegressor(RegressorMixin, _Linear):
         X
             ``(n_samples, n_features)``, an array or sparse.
         y
-            ``(n_samples,)`` targets.
+            ``(n_samples,)`` or ``(n_samples, n_targets)`` targets.
 
         Raises
         ------
@@ -209,10 +255,10 @@ class TVCSRegressor(RegressorMixin, _Linear):
             If X or y cannot be used, or a parameter is invalid.
         """
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=1
+            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, multi_output=True
         )
         self._solve(X, y, {"squared": LeastSquares, "huber": Huber})
-        self.coef_, self.intercept_ = self._coef, self._intercept
+        self.coef_, self.intercept_ = self._coef.T, self._intercept
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -316,6 +362,13 @@ def _checked_labels(name: str, labels: ArrayLike | None, n_features: int) -> Any
             f"{name} must have one label per feature ({n_features}), found shape {array.shape}"
         )
     return array
+
+
+def _of_matrix(name: str, caps: CapsByLabel) -> Caps:
+    """Refuse caps by label, which the features and targets of a matrix do not have."""
+    if isinstance(caps, Mapping):
+        raise TypeError(f"{name} by label go with one target; give a number or an array")
+    return caps
 
 
 def _numbered(name: str, labels: Any, caps: CapsByLabel) -> tuple[NDArray[np.int64] | None, Caps]:

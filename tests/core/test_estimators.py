@@ -6,6 +6,7 @@ import pytest
 from pytest import approx
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -68,6 +69,7 @@ def test_a_feature_without_a_label_is_in_no_group_and_a_label_without_a_cap_is_f
     assert support[[2, 4, 7, 8, 9, 10, 11]].all()
 
 
+@pytest.mark.filterwarnings("ignore:.*did not converge")  # few iterations will do
 def test_an_estimator_is_thin_over_solve(rng):
     X, y, _ = regression(rng)
     constraint = TVCS.groups(np.arange(12) // 4, None, row_caps=1)
@@ -140,6 +142,7 @@ def test_a_sparse_X_gives_what_the_same_dense_X_gives(fit_intercept, rng):
     assert thin.predict(X) == approx(full.predict(X.toarray()))
 
 
+@pytest.mark.filterwarnings("ignore:.*did not converge")  # few iterations will do
 def test_the_same_seed_gives_the_same_answer(rng):
     X, y, _ = regression(rng)
     model = TVCSRegressor(total=5, solver="stogradmp", max_iter=4, random_state=3)
@@ -169,3 +172,69 @@ def test_a_parameter_that_does_not_hold_what_it_must_is_refused_in_fit(parameter
 def test_a_classifier_refuses_labels_that_are_not_two_classes(labels, rng):
     with pytest.raises(ValueError, match=r"one class|Only binary|Unknown label type"):
         TVCSClassifier().fit(rng.standard_normal((12, 3)), labels)
+
+
+def several(rng, n=300, p=20, q=6):
+    """Samples, targets and coefficients, of which a feature serves two targets at most."""
+    X = rng.standard_normal((n, p)) + 1.0
+    W = np.zeros((p, q))
+    for j in range(q):
+        W[[j, j + 1, 19 - j], j] = 2.0, -1.5, 1.0
+    return X, X @ W + np.arange(q) + 0.01 * rng.standard_normal((n, q)), W
+
+
+def test_several_targets_are_a_matrix_under_all_three_caps(rng):
+    X, Y, W = several(rng)
+    model = TVCSRegressor(row_caps=2, col_caps=3, total=18).fit(X, Y)
+    assert model.coef_ == approx(W.T, abs=0.02)
+    assert model.intercept_ == approx(np.arange(6), abs=0.05)
+    assert model.predict(X).shape == Y.shape
+    assert model.score(X, Y) > 0.999
+    assert (model.get_support() == (W != 0)).all()
+    assert model.get_support(indices=True).tolist() == np.argwhere(W).tolist()
+    tvcs = TVCS.matrix(W.shape, row_caps=2, col_caps=3, total=18)
+    same = solve(Problem(LeastSquares(X, Y, intercept=True), tvcs), "htp")
+    assert (same.matrix.T == model.coef_).all()
+
+
+def test_caps_that_bind_hold_for_several_targets(rng):
+    X, Y, _ = several(rng)
+    model = TVCSRegressor(row_caps=1, col_caps=[3, 2, 1, 3, 3, 0], total=9).fit(X, Y)
+    support = model.get_support()
+    assert support.sum(axis=1).max() == 1
+    assert (support.sum(axis=0) <= [3, 2, 1, 3, 3, 0]).all()
+    assert support.sum() <= 9
+
+
+def test_a_column_of_targets_has_predictions_like_it(rng):
+    X, Y, _ = several(rng)
+    model = TVCSRegressor(total=3).fit(X, Y[:, :1])
+    alone = TVCSRegressor(total=3).fit(X, Y[:, 0])
+    assert model.predict(X).shape == (300, 1)
+    assert model.coef_[0] == approx(alone.coef_)
+
+
+def test_several_targets_are_searched_like_one(rng):
+    X, Y, _ = several(rng)
+    search = GridSearchCV(TVCSRegressor(row_caps=2), {"col_caps": [1, 3]}, cv=3).fit(X, Y)
+    assert search.best_params_ == {"col_caps": 3}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"shape": (4, 5)}, "shape goes with one target; .* found y with 6 columns"),
+        ({"row_groups": ["a"] * 20}, "row_groups goes with one target"),
+        ({"row_groups": None, "row_caps": {"a": 1}}, "row_caps by label go with one target"),
+    ],
+)
+def test_groups_of_features_do_not_go_with_several_targets(parameters, message, rng):
+    X, Y, _ = several(rng)
+    with pytest.raises((ValueError, TypeError), match=message):
+        TVCSRegressor(**parameters).fit(X, Y)
+
+
+def test_a_fit_that_was_cut_short_warns(rng):
+    X, y, _ = regression(rng)
+    with pytest.warns(ConvergenceWarning, match="iht did not converge in 1 iterations"):
+        TVCSRegressor(total=3, solver="iht", max_iter=1).fit(X, y)
