@@ -53,8 +53,8 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
     lines = parse_answers("gold_answers", first.gold_answers)
     if qualities is not None and first.kinds is not None:
         raise ValueError("a campaign has qualities or kinds, not both")
-    if qualities is None and first.kinds is None and not lines:
-        raise ValueError("a campaign needs qualities, or gold labels and answers to them")
+    if qualities is None and first.kinds is None and not known:
+        raise ValueError("a campaign needs qualities, or gold labels that show who is good")
     if lines and not known:
         raise ValueError("gold answers need the gold labels of their tasks")
     listed, wanted = workers_of(first.workers), tasks_of(first.tasks)

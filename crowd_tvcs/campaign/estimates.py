@@ -21,6 +21,8 @@ from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 
+PRIOR = "usual-crowd"  # of accuracies; people may be unknown when a campaign begins
+
 
 def first_model(model: str, target: float, min_gain: float | None) -> dict[str, Any]:
     """Return the model settings of a new campaign; gold may refine them later.
@@ -67,7 +69,7 @@ def estimated(connection: Connection, settings: Settings) -> Estimates:
     names = list(connection.scalars(select(worker.c.name)))
     answers, known = gold_of(connection, settings, names)
     model = "independent" if settings.dependence is None else "dependent"
-    found = estimate_quality(answers, known, model=model)
+    found = estimate_quality(answers, known, prior=PRIOR, model=model)
     if found.dependence is not None and (size := fitted_to(settings.answers)):
         found = _like(found, answers, known, _first_labels(connection, settings, size))
     qualities = dict(zip(found.workers, found.mean.tolist(), strict=True))
@@ -78,12 +80,11 @@ def estimated(connection: Connection, settings: Settings) -> Estimates:
     rows = [{"called": n, "value": qualities[n], "matrix": of[n]} for n in sorted(names)]
     if found.dependence is None:
         return Estimates(rows, {})
-    values = {
-        "dependence": _text(found.dependence),
-        "confidence_threshold": confidence_threshold(
-            *gold_confidences(answers, known, found), settings.target
-        ),
-    }
+    threshold = None
+    if found.n_gold.any():
+        confidences = gold_confidences(answers, known, found)
+        threshold = confidence_threshold(*confidences, settings.target)
+    values = {"dependence": _text(found.dependence), "confidence_threshold": threshold}
     return Estimates(rows, values)
 
 

@@ -59,14 +59,18 @@ def read_first(
     if quality is not None and kinds is not None:
         raise ValueError("give --quality or --kinds, not both")
     table = quality or kinds
-    if (table is None) == (answers is None):
+    if table is not None and answers is not None:
+        raise ValueError(f"give --answers or {'--quality' if quality else '--kinds'}, not both")
+    if answers is not None and gold is None:
+        raise ValueError("--answers needs --gold, the labels of their tasks")
+    if table is None and gold is None:
         raise ValueError(
-            "give --quality, or --gold and --answers to gold tasks, or --kinds with --tasks"
+            "give --gold (with --answers to it, if there are any), or --quality, or --kinds"
         )
     if kinds is not None and tasks is None:
         raise ValueError("--kinds needs --tasks, the kind of every task")
-    if answers is not None and gold is None:
-        raise ValueError("--answers needs --gold, the labels of their tasks")
+    if table is None and answers is None and workers is None:
+        raise ValueError("--workers must name who is to label, as there are no --answers to gold")
     qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
     named = None if classes is None else [name.strip() for name in classes.split(",")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.campaign.estimates import PRIOR
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, calibration_warnings
 from crowd_tvcs.skills.dependence_fit import held_out_prefixes
@@ -61,6 +62,8 @@ def calibrate_on_gold(state: State) -> GoldCalibration | None:
         state.gold_answers, tasks=sorted(state.gold), workers=workers, classes=classes
     )
     model = Dependence() if state.model is None else state.model
-    skill = replace(estimate_quality(answers, known, model="independent"), dependence=model)
+    skill = replace(
+        estimate_quality(answers, known, prior=PRIOR, model="independent"), dependence=model
+    )
     by_labels = model.measured or held_out_prefixes(answers, known, skill).measured(model)
     return GoldCalibration(*gold_confidences(answers, known, skill), by_labels)

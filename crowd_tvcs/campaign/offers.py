@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -48,6 +48,19 @@ class NextTask:
     expires: float | None = None
 
 
+class GoldPolicy(NamedTuple):
+    """When a worker gets gold: `share` of the time, and before anything else until `first` is had.
+
+    `first` is a number of gold tasks, answered here or before.
+    """
+
+    share: float = 0.0
+    first: int = 0
+
+
+NO_GOLD = GoldPolicy()
+
+
 def before_offer(name: str, now: float, per_pair: bool) -> tuple[Call, Call, Call]:
     """Return the statements an offer begins with: leases that lapse, the worker, their best task.
 
@@ -67,12 +80,12 @@ def offer(
     found: list[list[Any]],
     name: str,
     now: float,
-    gold_share: float = 0.0,
+    policy: GoldPolicy = NO_GOLD,
 ) -> NextTask:
-    """NextTask the worker their open lease again, or the task of largest uncertainty x skill.
+    """Give the worker their open lease again, or the task of largest uncertainty x skill.
 
-    In place of such a share of these they get gold. The caller holds the lock on the campaign;
-    `found` answers `before_offer`.
+    By the policy they get gold instead, the first of it whatever their quality is by then. The
+    caller holds the lock on the campaign; `found` answers `before_offer`.
     """
     lapsed, workers, best = found
     if lapsed:
@@ -84,14 +97,20 @@ def offer(
     if who.lease is not None:
         later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))
         return NextTask(who.lease_name, RENEWED, expires)
-    refusals = _is_held_up, no_room, _below_gate
-    if reason := next(filter(None, (refusal(settings, who) for refusal in refusals)), ""):
+    if reason := _is_held_up(settings, who) or no_room(settings, who):
         return NextTask(None, reason)
-    chosen = _best_task(connection, settings, who, best[0] if best else None)
+    chosen = None
+    if policy.first and not is_reserved(settings):
+        had = gold.N_HAD.only(connection, called=who.name).tasks
+        chosen = _gold_task(connection, who) if had < policy.first else None
+    if chosen is None and (reason := _below_gate(settings, who)):
+        return NextTask(None, reason)
     if chosen is None:
-        return NextTask(None, NOTHING_LEFT)
-    if gold_share and _is_for_gold(settings, who, gold_share):
-        chosen = _gold_task(connection, who) or chosen
+        chosen = _best_task(connection, settings, who, best[0] if best else None)
+        if chosen is None:
+            return NextTask(None, NOTHING_LEFT)
+        if policy.share and _is_for_gold(settings, who, policy.share):
+            chosen = _gold_task(connection, who) or chosen
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     _take(connection, settings, who, chosen, left, now)
     return NextTask(chosen.name, why(left, chosen.confidence), expires)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,9 @@ from crowd_tvcs.cli.campaign_options import (
 )
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign.state import State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +116,10 @@ class InitOptions:
 def init(given: InitOptions) -> None:
     """Create the store of a new campaign.
 
-    Qualities come from --quality or --kinds, or are estimated from --gold and --answers. Workers
-    and tasks are those of --workers and --tasks; without these, those of the quality table, and the
-    workers of --kinds or of the gold answers.
+    Qualities come from --quality or --kinds, or are estimated from --gold and --answers. Without
+    --answers the people of --workers are unknown: each counts as usual workers do, until they have
+    answered gold (serve --gold-first N). Workers and tasks are those of --workers and --tasks;
+    without these, those of the quality table, and the workers of --kinds or of the gold answers.
     """
     from crowd_tvcs.campaign import Campaign
     from crowd_tvcs.campaign.first_tables import read_first
@@ -136,6 +140,20 @@ def init(given: InitOptions) -> None:
     print_message(
         f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}"
     )
+    if first["gold"] and not first["qualities"] and not first["kinds"]:
+        _print_unknown(state)
     print_model(made)
     print_message(f"written to {made.store.name}")
     made.close()
+
+
+def _print_unknown(state: State) -> None:
+    """Report the workers without gold answers, and the quality assumed of them."""
+    known = {name for _, name, _ in state.gold_answers}
+    unknown = [one for one in state.workers if one.name not in known]
+    if unknown:
+        print_message(
+            f"{len(unknown)} of {len(state.workers)} workers have answered no gold yet: each "
+            f"counts as right with probability {unknown[0].quality:.2f} until they do (serve "
+            "--gold-first N hands out gold first)"
+        )

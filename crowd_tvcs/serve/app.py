@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from crowd_tvcs.campaign import RejectedError, StoreError
 from crowd_tvcs.campaign.desk.figures import note_history
-from crowd_tvcs.campaign.desk.gold import Learner, learn_of_labels
+from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, learn_of_labels
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
 from crowd_tvcs.campaign.store.server_lock import ServerLock
 from crowd_tvcs.serve import api, operator, worker
@@ -188,7 +188,8 @@ async def _background(served: Served, sign: ServerLock | None) -> AsyncIterator[
     served.campaign.learns_beside = True
 
     def note() -> None:
-        learner, last = Learner(store), ""
+        seconds = GATE_SECONDS if served.campaign.gold_first else LEARN_SECONDS
+        learner, last = Learner(store, seconds), ""
         while not over.wait(HISTORY_SECONDS):
             try:
                 if sign is not None:

@@ -143,12 +143,12 @@ class Served:
         """Detect gold among the tasks; repeat after adding some."""
         self.is_mixed, self._since = self._gold_status()
 
-    def setup(self, gold_share: float) -> bytes:
+    def setup(self, gold_share: float, gold_first: int = 0) -> bytes:
         """Return a hash of the settings that all servers of a campaign share.
 
         It does not reveal the password.
         """
-        text = f"{gold_share} {self.instructions}".encode()
+        text = f"{gold_share} {gold_first} {self.instructions}".encode()
         return hashlib.sha256(self.auth.fingerprint + text).digest()
 
     def _gold_status(self) -> tuple[bool, float]:
@@ -160,7 +160,8 @@ class Served:
             gold, first = connection.execute(_GOLD).one()
         now = time.time()
         since = now if first is None else min(first, now)
-        return bool(gold) or self.campaign.gold_share > 0.0, since
+        policy = self.campaign
+        return bool(gold) or policy.gold_share > 0.0 or policy.gold_first > 0, since
 
     def name_of(self, task: str) -> str:
         """Return the name of a task that workers see."""

@@ -146,10 +146,12 @@ def serve(
     password_file: Path | None = None,
     gold: Path | None = None,
     gold_share: float | None = None,
+    gold_first: int = 0,
 ) -> None:
     """Serve a campaign until Ctrl-C; without a store, a demo campaign.
 
-    Gold of a file, and of the campaign, is mixed into the tasks if `gold` or `gold_share` is given.
+    Gold of a file, and of the campaign, is mixed into the tasks if `gold`, `gold_share` or
+    `gold_first` is given.
 
     Raises
     ------
@@ -164,16 +166,18 @@ def serve(
         text = "" if instructions is None else _instructions(instructions, media)
         bodies = {} if content is None else read_content(content, media)
         check_kept_media(campaign.store, media, bodies)
-        is_gold = gold is not None or gold_share is not None
+        is_gold = gold is not None or gold_share is not None or gold_first > 0
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
         served = Served(
             campaign, password, media, text, address.is_secure, address.root, address.url
         )
-        with hold_server_lock(campaign.store, served.setup(share), SETUP_DIFFERENCES) as sign:
+        with hold_server_lock(
+            campaign.store, served.setup(share, gold_first), SETUP_DIFFERENCES
+        ) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
-                campaign.gold_share = share
+                campaign.gold_share, campaign.gold_first = share, gold_first
                 served.look_for_gold()
             if content is not None:
                 lacking = set_content(campaign.store, bodies, content)

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-PRIORS = ("empirical-bayes", "two-answers")
+PRIORS = ("empirical-bayes", "two-answers", "usual-crowd")
 FEW_STRENGTH = 2.0  # answers, of the prior with few gold answers: one right and one wrong (Laplace)
 FEW_WORKERS = 5  # workers with two gold answers; with fewer no spread is estimated
 STRENGTHS = (1.0, 200.0)  # answers: bounds of the strength, wide enough that neither binds
 PRIOR_STRENGTH = 10.0  # answers: median of the log-normal prior of the strength, deviation 1
+# Share of right answers in six public sets of 27 to 269 workers: .69 .68 .70 .59 .73 .55. It counts
+# as `PRIOR_STRENGTH` answers, so that the first answers to gold do not decide on everybody.
+USUAL_MEAN = 0.65
 MEANS = (0.02, 0.98)  # bounds of the mean accuracy, which keep the Beta parameters above 0
 
 Floats = NDArray[np.float64]
@@ -27,7 +30,7 @@ class BetaPrior:
     mean, strength
         Mean accuracy, and the number of answers that the prior counts for.
     source
-        ``"empirical-bayes"`` or ``"two-answers"``.
+        One of `PRIORS`.
     covariance
         Sampling variance of the mean, that of the logarithm of the strength, and their covariance.
     """
@@ -43,6 +46,22 @@ def two_answers(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPr
     total = float(n_gold.sum()) + 2.0
     mean = (float(n_right.sum()) + 1.0) / total
     return BetaPrior(mean, FEW_STRENGTH, "two-answers", (mean * (1.0 - mean) / total, 1.0, 0.0))
+
+
+def usual_crowd(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+    """Return the prior for few or no gold answers in a crowd like others (`USUAL_MEAN`)."""
+    total = float(n_gold.sum()) + PRIOR_STRENGTH
+    mean = (float(n_right.sum()) + USUAL_MEAN * PRIOR_STRENGTH) / total
+    return BetaPrior(mean, FEW_STRENGTH, "usual-crowd", (mean * (1.0 - mean) / total, 1.0, 0.0))
+
+
+def prior_of(kind: str, n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:
+    """Return the prior of one of `PRIORS` for the counts of a crowd."""
+    if kind == "two-answers":
+        return two_answers(n_gold, n_right)
+    if kind == "usual-crowd" and (n_gold >= 2).sum() < FEW_WORKERS:
+        return usual_crowd(n_gold, n_right)
+    return beta_prior(n_gold, n_right)
 
 
 def beta_prior(n_gold: NDArray[np.int64], n_right: NDArray[np.int64]) -> BetaPrior:

@@ -89,10 +89,13 @@ def fit_dependence(
         gold tasks or `MIN_GOLD_ANSWERS` answers to them.
     """
     answers = with_shared_classes(answers, gold)
+    usual = Dependence.at(PRIOR_MEAN, source="little gold", plan_error=DEFAULT_ERROR)
+    usual = replace(usual, blend=0.0)
+    if not skill.n_gold.any():
+        return replace(skill, dependence=usual)
     seen = held_out(answers, gold, skill)
     if seen.truth.size < MIN_GOLD_TASKS or seen.rows.label_of.size < MIN_GOLD_ANSWERS:
-        usual = Dependence.at(PRIOR_MEAN, source="little gold", plan_error=DEFAULT_ERROR)
-        return replace(skill, dependence=replace(usual, blend=0.0))
+        return replace(skill, dependence=usual)
     choice = BEST_FIRST if like is None else estimate_choice(like, answers, gold, skill)
     given = _prefixes(seen, orders(seen.task_of, seen.lower_bound, choice))
     model, alone = _most_likely(given), Dependence()

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.answers.class_prevalence import class_counts
-from crowd_tvcs.skills.beta_prior import PRIORS, beta_prior, two_answers
+from crowd_tvcs.skills.beta_prior import PRIORS, prior_of
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.skill import INTERVAL, Skill
 from tvcs_core.arguments import check_choice, check_number, check_type
@@ -43,6 +43,8 @@ def estimate_quality(
         ``"empirical-bayes"``: mean and strength of the crowd by maximum a posteriori, if at least
         `FEW_WORKERS` workers have two gold answers, else as ``"two-answers"``: the mean is the
         crowd's share of right answers (one right and one wrong added), with the weight of two.
+        ``"usual-crowd"``: as the first, but with fewer such workers the mean of usual crowds counts
+        as ten of the crowd's answers. Nobody need have answered gold.
     per_class
         Also estimate a confusion matrix for every worker.
     interval
@@ -58,7 +60,8 @@ def estimate_quality(
     Raises
     ------
     ValueError
-        If no gold task is answered, or an argument is out of its range.
+        If no gold task is answered, but for the prior ``"usual-crowd"``; or an argument is out of
+        its range.
 
     Examples
     --------
@@ -77,7 +80,7 @@ def estimate_quality(
     answers = with_shared_classes(answers, gold)
     truth = gold.codes(answers.tasks, answers.classes)[answers.task_of]
     known = truth != UNKNOWN
-    if not known.any():
+    if not known.any() and prior != "usual-crowd":
         here, there = joined(sorted(gold.labels), quoted), joined(answers.tasks, quoted)
         raise ValueError(
             f"no gold task is answered: none of the {len(gold)} gold tasks ({here}) is among the "
@@ -87,12 +90,11 @@ def estimate_quality(
     counts = np.zeros((n, k, k), dtype=np.int64)
     np.add.at(counts, (answers.worker_of[known], truth[known], answers.label_of[known]), 1)
     n_gold, n_right = counts.sum(axis=(1, 2)), np.trace(counts, axis1=1, axis2=2)
-    shrink = beta_prior(n_gold, n_right) if prior == PRIORS[0] else two_answers(n_gold, n_right)
     skill = Skill(
         answers.workers,
         answers.classes,
         counts,
-        shrink,
+        prior_of(prior, n_gold, n_right),
         interval,
         per_class,
         gold_per_class=class_counts(gold.labels, answers.classes),

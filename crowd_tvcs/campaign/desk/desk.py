@@ -33,8 +33,14 @@ class Desk:
     store: Store
     gold_share: float = 0.0
     """Share of the tasks of `next` that are gold, of what `desk.gold.mix_in` put among them."""
+    gold_first: int = 0
+    """Number of such gold tasks that a worker gets before anything else."""
     learns_beside: bool = False
     """Whether a `desk.gold.Learner` fits the model to labels that come in, and no worker waits."""
+
+    @property
+    def _policy(self) -> offers.GoldPolicy:
+        return offers.GoldPolicy(self.gold_share, self.gold_first)
 
     def next(self, worker: str, *, now: float | None = None) -> NextTask:
         """Lease a task to a worker: the one of largest uncertainty x skill that has room.
@@ -60,7 +66,7 @@ class Desk:
         moment = _moment(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.turn(*first) as (connection, settings, found):
-            offer = offers.offer(connection, settings, found, worker, moment, self.gold_share)
+            offer = offers.offer(connection, settings, found, worker, moment, self._policy)
             if offer.task is None and not found[0]:
                 later(connection, queries.RETURN_TURN.with_())
         return offer
@@ -102,7 +108,7 @@ class Desk:
                 queries.SETTINGS.with_(),
                 *offers.before_offer(worker, moment, self.store.is_per_pair),
             )
-            offer = offers.offer(connection, settings, found, worker, moment, self.gold_share)
+            offer = offers.offer(connection, settings, found, worker, moment, self._policy)
         self._took(settings, settings.answers)
         return receipt, offer
 

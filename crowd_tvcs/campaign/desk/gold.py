@@ -18,6 +18,8 @@ from crowd_tvcs.campaign.tasks import settle_each
 
 LEARN_SECONDS, REST_FACTOR = 60.0, 20.0
 """Least seconds from learning to learning, and at least so many times what it takes."""
+GATE_SECONDS = 5.0
+"""The same where people wait behind a gate of gold tasks."""
 CHUNK_TASKS = 100
 """Tasks that are settled in one transaction."""
 # What needs NumPy is imported by the functions that use it: a desk must start quickly.
@@ -97,21 +99,21 @@ def _row(name: str) -> dict[str, Any]:
 class Learner:
     """Re-estimates skills from the answers to mixed-in gold, now and then."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, seconds: float = LEARN_SECONDS) -> None:
+        self.store, self.seconds = store, seconds
         self._seen, self._next = _NOTHING, 0.0
 
     def learn(self, now: float) -> bool:
         """Learn if answers changed and it is time; return whether it did.
 
-        That is at most once a minute, and at most a twentieth of the time.
+        That is at most every `seconds`, and at most a twentieth of the time.
         """
         if now < self._next or (found := _answers_here(self.store)) == self._seen:
             return False
         start = time.monotonic()
         done = learn(self.store)
         took = time.monotonic() - start
-        self._seen, self._next = found, now + max(LEARN_SECONDS, REST_FACTOR * took)
+        self._seen, self._next = found, now + max(self.seconds, REST_FACTOR * took)
         return done
 
 

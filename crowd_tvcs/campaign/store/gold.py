@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlalchemy import bindparam, case, exists, func, not_, or_, select, union, union_all
 
 from crowd_tvcs.campaign.store.queries import WHO, equals, is_free_of_mates
@@ -78,6 +80,27 @@ _had = union(
 ).subquery()
 HAD = select(_had.c.name, func.count().label("tasks")).group_by(_had.c.name)
 """By worker: how many of the gold tasks among the others they get no more, having had them."""
+
+
+class GoldHad(NamedTuple):
+    """How many gold tasks a worker has had."""
+
+    tasks: int
+
+
+def _n_had() -> Statement[GoldHad]:
+    """Count the gold tasks that a worker answered, skipped or has, here or in a table."""
+    here = (
+        select(task.c.name)
+        .join_from(pair, task, _is_had)
+        .where(task.c.closed == GOLD, pair.c.worker_id == WHO)
+    )
+    brought = select(gold_answer.c.task).where(gold_answer.c.worker == bindparam("called"))
+    both = union(here, brought).subquery()
+    return Statement(select(func.count().label("tasks")).select_from(both), GoldHad)
+
+
+N_HAD = _n_had()
 
 
 def _search() -> Statement[TaskRow]:

@@ -85,6 +85,15 @@ class ServeOptions:
             help="Probability that a task handed out is gold. Default: .1 with --gold, else none.",
         ),
     ] = None
+    gold_first: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Number of gold tasks that a worker gets before anything else, so that people "
+            "who are unknown show how good they are.",
+        ),
+    ] = 0
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = (
         "127.0.0.1"
     )
@@ -158,6 +167,7 @@ def start(given: ServeOptions) -> None:
         password_file=given.operator_password_file,
         gold=given.gold,
         gold_share=given.gold_share,
+        gold_first=given.gold_first,
     )
 
 

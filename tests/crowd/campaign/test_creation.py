@@ -119,7 +119,7 @@ def test_the_best_worker_of_two_classes_may_be_the_worst(begin):
     [
         ({"workers": []}, "a campaign needs workers and tasks"),
         ({"gold_answers": [("g1", "ann", "1")]}, "gold answers need the gold labels"),
-        ({"qualities": None, "gold": {"g1": "1"}}, "needs qualities, or gold labels and answers"),
+        ({"qualities": None}, "needs qualities, or gold labels that show who is good"),
         ({"workers": [""]}, "name of a worker must not be empty"),
         ({"money": 1e12 + 1e3}, "money must be from 0 to 1e.12"),
         ({"min_gain": 1.01}, "min_gain must be from 0 to 1, found 1.01"),

@@ -221,7 +221,12 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--tasks", "tasks.csv"], "give --quality, or --gold and --answers"),
+        (["--tasks", "tasks.csv"], "give --gold (with --answers to it"),
+        (["--gold", "gold.csv", "--tasks", "tasks.csv"], "--workers must name who is to label"),
+        (
+            ["--quality", "q.csv", "--gold", "gold.csv", "--answers", "gold_answers.csv"],
+            "give --answers or --quality, not both",
+        ),
         (["--answers", "gold_answers.csv", "--tasks", "tasks.csv"], "--answers needs --gold"),
         (["--gold", "gold.csv", "--answers", "gold_answers.csv"], "--tasks must name"),
         (["--quality", "quality.csv"], "quality.csv: No such file"),
