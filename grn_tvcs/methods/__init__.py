@@ -79,8 +79,8 @@ def infer(
         Seed or generator; equal seeds give equal networks.
     **options
         Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Some methods
-        also take ``threads``; ``engine``, one of `tvcs_core.engines`, which does the work instead
-        of threads; ``progress``, True to show it, as in a notebook, or a function of the finished
+        also take ``threads``; ``engine``, which does the work instead of threads: one of
+        `tvcs_core.engines`, a Dask client, an executor or a `joblib.Parallel`; ``progress``, True to show it, as in a notebook, or a function of the finished
         and the total units of work; ``checkpoint_dir``, a folder from which an interrupted run can
         resume.
 

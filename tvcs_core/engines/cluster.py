@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -88,21 +89,51 @@ class Cluster:
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
         """Run all tasks; when the run is abandoned, units in work are left to end."""
-        client = self._client
-        assert client is not None, "use the cluster as a context"
-        if not tasks:
-            return
-        run = _Run(client, self._address, self._deadline)
-        try:
-            with _one_sentence(self._address):
-                run.register(tasks)
-            while not run.is_done:
-                with _one_sentence(self._address):
-                    done = run.step()
-                if done is not None:
-                    yield done
-        finally:
-            run.end()
+        assert self._client is not None, "use the cluster as a context"
+        yield from _run_on(self._client, self._address, self._deadline, tasks)
+
+
+class HeldCluster:
+    """The workers of a client, or of a cluster, that the caller holds and closes."""
+
+    def __init__(self, given: Any) -> None:
+        self._given, self._is_checked = given, False
+        if getattr(given, "asynchronous", False):
+            raise ValueError("a Dask client must not be asynchronous; give asynchronous=False")
+
+    def __enter__(self) -> HeldCluster:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
+        """Run all tasks; when the run is abandoned, units in work are left to end."""
+        is_client = isinstance(self._given, Client)
+        with nullcontext(self._given) if is_client else Client(self._given) as client:
+            if not self._is_checked:
+                refuse_other_workers(client, CONNECT_SECONDS)
+                self._is_checked = True
+            yield from _run_on(client, Address(client.scheduler.address), None, tasks)
+
+
+def _run_on(
+    client: Client, address: Address, deadline: float | None, tasks: Sequence[Task]
+) -> Generator[tuple[Task, Any], None, None]:
+    """Run all tasks on the workers of a client."""
+    if not tasks:
+        return
+    run = _Run(client, address, deadline)
+    try:
+        with _one_sentence(address):
+            run.register(tasks)
+        while not run.is_done:
+            with _one_sentence(address):
+                done = run.step()
+            if done is not None:
+                yield done
+    finally:
+        run.end()
 
 
 @dataclass(eq=False)

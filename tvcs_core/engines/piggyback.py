@@ -7,7 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tvcs_core.engines.job import Engine, Job, JobProgress, Task
+from tvcs_core.engines.adapters import as_engine
+from tvcs_core.engines.job import Job, Task
+from tvcs_core.engines.results import JobProgress
 
 
 class PiggybackEngine:
@@ -19,7 +21,7 @@ class PiggybackEngine:
     Parameters
     ----------
     engine
-        Runs the units of both jobs. The caller enters and leaves it.
+        Runs the units of both jobs, as in `results`. The caller enters and leaves it.
     job
         The additional job; it must not be among the requested ones.
     take
@@ -30,14 +32,14 @@ class PiggybackEngine:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Any,
         job: Job,
         take: Callable[[int, Any], None],
         *,
         checkpoint_dir: Path | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self._engine, self._job, self._take = engine, job, take
+        self._engine, self._job, self._take = as_engine(engine), job, take
         self._progress = JobProgress([job], checkpoint_dir, progress)
         self._left: list[Task] | None = None  # open units of the job; None before the first run
 
