@@ -65,7 +65,8 @@ def read_first(
         raise ValueError("--answers needs --gold, the labels of their tasks")
     if table is None and gold is None:
         raise ValueError(
-            "give --gold (with --answers to it, if there are any), or --quality, or --kinds"
+            "give --gold (with --answers to it, if there are any), or --quality, or --kinds with "
+            "--tasks"
         )
     if kinds is not None and tasks is None:
         raise ValueError("--kinds needs --tasks, the kind of every task")

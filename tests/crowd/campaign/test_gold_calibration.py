@@ -33,7 +33,7 @@ def test_gold_tasks_are_judged_by_each_other(begin, model):
     campaign = begin(**options, model="independent")
     answers = Answers.of(ANSWERS, tasks=sorted(GOLD), workers=["ann", "bob", "cy"], classes="01")
     known = Gold(GOLD, ("0", "1"))
-    skill = estimate_quality(answers, known, model="independent")
+    skill = estimate_quality(answers, known, prior="usual-crowd", model="independent")
     if model is not None:
         skill = replace(skill, dependence=model)
         text = json.dumps(model.as_json())
