@@ -62,6 +62,7 @@ def lazy_exports(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports its names lazily (PEP 562).
 
+    ``__version__`` is that of the distribution.
     No name may equal that of a module of the package: importing the module would hide it.
 
     Parameters
@@ -74,6 +75,10 @@ def lazy_exports(
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def get(name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("tvcs")
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home_of[name]}"), name)

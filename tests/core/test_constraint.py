@@ -1,4 +1,6 @@
 import copy
+import importlib
+import importlib.metadata
 import pickle
 
 import numpy as np
@@ -273,3 +275,9 @@ def test_one_row_or_column_is_a_matrix(shape):
 def test_a_shape_is_two_positive_integers(shape):
     with pytest.raises(ValueError, match="shape must be two integers >= 1, found"):
         TVCS.matrix(shape)
+
+
+@pytest.mark.parametrize("package", ["tvcs_core", "grn_tvcs", "crowd_tvcs"])
+def test_a_package_knows_its_version(package):
+    module = importlib.import_module(package)
+    assert module.__version__ == importlib.metadata.version("tvcs")

@@ -155,7 +155,7 @@ def enter(V: Any, constraint: TVCS) -> Entries:
             _check_integers(array)
         if constraint.row_of is not None:
             values = values.ravel()
-    largest = _check_range(values)
+    largest = _check_range(values, V.shape if indices is None else constraint.shape, indices)
     is_plain = constraint.bounds is None and constraint.allowed is None
     if is_plain and abs(math.frexp(largest)[1]) <= SAFE_EXPONENT:
         return Entries(V, values, True, 0, indices)
@@ -228,7 +228,9 @@ def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:
         raise ValueError(f"V must be a matrix or an array, found a sparse one of shape {shape}")
     _check_type(V.dtype)
     if V.dtype.kind in "iu":
-        _check_integers(V.data if hasattr(V, "data") else V.tocoo().data)
+        stored = getattr(V, "data", None)  # the rows of a LIL matrix are lists
+        is_plain = isinstance(stored, np.ndarray) and stored.dtype == V.dtype
+        _check_integers(stored if is_plain else V.tocoo().data)
     canonical = sparse.csr_array(V, copy=True)
     canonical.sum_duplicates()
     return canonical.astype(np.float64).tocoo()
@@ -253,18 +255,24 @@ def _check_integers(array: NDArray[Any]) -> None:
         )
 
 
-def _check_range(values: NDArray[np.float64]) -> float:
-    """Return the largest size of a value; raise if it is too large or a value is not finite."""
+def _check_range(
+    values: NDArray[np.float64], shape: tuple[int, ...], indices: NDArray[np.int64] | None
+) -> float:
+    """Return the largest size of a value; raise if it is too large or a value is not finite.
+
+    `shape` is that of V, in which `indices` number the values of a sparse one.
+    """
     if not values.size:
         return 0.0
     flat = values.reshape(-1)
     low, high = float(np.minimum.reduce(flat)), float(np.maximum.reduce(flat))
-    if math.isnan(low):
-        raise ValueError("V must be finite, found NaN")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        first = int(np.argmin(np.isfinite(flat)))
+        place = np.unravel_index(first if indices is None else indices[first], shape)
+        found = str(flat[first]).replace("nan", "NaN")
+        raise ValueError(f"V must be finite, found {found} at [{', '.join(map(str, place))}]")
     largest = max(-low, high)
     if largest > MAX_SIZE:
-        if math.isinf(largest):
-            raise ValueError("V must be finite, found an infinity")
         raise ValueError(
             f"V must be at most {MAX_SIZE:.2g} in size, because squares of it are summed, "
             f"found {largest:.2g}"

@@ -238,8 +238,9 @@ def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
 @pytest.mark.parametrize(
     ("V", "message"),
     [
-        (np.full((2, 2), np.nan), "V must be finite, found NaN"),
-        ([[1, np.inf], [0, 0]], "V must be finite, found an infinity"),
+        (np.full((2, 2), np.nan), r"V must be finite, found NaN at \[0, 0\]"),
+        ([[1, np.inf], [0, 0]], r"V must be finite, found inf at \[0, 1\]"),
+        ([[1, 2], [-np.inf, np.nan]], r"V must be finite, found -inf at \[1, 0\]"),
         (np.full((2, 2), 1e200), "V must be at most 3.3e[+]150 in size"),
         (np.full((2, 2), 2**60), r"integers must be at most 2\*\*53"),
         (np.ones((2, 3)), r"V must have the constraint's shape \(2, 2\), found \(2, 3\)"),
@@ -247,7 +248,8 @@ def test_a_box_that_leaves_little_of_a_huge_value_leaves_what_that_gains():
         (np.ma.array(np.eye(2), mask=np.eye(2)), "V must have no masked values, found 2; fill"),
         (np.array([["a", "b"], ["c", "d"]]), "V must be real numbers, found <U1"),
         (np.array([[None, 1], [2, 3]]), "V must be real numbers, found object"),
-        (sparse.csr_array(np.full((2, 2), np.nan)), "V must be finite, found NaN"),
+        (sparse.csr_array(np.full((2, 2), np.nan)), r"V must be finite, found NaN at \[0, 0\]"),
+        (sparse.coo_array([[0, 0], [0, np.nan]]), r"V must be finite, found NaN at \[1, 1\]"),
     ],
 )
 def test_what_is_wrong_with_v_is_said(V, message):
@@ -401,3 +403,15 @@ def test_no_flipped_bit_of_a_saved_projection_passes_for_another(tmp_path, rng):
         except DataError:
             continue
         assert certify(loaded).optimal  # the bit was in what no one reads
+
+
+@pytest.mark.parametrize("kind", ["lil", "dok", "dia", "bsr", "csc", "coo"])
+def test_integers_of_every_sparse_kind_are_projected(kind):
+    dense = np.array([[0, 3, 0, 1], [2, 0, 0, 0], [0, 0, 5, 0]])
+    V = sparse.csr_array(dense).asformat(kind)
+    tvcs = TVCS.matrix(dense.shape, row_caps=1, col_caps=1, total=2)
+    assert project(V, tvcs).objective == project(dense, tvcs).objective == 34.0
+    V = V.tolil()
+    V[2, 1] = 2**53 + 1
+    with pytest.raises(ValueError, match="integers must be at most"):
+        project(V.asformat(kind), tvcs)
