@@ -228,7 +228,7 @@ def _coordinates(V: Any, shape: tuple[int, ...]) -> Any:
         raise ValueError(f"V must be a matrix or an array, found a sparse one of shape {shape}")
     _check_type(V.dtype)
     if V.dtype.kind in "iu":
-        stored = getattr(V, "data", None)  # the rows of a LIL matrix are lists
+        stored: Any = getattr(V, "data", None)  # the rows of a LIL matrix are lists
         is_plain = isinstance(stored, np.ndarray) and stored.dtype == V.dtype
         _check_integers(stored if is_plain else V.tocoo().data)
     canonical = sparse.csr_array(V, copy=True)
