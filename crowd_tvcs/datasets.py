@@ -45,7 +45,7 @@ def crowd40() -> Dataset:
     """
     from crowd_tvcs.answers.answers import read_answers, read_gold
     from crowd_tvcs.answers.quality import read_quality
-    from tvcs_core.files.carried import carried
+    from tvcs_core.files.extras import carried
 
     folder = carried(__package__, "crowd40")
     quality = read_quality(folder / "quality.csv").quality

@@ -51,7 +51,7 @@ def network30() -> Dataset:
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.expression.steady_states import read_steady_states
     from grn_tvcs.network.edge_files import read_reference
-    from tvcs_core.files.carried import carried
+    from tvcs_core.files.extras import carried
 
     folder = carried(__package__, "network30")
     expression = Expression.of(folder / "timeseries.tsv")
@@ -79,7 +79,7 @@ def bsubtilis() -> Dataset:
     """
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.network.edge_files import read_reference
-    from tvcs_core.files.carried import carried
+    from tvcs_core.files.extras import carried
     from tvcs_core.files.tables import read_text
 
     folder = carried(__package__, "bsubtilis")

@@ -9,8 +9,8 @@ from hatchling.builders.wheel import WheelBuilder
 
 import crowd_tvcs
 import grn_tvcs
-from tvcs_core.files import carried as carried_module
-from tvcs_core.files.carried import carried
+from tvcs_core.files import extras
+from tvcs_core.files.extras import carried
 
 ROOT = Path(__file__).parents[1]
 SETS = {"network30": "grn_tvcs", "bsubtilis": "grn_tvcs", "crowd40": "crowd_tvcs"}
@@ -72,7 +72,7 @@ def test_an_installed_package_finds_its_own_and_says_what_is_missing(tmp_path, m
     class Installed:
         __file__ = str(package / "__init__.py")
 
-    monkeypatch.setattr(carried_module, "import_module", lambda name: Installed)
+    monkeypatch.setattr(extras, "import_module", lambda name: Installed)
     assert carried("grn_tvcs", "network30") == package / "data" / "network30"
     with pytest.raises(FileNotFoundError, match="lacks the data set; install it again"):
         carried("grn_tvcs", "bsubtilis")

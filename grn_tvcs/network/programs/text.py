@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tvcs_core.files.display import LISTED, unquoted
 
-if TYPE_CHECKING:
-    from grn_tvcs.network.network import Network
 
-
-def summary(network: Network) -> str:
+def summary(network: Any) -> str:
     """Return the size, the origin, the verdict, the largest degrees and the top edges."""
     edges = network.edges(selected_only=True)
     origin, verdict = network.provenance, network.verdict
