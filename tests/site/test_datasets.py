@@ -12,7 +12,7 @@ import grn_tvcs
 from tvcs_core.files import extras
 from tvcs_core.files.extras import carried
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SETS = {"network30": "grn_tvcs", "bsubtilis": "grn_tvcs", "crowd40": "crowd_tvcs"}
 
 
