@@ -61,4 +61,5 @@ __getattr__, __dir__ = lazy_exports(
         "skills.estimate": "estimate_quality",
         "skills.skill": "Skill",
     },
+    modules=["datasets"],
 )

@@ -82,4 +82,5 @@ __getattr__, __dir__ = lazy_exports(
         "network.scores": "Scores score",
         "simulation.simulation": "Simulation simulate",
     },
+    modules=["datasets"],
 )

@@ -139,6 +139,18 @@ def excel() -> None:
     call("grn-tvcs", "check x.xlsx")
 
 
+def plot() -> None:
+    """Draw the network of a data set that comes with the package."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from grn_tvcs import datasets
+
+    ax = datasets.network30().reference.plot(max_edges=20)
+    ax.figure.savefig("network.png")
+    assert Path("network.png").stat().st_size > 1000
+
+
 def campaign() -> None:
     """Begin a campaign in SQLite, plan a round and look at it."""
     start_campaign()
@@ -205,6 +217,7 @@ JOBS = {
     "crowd": crowd,
     "anndata": anndata,
     "excel": excel,
+    "plot": plot,
     "campaign": campaign,
     "postgresql": postgresql,
     "crowdkit": crowdkit,

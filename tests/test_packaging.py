@@ -21,7 +21,7 @@ IN_CI = ("python3.12", "python3.13", "lowest-extras")  # and every extra alone
 NOT_THERE = (
     r"error sending request|Failed to (fetch|download)|was not found in the package registry"
 )
-EXTRAS = ("anndata", "excel", "campaign", "postgresql", "crowdkit", "cluster", "serve")
+EXTRAS = ("anndata", "excel", "plot", "campaign", "postgresql", "crowdkit", "cluster", "serve")
 
 
 def script(name):

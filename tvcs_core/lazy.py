@@ -58,7 +58,7 @@ def choices(of: Iterable[LazyFunction]) -> str:
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, str]
+    package: str, homes: Mapping[str, str], modules: Iterable[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports its names lazily (PEP 562).
 
@@ -71,6 +71,8 @@ def lazy_exports(
         ``__name__`` of the package.
     homes
         Maps each module of the package to its exported names, separated by spaces.
+    modules
+        Modules of the package that are attributes themselves.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -79,6 +81,8 @@ def lazy_exports(
             from importlib.metadata import version
 
             return version("tvcs")
+        if name in modules:
+            return import_module(f"{package}.{name}")
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home_of[name]}"), name)
@@ -86,6 +90,6 @@ def lazy_exports(
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *home_of})
+        return sorted({*vars(sys.modules[package]), *home_of, *modules})
 
     return get, names

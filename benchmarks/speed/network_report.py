@@ -126,13 +126,10 @@ def measure(page, path: Path) -> tuple[tuple[float, float], ...]:
 
 
 def take_picture(browser, path: Path, picture: Path) -> None:
-    """The explorer of a report with the page of a gene."""
-    page = browser.new_page(viewport={"width": 1280, "height": 1580})
+    """The first screen of a report, and its filters and list."""
+    page = browser.new_page(viewport={"width": 1300, "height": 1360})
     page.goto(path.as_uri())
     page.wait_for_selector(SETTLED)
-    page.evaluate("tvcs.go(tvcs.hash.gene(tvcs.edges.to[0]))")
-    page.evaluate("document.querySelector('.controls').scrollIntoView()")
-    page.wait_for_timeout(500)
     page.screenshot(path=picture)
     page.close()
 

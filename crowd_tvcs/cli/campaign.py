@@ -33,6 +33,7 @@ from crowd_tvcs.cli.desk import actions
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
+from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import print_json, print_table, write_rows
 from tvcs_core.command.shell import print_message, print_text
@@ -42,7 +43,7 @@ from tvcs_core.files.errors import DataError
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import Campaign, TaskStatus
 
-app = typer.Typer(
+app = Program(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Run a campaign: collect labels in rounds until they are good enough.",

@@ -16,10 +16,17 @@ from crowd_tvcs.cli.verify import verify
 from crowd_tvcs.cli.vote import vote
 from crowd_tvcs.cli.what_if import what_if
 from crowd_tvcs.cli.workers import workers
+from tvcs_core.command.help import grouped
 from tvcs_core.command.options import program
 from tvcs_core.command.shell import run
 
 app = program("Decide which worker labels which task.")
+
+HELP = {  # the options of `assign` that matter, by heading
+    "Limits": "budget max_workers_per_task max_tasks_per_worker workers tasks forbidden",
+    "Search": "method time_limit seed",
+    "Results": "out",
+}
 
 app.command()(quality)
 app.command()(vote)
@@ -29,7 +36,7 @@ app.command()(agreement)
 app.command()(models)
 app.command()(export)
 app.command("import")(import_answers)
-app.command()(assign)
+app.command(cls=grouped(HELP))(assign)
 app.command("what-if")(what_if)
 app.command()(verify)
 app.command()(simulate)

@@ -48,7 +48,7 @@ def _walk(command: Any, words: str, parent: Any) -> Iterator[Command]:
         words=words,
         usage=" ".join([words, *command.collect_usage_pieces(context)]),
         paragraphs=[" ".join(part.split()) for part in help_text.split("\n\n")],
-        rows=[row for row in parameters if row is not None and row[0] != "--help"],
+        rows=[row for row in parameters if row is not None and "--help" not in row[0]],
     )
     for name, inner in getattr(command, "commands", {}).items():
         if not inner.hidden:

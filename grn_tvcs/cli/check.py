@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.cli.options import RegulatorFile
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import guarded, print_message, print_text
+from tvcs_core.command.standard_input import files_of
 from tvcs_core.files.display import unquoted
 
 FIRST, LAST = 5, 2  # genes
@@ -40,7 +42,8 @@ def check(given: CheckOptions) -> None:
     from grn_tvcs.expression.ways import command_of
     from tvcs_core.files.display import joined
 
-    data = _read(given)
+    with files_of(given.expression) as files:
+        data = _read(given, files)
     kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
     print_text(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
     print_text("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
@@ -56,14 +59,14 @@ def check(given: CheckOptions) -> None:
     print_text(f"to infer     {command_of(given.expression, told, 'infer')} --out DIR")
 
 
-def _read(given: CheckOptions) -> Expression:
+def _read(given: CheckOptions, files: list[Path]) -> Expression:
     """Read the files; if they are refused, first print options that would read them."""
     from grn_tvcs.expression.ways import command_of, ways_that_read
 
     try:
-        return given.layout.read(given.expression)
+        return given.layout.read(files)
     except ValueError as error:
-        for options, data in ways_that_read(given.expression, error, given.layout):
+        for options, data in ways_that_read(files, error, given.layout):
             n = len(data.pieces())
             series = f"{n} series" if n else "all in steady state"
             found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"

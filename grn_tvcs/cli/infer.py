@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grn_tvcs.cli.options import EDGES, InferOptions
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import Place, results
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.command.standard_input import files_of, shown
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
@@ -18,6 +20,19 @@ if TYPE_CHECKING:
 @with_options
 def infer(given: InferOptions) -> None:
     """Infer a network; write edges.tsv, network.graphml, network.sif, report.html and run.json."""
+    with files_of(given.expression) as files:
+        try:
+            _infer(replace(given, expression=files))
+        except KeyboardInterrupt:
+            if given.checkpoints.exists():
+                print_message(
+                    f"{given.checkpoints} holds the finished part; the same command with --resume "
+                    "continues"
+                )
+            raise
+
+
+def _infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
     from grn_tvcs.cli.results import Inference
@@ -37,7 +52,7 @@ def infer(given: InferOptions) -> None:
     with results("grn-tvcs infer", place, parameters, seed=given.seed, inputs=inputs) as written:
         if not is_resumed:
             shutil.rmtree(given.checkpoints, ignore_errors=True)
-        files = " ".join(map(str, given.expression))
+        files = " ".join(map(shown, given.expression))
         print_message(
             f"{files}: {_about(data, given.method)}; method {given.method}, seed {given.seed}"
         )

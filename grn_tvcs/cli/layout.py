@@ -24,9 +24,9 @@ ExpressionFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="EXPRESSION",
-        help="TSV or CSV, plain or .gz, or .xlsx: one row per sample, one column per gene, a "
-        "column Time, empty where a sample is in steady state (without the column all are); or "
-        "AnnData's .h5ad, or GEO's series matrix. "
+        help="TSV or CSV, plain or .gz, or .xlsx, or - for standard input: one row per sample, "
+        "one column per gene, a column Time, empty where a sample is in steady state (without the "
+        "column all are); or AnnData's .h5ad, or GEO's series matrix. "
         "Several files of the same genes are taken together. "
         "Columns series, condition, replicate name the series; without them a blank line or a "
         "time that falls back starts a new one. A column perturbed holds 0 or 1.",

@@ -53,7 +53,7 @@ class Inference:
     def write(self, out: Results) -> None:
         """Write every file, and add the result to ``run.json``."""
         network, given = self.network, self.given
-        sources = [path.name for path in given.expression]
+        sources = [path.name for path in given.expression]  # "-" for standard input
         write_edges(network, out.folder / given.edges_file, top=given.top)
         write_graphml(network, out.folder / "network.graphml")
         write_sif(network, out.folder / "network.sif")

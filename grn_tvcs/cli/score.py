@@ -78,6 +78,7 @@ def _as_table(scores: Scores) -> str:
         f"cut {scores.cut}: {scores.n_selected} edges, {scores.n_found} of them true; "
         f"true edges {scores.n_edges} of {scores.n_pairs} pairs ({scores.pairs})",
         f"AUPR and EP of a random ranking {scores.aupr_by_chance:.4f}, AUROC 0.5",
+        "F is the harmonic mean of SN and SP, as in the paper; F1 is that of precision and SN",
     ]
     if scores.n_signs:
         lines.append(

@@ -200,6 +200,21 @@ class Expression:
         bounds = [0, *edges, len(self.series)]
         return {self.series[a]: slice(a, b) for a, b in pairwise(bounds)}
 
+    def __str__(self) -> str:
+        said = load("grn_tvcs.expression.scales", "said")
+        on = self.perturbed
+        scale = "not given; infer guesses it" if self.scale is None else said(self)
+        times = f"{self.times.min():g} to {self.times.max():g}, " if self.series else ""
+        known = "not known" if on is None else f"on in {on.sum()} samples"
+        facts = {
+            f"Expression of {len(self.genes)} genes": samples_said(self),
+            "times": f"{times}{spacing(self)}",
+            "scale": scale,
+            "perturbation": known if self.series else "none, all samples are in steady state",
+            "genes": joined(self.genes),
+        }
+        return "\n".join(f"{name}: {fact}" for name, fact in facts.items())
+
     @property
     def n_steady(self) -> int:
         """Number of the steady-state samples."""

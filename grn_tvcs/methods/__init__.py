@@ -25,6 +25,21 @@ if TYPE_CHECKING:
 
 AUTO = "auto"  # as many edges as the data support
 DIGITS = 6  # significant digits of scores
+OFF = "off"  # no networks are simulated, as on the command line
+# Arguments of other libraries, and what `infer` has in their place.
+FOREIGN = (
+    dict.fromkeys(("seed", "random_state", "random_seed", "rng_seed"), "rng, as rng=1")
+    | dict.fromkeys(("n_jobs", "n_threads", "nthreads", "num_workers", "nCores"), "threads")
+    | dict.fromkeys(("tf_names", "tfs", "TFs", "transcription_factors"), "regulators")
+    | dict.fromkeys(("gene_names", "genes"), "them to Expression, or targets for some genes")
+    | dict.fromkeys(("limit", "n_edges", "top", "top_n"), "max_edges")
+    | dict.fromkeys(("n_estimators", "ntrees", "nTrees", "n_trees"), "trees")
+    | dict.fromkeys(("prior_network", "priors", "prior_edges", "base_GRN"), "prior")
+    | dict.fromkeys(("knockouts", "knockdowns", "wildtype"), "steady=read_steady_states(...)")
+    | dict.fromkeys(("max_regulators", "max_indegree"), "max_in_degree")
+    | dict.fromkeys(("max_targets", "max_outdegree"), "max_out_degree")
+    | dict.fromkeys(("verbose", "verbosity"), "progress=True")
+)
 MIN_STEPS = 6  # steps from sample to sample and steady-state samples; with fewer a warning
 
 
@@ -80,8 +95,9 @@ def infer(
     **options
         Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Some methods
         also take ``threads``; ``engine``, which does the work instead of threads: one of
-        `tvcs_core.engines`, a Dask client, an executor or a `joblib.Parallel`; ``progress``, True to show it, as in a notebook, or a function of the finished
-        and the total units of work; ``checkpoint_dir``, a folder from which an interrupted run can
+        `tvcs_core.engines`, a Dask client, an executor or a `joblib.Parallel`; ``progress``, True
+        to show it, as in a notebook, or a function of the finished and the total units of work;
+        ``checkpoint_dir``, a folder from which an interrupted run can
         resume.
 
     Returns
@@ -108,6 +124,8 @@ def infer(
     cap = None if isinstance(max_edges, str) else max_edges
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
+    if options.get("calibrate") == OFF:
+        options["calibrate"] = 0
     given = options | {"steady": steady, "prior": prior}
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
@@ -133,8 +151,16 @@ def check_arguments(
     check_type("prior", prior, Prior, or_none=True)
     known = METHODS[method]
     if unknown := set(options) - set(NO_OPTIONS) - set(known.options):
-        there_are = ", ".join(known.options) or "none"
-        raise TypeError(f"{method} does not take {min(unknown)!r}; its options: {there_are}")
+        name = min(unknown)
+        there_are = f"its options: {', '.join(known.options) or 'none'}"
+        right = FOREIGN.get(name)
+        if right == "trees" and right not in known.options:
+            right = None
+        remedy = there_are if right is None else f"give {right}"
+        raise TypeError(f"{method} does not take {name!r}; {remedy}")
+    calibrate = options.get("calibrate")
+    if isinstance(calibrate, str) and calibrate != OFF:
+        raise ValueError(f"calibrate must be an integer >= 0 or {OFF!r}, found {calibrate!r}")
     if steady is not None and not known.takes_steady_states:
         raise TypeError(f"{method} cannot use steady states")
     if prior is not None:

@@ -158,7 +158,8 @@ def combined(
         Halves of the series for the lagged regression. The calibrations of common designs that come
         with the package hold for the default only.
     calibrate
-        Networks to simulate with this design, unless it is cached; 0 for none.
+        Networks to simulate with this design, unless it is cached; 0, or in `infer` also
+        ``"off"``, for none.
     draws
         Number, >= 0, of the set of halves and trees; it shows how much the network depends on them.
     steady

@@ -395,6 +395,35 @@ class Network:
         )
         return written
 
+    def plot(self, ax: Any = None, *, max_edges: int = 100) -> Any:
+        """Draw the top selected edges with matplotlib, and return the axes.
+
+        Supported edges, of a confidence of at least 0.5, are thick. Arrows activate, bars
+        repress, and grey edges have no known sign. Filled genes are regulators.
+
+        Parameters
+        ----------
+        ax
+            Axes of matplotlib to draw into; by default new ones.
+        max_edges
+            Number of edges to draw, by rank.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+        ValueError
+            If `max_edges` is below 1, or no edge is selected.
+        """
+        from tvcs_core.lazy import load
+
+        return load("grn_tvcs.report.picture", "plot")(self, ax, max_edges)
+
+    def __str__(self) -> str:
+        from grn_tvcs.network.programs.text import summary
+
+        return summary(self)
+
     def _repr_html_(self) -> str:
         from grn_tvcs.network.programs.html import summary
 

@@ -15,7 +15,7 @@ from grn_tvcs.network.ranking import surest
 from tvcs_core.arguments import check_choice, check_type
 
 NAMES = {
-    "sn": "SN", "sp": "SP", "acc": "ACC", "f": "F", "mcc": "MCC", "auc": "AUC",
+    "sn": "SN", "sp": "SP", "acc": "ACC", "f": "F", "f1": "F1", "mcc": "MCC", "auc": "AUC",
     "auroc": "AUROC", "aupr": "AUPR", "early_precision": "EP",
 }  # fmt: skip
 PAIRS = ("all", "linked")
@@ -33,7 +33,9 @@ class Scores:
     acc
         Share of the pairs that are classified correctly.
     f
-        Harmonic mean of `sn` and `sp`, as in the paper (not the F1 of precision and recall).
+        Harmonic mean of `sn` and `sp`, as in the paper.
+    f1
+        Harmonic mean of the precision and `sn`, of the selected edges.
     mcc
         Matthews correlation coefficient in [-1, 1]; 0 if it is 0 / 0.
     auc
@@ -62,6 +64,7 @@ class Scores:
     sp: float
     acc: float
     f: float
+    f1: float
     mcc: float
     auc: float
     auroc: float
@@ -111,13 +114,10 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
     for name, value, known in (("pairs", pairs, PAIRS), ("cut", cut, CUTS)):
         check_choice(name, value, known)
     true = _true_edges(network.genes, reference)
-    n_true, n_pairs = true[0].size, len(network.genes) * (len(network.genes) - 1)
+    n_true = true[0].size
     if not n_true:
         raise ValueError("the reference must have an edge, found none")
-    among = network.pairs
-    if pairs == "linked":
-        linked = np.unique([np.concatenate(ends) for ends in (true, true[::-1])], axis=1)
-        among, n_pairs = _only(among, (linked[0], linked[1])), linked.shape[1]
+    among, n_pairs = _counted(network, true, pairs)
     if cut == "top-n":
         selected = np.zeros(among.shape, dtype=bool)
         selected.flat[surest(among, network.genes, n_true)] = True
@@ -139,6 +139,22 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
     )
 
 
+def precision_recall(
+    network: Network, reference: Network, *, pairs: str = "all"
+) -> tuple[Floats, Floats]:
+    """Return the recall and the precision of the ranking at each distinct score, highest first.
+
+    Pairs without a score are left out, so the recall may end below 1. `aupr` is the area under
+    these steps, and of the pairs without a score. Arguments are those of `score`.
+    """
+    true = _true_edges(network.genes, reference)
+    among, n_pairs = _counted(network, true, pairs)
+    tally = _tally(among.scores, among.at("scores", true), n_pairs)
+    found = np.cumsum(tally.true_at)[: tally.n_scores]
+    taken = np.cumsum(tally.true_at + tally.false_at)[: tally.n_scores]
+    return found / true[0].size, found / taken
+
+
 class Tally(NamedTuple):
     """How many true and false pairs stand at each distinct score, the highest first.
 
@@ -153,6 +169,14 @@ class Tally(NamedTuple):
     true_at: Places
     false_at: Places
     n_scores: int
+
+
+def _counted(network: Network, true: Edges, pairs: str) -> tuple[Pairs, int]:
+    """The pairs of `network` that count, one of `PAIRS`, and their number."""
+    if pairs == "all":
+        return network.pairs, len(network.genes) * (len(network.genes) - 1)
+    linked = np.unique([np.concatenate(ends) for ends in (true, true[::-1])], axis=1)
+    return _only(network.pairs, (linked[0], linked[1])), linked.shape[1]
 
 
 def _true_edges(genes: Sequence[str], reference: Network) -> Edges:
@@ -200,6 +224,7 @@ def _of_graph(tp: int, fp: int, fn: int, n_pairs: int) -> dict[str, Any]:
         "sp": sp,
         "acc": (tp + tn) / n_pairs,
         "f": 0.0 if sn + sp == 0 else 2 * sn * sp / (sn + sp),
+        "f1": 2 * tp / (2 * tp + fp + fn),
         "mcc": (tp * tn - fp * fn) / float(spread) if spread else 0.0,
         "auc": (sn + sp) / 2,
         "aupr_by_chance": (tp + fn) / n_pairs,

@@ -1,4 +1,4 @@
-"""Curves of a report in pixels: held-out gain and expected true edges by number of edges."""
+"""Curves of a report in pixels: held-out gain, expected true edges, precision and recall."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.network.confidence import expected_true
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
+from grn_tvcs.network.scores import Scores, precision_recall
 from tvcs_core.files.page import Axes, round_numbers
 
-MAX_POINTS = 200  # of the curve of expected true edges
+MAX_POINTS = 200  # of a curve
+SMALL = (460, 250)  # pixels of a curve beside the drawing: width and height
 CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 640.0, 180.0, 46.0
 CURVE_TICKS = 5
 
@@ -78,7 +80,7 @@ def support(network: Network) -> dict[str, Any] | None:
     last = max(1, min(true.size - 1, max(2 * n_edges, len(network.genes))))
     sizes = np.unique(np.linspace(0, min(last, true.size - 1), MAX_POINTS).round().astype(int))
     lines = round_numbers(0.0, max(float(true[sizes[-1]]), 1.0))
-    axes = Axes(last, 0.0, lines[-1])
+    axes = Axes(last, 0.0, lines[-1], *SMALL)
     all_true = min(float(last), axes.high)
     return axes.drawn(
         [(y, f"{y:g}") for y in lines],
@@ -87,4 +89,27 @@ def support(network: Network) -> dict[str, Any] | None:
         "points": [(axes.across(k), axes.down(true[k])) for k in sizes.tolist()],
         "all_true": [(axes.across(k), axes.down(k)) for k in (0.0, all_true)],
         "supported": (axes.across(n_edges), axes.down(true[n_edges])),
+    }
+
+
+def agreement(network: Network, reference: Network | None, scores: Scores | None) -> Any:
+    """Return the precision-recall curve of the ranking, in pixels, with the selected edges.
+
+    None without a reference or without scores.
+    """
+    if reference is None or scores is None:
+        return None
+    recall, precision = precision_recall(network, reference, pairs=scores.pairs)
+    axes = Axes(1.0, 0.0, 1.0, *SMALL)
+    # Beyond MAX_POINTS, even steps of the recall, each at its first and so highest precision.
+    at = np.unique(np.searchsorted(recall, np.linspace(0, 1, MAX_POINTS)).clip(0, recall.size - 1))
+    some = range(recall.size) if recall.size <= MAX_POINTS else at.tolist()
+    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    labels = [(x, f"{x:g}") for x in ticks]
+    part = scores.n_found / scores.n_selected if scores.n_selected else None
+    return axes.drawn(labels, labels) | {
+        "points": [(axes.across(recall[k]), axes.down(precision[k])) for k in some],
+        "chance": axes.down(scores.aupr_by_chance),
+        "selected": None if part is None else (axes.across(scores.sn), axes.down(part)),
+        "precision": part,
     }

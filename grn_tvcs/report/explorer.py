@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import SIGNS
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.network import Network
@@ -52,7 +53,8 @@ def explorer(
         edges["evidence"] = [NAMES[code] for code in pairs.evidence[at].tolist()]
     if reference is not None:
         edges["truth"] = truth(network, reference, judged, regulators, targets)
-    return {
+    likely = {} if pairs.confidence is None else {"likely": LIKELY}
+    return likely | {
         "genes": list(network.genes),
         "places": [[number[node.name], node.x, node.y] for node in nodes],
         "edges": edges,

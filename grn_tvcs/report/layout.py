@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import Edge
 
 WIDTH, HEIGHT, MARGIN = 960.0, 640.0, 46.0  # pixels
@@ -33,12 +34,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An edge in the drawing, from rim to rim; pixels."""
+    """An edge in the drawing, from rim to rim; pixels. It is supported if it is likely true."""
 
     label: str
     path: str
     kind: str
     opacity: float
+    is_supported: bool | None
 
 
 def draw(edges: Sequence[Edge]) -> tuple[list[Node], list[Arrow]]:
@@ -71,6 +73,7 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Node], list[Arrow]]:
             ),
             {"+": "activates", "-": "represses", "?": "regulates"}[e.sign],
             0.35 + 0.6 * math.sqrt(e.score / strongest),
+            None if e.confidence is None else e.confidence >= LIKELY,
         )
         for e in edges
     ]

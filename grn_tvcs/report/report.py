@@ -16,11 +16,13 @@ from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.steady_samples import unknowable
+from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.report.data import curve, stabilities, support
+from grn_tvcs.report.adjacency import adjacency
+from grn_tvcs.report.data import agreement, curve, stabilities, support
 from grn_tvcs.report.explorer import MAX_EDGES, explorer
 from grn_tvcs.report.layout import HEIGHT, WIDTH, draw
 from grn_tvcs.report.methods_text import describe_values, methods_paragraph
@@ -39,7 +41,8 @@ MAX_REGULATORS = 12
 MAX_CAP_SHOWN = 40  # largest cap to which a chart of degrees is extended
 LIBRARIES = ("d3-dispatch", "d3-quadtree", "d3-timer", "d3-force")
 SCRIPTS = (  # in the order of their dependencies
-    "data", "filters", "layout", "scene", "graph", "list", "courses", "gene", "export", "main",
+    "data", "filters", "layout", "scene", "graph", "list", "courses", "gene", "adjacency", "export",
+    "main",
 )  # fmt: skip
 
 
@@ -96,7 +99,7 @@ def render(
         True edges over the same genes, to be marked; judged pairs are those of `scores`.
     """
     edges = network.edges(selected_only=True)
-    drawn = draw(edges[:MAX_DRAWN])
+    drawn, matrix = draw(edges[:MAX_DRAWN]), adjacency(network, rules)
     paragraph = methods_paragraph(
         network, expression, rules, method=method, seed=seed, count=count, steady=steady
     )
@@ -117,6 +120,10 @@ def render(
         count=count,
         curve=None if count is None else curve(count),
         supported=support(network),
+        n_supported=sum((edge.confidence or 0.0) >= LIKELY for edge in edges),
+        likely=LIKELY,
+        agreement=agreement(network, reference, scores),
+        adjacency=matrix,
         network=network,
         expression=expression,
         n_series=len(expression.pieces()),
@@ -143,7 +150,13 @@ def render(
         size=(WIDTH, HEIGHT),
         n_omitted=max(len(edges) - MAX_EDGES, 0),
         sources=_sources(network),
-        **_scripts(network, expression, edges, explorer(network, drawn[0], reference, scores)),
+        **_scripts(
+            network,
+            expression,
+            edges,
+            explorer(network, drawn[0], reference, scores)
+            | ({} if matrix is None else {"adjacency": [matrix["rows"], matrix["cols"]]}),
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import typer
 
 from tvcs_core.arguments import Help
+from tvcs_core.command.help import HELP_NAMES, Program
 from tvcs_core.files.record import tvcs_version
 
 OutFolder = Annotated[
@@ -46,8 +47,12 @@ def program(text: str) -> typer.Typer:
     ``--version``, and ``--install-completion`` for the shell that the user types in; its help
     begins with `text`.
     """
-    app = typer.Typer(
-        pretty_exceptions_enable=False, rich_markup_mode=None, no_args_is_help=True, help=text
+    app = Program(
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        help=text,
+        context_settings=HELP_NAMES,
     )
 
     @app.callback()

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from tvcs_core.command.shell import is_quiet
+
 EVERY = 10.0  # seconds between two lines in a log
 AT_ONCE = 0.2  # seconds between two states of a line that is written anew
 
@@ -34,7 +36,7 @@ class Progress:
         self._last = (0, self._start)  # parts that were done when it was called last
         self._bar: Any = None
         self._task: Any = None
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_quiet():
             from rich.console import Console
             from rich.progress import Progress as Bar
 
@@ -59,6 +61,8 @@ class Progress:
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` parts are done."""
+        if is_quiet():
+            return
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total)
             return

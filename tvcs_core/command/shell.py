@@ -9,8 +9,10 @@ import contextlib
 import functools
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable
+from enum import Enum
 from importlib import import_module
 from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
@@ -26,12 +28,48 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class Volume(Enum):
+    """The messages of a command: warnings and errors only, the usual ones, or with their time."""
+
+    QUIET = 0
+    USUAL = 1
+    VERBOSE = 2
+
+
+_volume, _start = Volume.USUAL, 0.0
+
+
+def set_volume(volume: Volume = Volume.USUAL) -> Callable[[], None]:
+    """Set the volume of messages from now on; return a function that resets it."""
+    global _volume, _start
+    _volume, _start = volume, time.monotonic()
+
+    def reset() -> None:
+        global _volume
+        _volume = Volume.USUAL
+
+    return reset
+
+
+def is_quiet() -> bool:
+    """Whether only warnings and errors are printed."""
+    return _volume is Volume.QUIET
+
+
 def print_message(message: str) -> None:
     """Print a message for the person on standard error; standard output is for data.
 
     Control characters of names that it quotes are escaped, and a line ends at `LINE` characters. A
     message that cannot be printed, as where a log is full, does not stop the work.
     """
+    if _volume is Volume.VERBOSE:
+        message = f"[{time.monotonic() - _start:.1f} s] {message}"
+    if not is_quiet():
+        _print_line(message)
+
+
+def _print_line(message: str) -> None:
+    """Print a line on standard error, also where the command is quiet."""
     try:
         print(tidy(message), file=sys.stderr, flush=True)
     except OSError:
@@ -51,7 +89,7 @@ def print_data(text: str) -> None:
 
 def exit_with_error(message: str, code: int) -> NoReturn:
     """Print `message` and exit with `code`."""
-    print_message(message)
+    _print_line(message)
     raise SystemExit(code)
 
 
@@ -173,4 +211,4 @@ def _debug(error: BaseException) -> None:
 
 
 def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print_message(f"warning: {' '.join(str(message).split())}")
+    _print_line(f"warning: {' '.join(str(message).split())}")

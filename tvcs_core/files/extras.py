@@ -1,9 +1,11 @@
-"""Install commands for optional dependencies."""
+"""What an installation has: data sets, and optional dependencies with their install commands."""
 
 from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
+from pathlib import Path
 
 PACKAGE = "tvcs"
 IN_ITS_FOLDER = "pip install '.[{extra}]' in the folder of tvcs"
@@ -28,3 +30,23 @@ def to_install(extra: str) -> str:
     if "dir_info" in origin or not needed:
         return IN_ITS_FOLDER.format(extra=extra)
     return f"pip install {' '.join(repr(name) for name in needed)}"
+
+
+def carried(package: str, name: str) -> Path:
+    """Return the folder of a data set of a package.
+
+    An installed package has it in its own folder ``data``. In a folder with the sources it stands
+    in ``data`` beside the packages.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the installation lacks it.
+    """
+    home = Path(str(import_module(package).__file__)).parent
+    for folder in (home / "data" / name, home.parent / "data" / name):
+        if (folder / "DATASHEET.md").is_file():
+            return folder
+    raise FileNotFoundError(
+        f"{home / 'data' / name}: this installation of tvcs lacks the data set; install it again"
+    )

@@ -44,14 +44,17 @@ class Axes:
     last: float
     low: float
     high: float
+    width: int = WIDTH
+    height: int = HEIGHT
 
     def across(self, x: float) -> float:
         """Return the horizontal coordinate of `x`, from the left."""
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * x / self.last, 1)
+        return round(LEFT + (self.width - LEFT - RIGHT) * x / self.last, 1)
 
     def down(self, y: float) -> float:
         """Return the vertical coordinate of `y`, from the top."""
-        return round(ABOVE + (HEIGHT - ABOVE - BELOW) * (self.high - y) / (self.high - self.low), 1)
+        room = self.height - ABOVE - BELOW
+        return round(ABOVE + room * (self.high - y) / (self.high - self.low), 1)
 
     def drawn(
         self, lines: Iterable[tuple[float, str]], marks: Iterable[tuple[float, str]]
@@ -60,11 +63,11 @@ class Axes:
         return {
             "lines": [(self.down(y), label) for y, label in lines],
             "marks": [(self.across(x), label) for x, label in marks],
-            "width": WIDTH,
-            "height": HEIGHT,
+            "width": self.width,
+            "height": self.height,
             "left": LEFT,
-            "right": WIDTH - RIGHT,
-            "bottom": HEIGHT - BELOW,
+            "right": self.width - RIGHT,
+            "bottom": self.height - BELOW,
         }
 
 

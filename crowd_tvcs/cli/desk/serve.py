@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import FAILED, exit_with_error, print_message
@@ -31,7 +32,7 @@ class _OrStart(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
+app = Program(
     cls=_OrStart,
     no_args_is_help=True,
     rich_markup_mode=None,

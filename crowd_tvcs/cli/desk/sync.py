@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 STUDIO_TOKEN, ARGILLA_TOKEN = "LABEL_STUDIO_API_KEY", "ARGILLA_API_KEY"
 """Where the tools' own clients look for a token too."""
 
-app = typer.Typer(
+app = Program(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Keep a campaign and a labelling tool in step while people label there.",

@@ -28,7 +28,7 @@ window.tvcs = (function () {
   // Hide the static page, which is for browsers without scripts.
   document.documentElement.classList.add("scripts");
   document.getElementById("static").hidden = true;
-  document.getElementById("explorer").hidden = false;
+  ["drawing", "explorer"].forEach((id) => { document.getElementById(id).hidden = false; });
 
   /* Levels of every series from two letters a value; null if missing. */
   function decoded(text, low, high) {
@@ -77,6 +77,7 @@ window.tvcs = (function () {
     degree: (gene) => targets[gene] + regulators[gene],
     link: (gene) => make("a", genes[gene], { href: hash.gene(gene) }),
     has: (column) => column in edges,
+    isSupported: (k) => edges.confidence[k] >= data.likely,
     /* "A activates B" */
     describe: (k) => [genes[edges.from[k]], verb[edges.sign[k]], genes[edges.to[k]]].join(" "),
     on: (event, listener) => (heard[event] = heard[event] || []).push(listener),

@@ -4,7 +4,7 @@
   const $ = tvcs.element, edges = tvcs.edges;
   const lower = tvcs.genes.map((name) => name.toLowerCase());
   const sliders = ["confidence", "stability"].filter((name) => $(name));
-  const inputs = ["search", "surest", "degree", "regulator", "evidence", "truth", "beside",
+  const inputs = ["search", "score", "degree", "regulator", "evidence", "truth", "beside",
     ...sliders].filter((name) => $(name));
   const signs = [...document.querySelectorAll("input[name=sign]")];
 
@@ -35,7 +35,7 @@
       evidence: $("evidence") ? $("evidence").value : "",
       truth: $("truth") ? $("truth").value : "",
       beside: $("beside") ? $("beside").checked : false,
-      surest: Number($("surest").value),
+      top: tvcs.n - Number($("score").value),
       degree: Number($("degree").value),
       chances: sliders.map((name) => [edges[name], Number($(name).value)]).filter(([, v]) => v > 0),
     };
@@ -60,8 +60,8 @@
     tvcs.shown.forEach((k) => linked.add(edges.from[k]).add(edges.to[k]));
     $("count").textContent = tvcs.shown.length + " of " + (isBeside ? tvcs.n : inside) +
       " edges, " + linked.size + " of " + tvcs.genes.length + " genes";
-    $("surest-says").textContent = Number($("surest").value)
-      ? "≥ " + edges.score[Number($("surest").value) - 1].toPrecision(3) : "none";
+    $("score-says").textContent = "≥ " +
+      edges.score[tvcs.n - Number($("score").value) - 1].toPrecision(3);
     $("degree-says").textContent = "≥ " + $("degree").value;
     sliders.forEach((name) => {
       $(name + "-says").textContent = "≥ " + Number($(name).value).toFixed(2);
@@ -88,7 +88,7 @@
 
   function filter() {
     const want = wanted(), shown = [];
-    for (let k = 0; k < Math.min(tvcs.n, want.surest); k++) if (passes(k, want)) shown.push(k);
+    for (let k = 0; k < want.top; k++) if (passes(k, want)) shown.push(k);
     tvcs.shown = shown;
     count($("search").value.trim().toLowerCase(), want.beside);
     tvcs.emit("filtered");
@@ -98,16 +98,14 @@
     inputs.forEach((name) => { $(name).value = $(name).type === "range" ? $(name).min : ""; });
     if ($("beside")) $("beside").checked = false;
     signs.forEach((box) => { box.checked = true; });
-    $("surest").value = tvcs.n;
   }
 
   /* The active filters in words; empty if there are none. */
   function describe() {
     const active = inputs.map((name) => [$(name), name]).filter(([input, name]) =>
       input.type === "checkbox" ? input.checked
-        : name === "surest" ? Number(input.value) < tvcs.n
-          : input.type === "range" ? input.value !== input.min : input.value)
-      .map(([input, name]) => name === "surest" ? "score " + $("surest-says").textContent
+        : input.type === "range" ? input.value !== input.min : input.value)
+      .map(([input, name]) => name === "score" ? "score " + $("score-says").textContent
         : name === "beside" ? "including edges outside the caps"
           : name + " " + (input.type === "range" ? "≥ " : "") + input.value);
     const off = signs.filter((box) => !box.checked).map((box) => box.value);
@@ -115,7 +113,7 @@
       .join("; ");
   }
 
-  $("surest").max = tvcs.n;
+  $("score").max = tvcs.n - 1;
   $("degree").max = tvcs.genes.reduce((most, _, gene) => Math.max(most, tvcs.degree(gene)), 1);
   reset();
   const offer = (list, genes) => $(list).append(

@@ -82,12 +82,13 @@
     for (const node of [...nodes.values()].sort((a, b) => rank(b) - rank(a) || a.gene - b.gene)) {
       if (taken.length >= most) break;
       if (isMarked() && !marked.genes.has(node.gene) && !marked.near.has(node.gene)) continue;
-      const x = view.x + view.scale * node.x;
+      const middle = view.x + view.scale * node.x;
       const y = view.y + view.scale * node.y + reach(node) + height - 2;
-      if (x < 0 || x > view.width || y < 0 || y > view.height + height) continue;
+      if (middle < 0 || middle > view.width || y < 0 || y > view.height + height) continue;
       const text = tvcs.name(node.gene).slice(0, 24);
       pen.font = (node.links > 9 ? "600 13px" : "12px") + " system-ui, sans-serif";
       const half = pen.measureText(text).width / 2 + 2;
+      const x = Math.max(half, Math.min(view.width - half, middle));  // no name is cut
       const box = { x0: x - half, x1: x + half, y0: y - height + 2, y1: y + 2 };
       if (!free(box)) continue;
       taken.push(box);

@@ -12,7 +12,7 @@
   const words = (column) => (k) => edges[column][k];
 
   // key, heading, displayed value, sort key, and whether the largest comes first.
-  const columns = [
+  const every = [
     ["rank", "rank", words("rank"), words("rank"), false],
     ["from", "regulator", (k) => tvcs.name(edges.from[k]), (k) => order[edges.from[k]], false],
     ["sign", "sign", words("sign"), words("sign"), false],
@@ -29,10 +29,13 @@
   const wide = { rank: 3.6, from: 5.5, sign: 2.6, to: 5.5, evidence: 7 };  // rem at least
   const room = (key) => wide[key] || 5.2;
   const numbers = ["rank", "score", "confidence", "stability", "false_discovery"];
+  // On a narrow screen these columns give way one by one; the page of an edge has all facts.
+  const yielding = ["false_discovery", "evidence", "stability", "rank", "score", "truth"];
+  let columns = every, width = -1;
   let sorted = { key: "rank", isFalling: false }, found = [], active = 0;
 
   function compare(key, isFalling) {
-    const of = columns.find(([name]) => name === key)[3], turn = isFalling ? -1 : 1;
+    const of = every.find(([name]) => name === key)[3], turn = isFalling ? -1 : 1;
     return (a, b) => {
       const x = of(a), y = of(b);
       if (x === y) return a - b;
@@ -43,15 +46,36 @@
 
   function sort(key, isFalling) {
     sorted = { key: key, isFalling: isFalling };
-    columns.forEach(([name]) => {
-      const cell = $("head-" + name);
-      if (name === key) cell.setAttribute("aria-sort", isFalling ? "descending" : "ascending");
-      else cell.removeAttribute("aria-sort");
-    });
+    point();
     show();
   }
 
+  /* Mark the heading by which the list is sorted. */
+  function point() {
+    columns.forEach(([name]) => {
+      const cell = $("head-" + name);
+      if (name === sorted.key) {
+        cell.setAttribute("aria-sort", sorted.isFalling ? "descending" : "ascending");
+      } else cell.removeAttribute("aria-sort");
+    });
+  }
+
+  const least = (some) => some.reduce((sum, [key]) => sum + room(key) + 0.6, 0.6);  // rem
+
+  /* The columns that there is room for. */
+  function fitting() {
+    const rem = parseFloat(getComputedStyle(list).fontSize) / 0.87;
+    let some = every;
+    for (const key of yielding) {
+      if (least(some) * rem <= list.clientWidth) break;
+      some = some.filter(([name]) => name !== key);
+    }
+    return some;
+  }
+
   function head() {
+    columns = fitting();
+    $("head").replaceChildren();
     columns.forEach(([key, heading, , , isFalling]) => {
       const cell = tvcs.make("div", "", { role: "columnheader", id: "head-" + key, class: key });
       const button = tvcs.make("button", heading, { type: "button" });
@@ -63,8 +87,8 @@
     const grows = (key) => ["from", "to", "evidence"].includes(key) ? "1fr" : room(key) + "rem";
     list.style.setProperty("--columns",
       columns.map(([key]) => `minmax(${room(key)}rem, ${grows(key)})`).join(" "));
-    const total = columns.reduce((sum, [key]) => sum + room(key) + 0.6, 0.6);
-    list.style.setProperty("--least", total + "rem");
+    list.style.setProperty("--least", least(columns) + "rem");
+    point();
   }
 
   function row(k, place) {
@@ -132,8 +156,13 @@
     event.preventDefault();
   });
   head();
-  $("head-rank").setAttribute("aria-sort", "ascending");
   tvcs.on("filtered", show);
-  new ResizeObserver(render).observe(list);
-  tvcs.list = { found: () => found, sort: sort, columns: columns };
+  new ResizeObserver(() => {
+    if (list.clientWidth !== width) {
+      width = list.clientWidth;
+      head();
+    }
+    render();
+  }).observe(list);
+  tvcs.list = { found: () => found, sort: sort, columns: every };
 })(window.tvcs);

@@ -35,6 +35,14 @@
 
   const strength = (k) => Math.sqrt(edges.score[k] / strongest);
 
+  /* Supported edges are thick and the others thin; without confidences the score decides. */
+  function weight(k) {
+    if (!tvcs.has("confidence")) {
+      return { width: 1 + 1.8 * strength(k), opacity: 0.35 + 0.6 * strength(k) };
+    }
+    return tvcs.isSupported(k) ? { width: 2.6, opacity: 0.9 } : { width: 0.9, opacity: 0.5 };
+  }
+
   /* Edges as shapes; a false one is dashed where a reference is known. */
   function lines(nodes, drawn) {
     const pairs = new Set(drawn.map((k) => edges.from[k] * tvcs.genes.length + edges.to[k]));
@@ -42,7 +50,7 @@
       const isMutual = pairs.has(edges.to[k] * tvcs.genes.length + edges.from[k]);
       return {
         edge: k, sign: edges.sign[k], colour: kinds[edges.sign[k]],
-        width: 1 + 1.8 * strength(k), opacity: 0.35 + 0.6 * strength(k),
+        ...weight(k),
         isFalse: tvcs.has("truth") && edges.truth[k] === "f",
         ...arrow(nodes.get(edges.from[k]), nodes.get(edges.to[k]), isMutual),
       };

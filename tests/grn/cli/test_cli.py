@@ -303,6 +303,7 @@ def test_ctrl_c_ends_with_130_and_resume_gives_the_same_bytes(tmp_path, sigint_o
     rest = process.communicate(timeout=300)[1]
     assert process.returncode == 130, rest
     assert "interrupted" in rest
+    assert f"{out / '.resume'} holds the finished part; the same command with --resume" in rest
     assert "Traceback" not in rest
     assert [path.name for path in out.iterdir()] == [".resume"]
 

@@ -34,7 +34,7 @@ def test_the_help_names_every_method_with_its_hint():
     assert choices(METHODS.values()).startswith(
         "combined, tvcs, tvcs-plain (the paper's model as printed), "
     )
-    done = CliRunner().invoke(app, ["infer", "--help"], terminal_width=100_000)
+    done = CliRunner().invoke(app, ["infer", "--help-all"], terminal_width=100_000)
     assert f"{choices(METHODS.values())}." in " ".join(done.output.split())
 
 

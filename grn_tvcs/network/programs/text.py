@@ -1,0 +1,29 @@
+"""A network as `print` shows it: five lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvcs_core.files.display import LISTED, unquoted
+
+
+def summary(network: Any) -> str:
+    """Return the size, the origin, the verdict, the largest degrees and the top edges."""
+    edges = network.edges(selected_only=True)
+    origin, verdict = network.provenance, network.verdict
+    seed = "" if origin is None or origin.seed is None else f", seed {origin.seed}"
+    into, out = (int(some.max(initial=0)) for some in (network.in_degrees, network.out_degrees))
+    arrows = {"+": "->", "-": "-|", "?": "--"}
+    named = [
+        f"{unquoted(e.regulator)} {arrows[e.sign]} {unquoted(e.target)}" for e in edges[:LISTED]
+    ]
+    more = f" and {len(edges) - LISTED} more" if len(edges) > LISTED else ""
+    facts = {
+        f"Network of {len(network.genes)} genes": f"{len(edges)} edges selected of "
+        f"{network.n_scored} with a score",
+        "method": "not known" if origin is None else f"{origin.method}{seed}",
+        "verdict": "none, there are no edge probabilities" if verdict is None else verdict.said(),
+        "degrees": f"the most are {into} regulators of a gene, {out} targets of a regulator",
+        "top edges": ", ".join(named) + more if named else "none",
+    }
+    return "\n".join(f"{name}: {fact}" for name, fact in facts.items())

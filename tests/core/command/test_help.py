@@ -1,0 +1,104 @@
+"""Help in groups, the volume of messages, and standard input in place of a file."""
+
+import re
+from inspect import signature
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import crowd_tvcs.cli.main
+import grn_tvcs.cli.main
+
+INFER, ASSIGN = grn_tvcs.cli.main, crowd_tvcs.cli.main
+TABLE = "Time\tG1\tG2\tG3\n" + "".join(
+    f"{t}\t{(t * 3) % 7 + 1}\t{(t * 5) % 11 + 1}\t{t % 4 + 1}\n" for t in range(9)
+)
+
+
+def run(main, *words, **more):
+    return CliRunner().invoke(main.app, [*map(str, words)], terminal_width=200, **more)
+
+
+def options_in(text):
+    """Return the long options that a help lists, without those that every command has."""
+    found = re.findall(r"^  (?:-\w, )?--([a-z][a-z-]*)", text, flags=re.M)
+    return [name for name in found if name not in ("help", "help-all", "quiet", "verbose")]
+
+
+@pytest.mark.parametrize(("main", "name"), [(INFER, "infer"), (ASSIGN, "assign")])
+def test_help_shows_ten_options_in_groups_and_help_all_every_one(main, name):
+    short, whole = (run(main, name, flag).stdout for flag in ("--help", "--help-all"))
+    assert run(main, name, "-h").stdout == short
+    wanted = " ".join(main.HELP.values()).replace("_", "-").split()
+    assert options_in(short) == wanted
+    assert len(wanted) == 10
+    for heading in main.HELP:
+        assert f"\n{heading}:\n" in short
+    command = getattr(main, name)
+    every = [p for p in signature(command).parameters if p not in ("expression", "quality")]
+    assert sorted(options_in(whole)) == sorted(p.replace("_", "-") for p in every)
+    assert f"Show {len(every) - 10} more options." in short
+
+
+def test_a_command_without_groups_shows_all_its_options():
+    short = run(INFER, "simulate", "--help").stdout
+    assert short == run(INFER, "simulate", "--help-all").stdout
+    assert "\nOptions:\n" in short
+    assert "--help-all" not in short
+
+
+@pytest.mark.filterwarnings("always")
+def test_quiet_leaves_results_warnings_and_errors(tmp_path):
+    head, *lines = TABLE.splitlines()
+    constant = [f"{head}\tG4", *(f"{line}\t1" for line in lines)]  # with a warning
+    (tmp_path / "x.tsv").write_text("\n".join(constant) + "\n")
+    words = ("infer", tmp_path / "x.tsv", "--method", "pcc", "--force", "--out", tmp_path / "out")
+    usual = run(INFER, *words).stderr.splitlines()
+    quiet = run(INFER, *words, "-q")
+    assert quiet.exit_code == 0
+    warnings = [line for line in usual if line.startswith("warning: ")]
+    assert 0 < len(warnings) < len(usual)
+    assert quiet.stderr.splitlines() == warnings
+    assert (tmp_path / "out" / "edges.tsv").exists()
+    wrong = run(INFER, "infer", "-q", tmp_path / "no.tsv", "--out", tmp_path / "out2")
+    assert wrong.exit_code == 2
+    assert "no.tsv" in wrong.stderr
+    loud = run(INFER, *words, "--verbose").stderr.splitlines()
+    told = [line for line in loud if not line.startswith("warning: ")]
+    assert [re.sub(r"^\[\d+\.\d s\] ", "", line) for line in told] == [
+        line for line in usual if line not in warnings
+    ]
+    assert all(line.startswith("[") for line in told)
+    assert run(INFER, *words).stderr.splitlines() == usual  # it holds for one command
+
+
+def test_quiet_and_verbose_exclude_each_other_and_are_values_after_two_dashes():
+    done = run(INFER, "check", "-q", "-v", "x.tsv")
+    assert done.exit_code == 2
+    assert "give --quiet or --verbose, not both" in done.stderr
+    assert "-q" in run(INFER, "check", "--", "-q").stderr  # a file of this name
+
+
+def test_standard_input_is_read_as_a_file_is(tmp_path):
+    (tmp_path / "x.tsv").write_text(TABLE)
+    words = ("--method", "pcc", "--out")
+    piped = run(INFER, "infer", "-", *words, tmp_path / "a", input=TABLE)
+    assert piped.exit_code == 0, piped.stderr
+    assert piped.stderr.splitlines()[-1].endswith(f"open {tmp_path / 'a' / 'report.html'}")
+    assert any(line.startswith("-: 3 genes, ") for line in piped.stderr.splitlines())
+    run(INFER, "infer", tmp_path / "x.tsv", *words, tmp_path / "b")
+    a, b = ((tmp_path / name / "edges.tsv").read_bytes() for name in "ab")
+    assert a == b
+    assert "tmp" not in (tmp_path / "a" / "run.json").read_text()
+    assert "grn-tvcs infer - --out DIR" in (tmp_path / "a" / "report.html").read_text()
+    checked = run(INFER, "check", "-", input=TABLE)
+    assert "to infer     grn-tvcs infer - --out DIR" in checked.stdout
+
+
+def test_standard_input_that_cannot_be_read_is_refused_by_its_name():
+    wrong = run(INFER, "check", "-", input=TABLE.replace("\t4\n", "\tfour\n"))
+    assert wrong.exit_code == 2
+    assert re.search(r"^error: -:\d+, column 'G3': ", wrong.stderr, flags=re.M)
+    assert str(Path("tmp")) not in wrong.stderr
+    assert "give it once" in run(INFER, "check", "-", "-", input=TABLE).stderr

@@ -1,0 +1,67 @@
+"""`print` of networks and expression; arguments of other libraries; F and F1."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from grn_tvcs import Network, infer, score, simulate
+from grn_tvcs.methods import FOREIGN, METHODS
+
+
+@pytest.fixture(scope="module")
+def expression():
+    return simulate(10, 4, 9, n_edges=12, rng=0).expression
+
+
+def test_a_network_and_an_expression_print_as_five_lines(expression):
+    network = infer(expression, "genie3", rng=3, trees=5, max_edges=7)
+    lines = str(network).splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("Network of 10 genes: 7 edges selected of ")
+    assert lines[1] == "method: genie3, seed 3"
+    edge = network.edges(selected_only=True)[0]
+    assert edge.regulator in lines[4]
+    assert lines[4].endswith("and 2 more")
+    lines = str(expression).splitlines()
+    assert len(lines) == 5
+    assert lines[0] == "Expression of 10 genes: 36 samples in 4 series"
+    bare = str(Network.of(("A", "B\n"), np.zeros((2, 2)))).splitlines()
+    assert len(bare) == 5
+    assert bare[4] == "top edges: none"
+
+
+def test_calibrate_off_is_calibrate_0(expression):
+    off, none = (infer(expression, rng=0, resamples=2, calibrate=c) for c in ("off", 0))
+    np.testing.assert_array_equal(off.scores, none.scores)
+    with pytest.raises(ValueError, match="calibrate must be an integer >= 0 or 'off', found 'no'"):
+        infer(expression, calibrate="no")
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("seed", "give rng"), ("random_state", "give rng"), ("n_jobs", "give threads"),
+        ("tf_names", "give regulators"), ("limit", "give max_edges"), ("n_estimators", "trees"),
+        ("knockouts", "give steady"), ("other", "its options: trees"),
+    ],
+)  # fmt: skip
+def test_arguments_of_other_libraries_are_refused_with_the_right_one(expression, name, right):
+    with pytest.raises(TypeError, match=f"genie3 does not take '{name}'; .*{right}"):
+        infer(expression, "genie3", **{name: 1})
+
+
+def test_no_option_of_a_method_is_taken_for_one_of_another_library():
+    for method in METHODS.values():
+        assert not set(FOREIGN) & set(method.keywords), method.name
+
+
+def test_f_is_that_of_the_paper_and_f1_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    genes = tuple("ABCDEFGH")
+    is_pair = ~np.eye(8, dtype=bool)
+    true, guess = ((rng.random((8, 8)) < share) & is_pair for share in (0.3, 0.4))
+    found = score(Network.of(genes, guess * 1.0), Network.of(genes, true * 1.0))
+    assert found.f1 == pytest.approx(f1_score(true[is_pair], guess[is_pair]))
+    assert found.f == pytest.approx(2 * found.sn * found.sp / (found.sn + found.sp))
+    nothing = score(Network.of(genes, guess * 0.0), Network.of(genes, true * 1.0))
+    assert nothing.f1 == 0.0
