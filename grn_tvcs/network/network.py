@@ -19,6 +19,7 @@ from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, square
 from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
+from grn_tvcs.network.undirected import counted_scores, reversed_ways
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import check_type, names_of
 
@@ -75,6 +76,7 @@ class Network:
         evidence: ArrayLike | None = None,
         confidence: ArrayLike | None = None,
         false_discovery: ArrayLike | None = None,
+        undirected: ArrayLike | None = None,
         verdict: Verdict | None = None,
         notes: Sequence[str] = (),
     ) -> Network:
@@ -104,6 +106,9 @@ class Network:
         false_discovery
             Expected share of false edges among all with at least the confidence of each, in
             [0, 1] (`confidence.false_discovery`).
+        undirected
+            Whether the data do not show the direction of each pair, the same both ways (see
+            `network.undirected`); None where every direction is shown.
         verdict, notes
             As for the class.
 
@@ -116,7 +121,7 @@ class Network:
         given = {
             "scores": scores, "signs": signs, "selected": selected, "stability": stability,
             "own": own, "evidence": evidence, "confidence": confidence,
-            "false_discovery": false_discovery,
+            "false_discovery": false_discovery, "undirected": undirected,
         }  # fmt: skip
         return cls(names, square(len(names), given), verdict, tuple(notes))
 
@@ -184,6 +189,11 @@ class Network:
         """Expected share of false edges at the confidence of each, where one is given."""
         return self._square("false_discovery")
 
+    @cached_property
+    def undirected(self) -> NDArray[np.bool_] | None:
+        """Pairs whose direction the data do not show, if there are any."""
+        return self._square("undirected")
+
     def _square(self, name: str) -> NDArray[Any] | None:
         return self.pairs.over_genes(name, len(self.genes))
 
@@ -230,24 +240,30 @@ class Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
 
         This is the projection of the square roots of the scores onto the constraint, so the
-        kept value of the projection is the sum of the scores. Scores stay as they are.
+        kept value of the projection is the sum of the scores. Scores stay as they are. Where there
+        are undirected pairs, edges are taken from the surest down, each that the caps leave room
+        for, whichever way undirected ones are read (`selection.select`).
         """
         return self.replace(selected=select(self.pairs, rules, self.genes))._under(rules)
 
     def select_top(self, n_edges: int) -> Network:
-        """Select the `n_edges` surest edges; of equal ones the first by name."""
+        """Select the `n_edges` surest edges; of equal ones the first by name.
+
+        An undirected pair is one edge.
+        """
         if n_edges < 0:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)
-        selected.flat[surest(self.pairs, self.genes, n_edges)] = True
+        counted = replace(self.pairs, scores=counted_scores(self.pairs, self.genes))
+        selected.flat[surest(counted, self.genes, n_edges)] = True
         return self.replace(selected=selected)._under(Rules(max_edges=n_edges))
 
     def select_by_method(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
-        What TIGRESS and ARACNE publish, whatever the caps.
+        What TIGRESS and ARACNE publish, whatever the caps; an undirected pair once.
         """
-        has_score, own = self.pairs.scores > 0, self.pairs.own
+        has_score, own = counted_scores(self.pairs, self.genes) > 0, self.pairs.own
         chosen = self.replace(selected=has_score if own is None else own & has_score)
         return chosen._under(Rules())
 
@@ -266,7 +282,7 @@ class Network:
         return self.replace(
             confidence=confidence,
             false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
-            verdict=verdict_of(confidence, scores, more=more),
+            verdict=verdict_of(confidence, counted_scores(self.pairs, self.genes), more=more),
         )
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
@@ -282,13 +298,16 @@ class Network:
             nothing if known is None else known[at].tolist()
             for known in (pairs.confidence, pairs.false_discovery)
         )
+        undirected = (
+            [False] * len(some.rows) if pairs.undirected is None else pairs.undirected[at].tolist()
+        )
         codes = np.zeros(len(some.rows), int) if pairs.evidence is None else pairs.evidence[at]
         columns = zip(
             *(places[where].tolist() for places, where in (
                 (pairs.regulators, some.rows), (pairs.targets, some.cols))),
             *(part[at].tolist() for part in (pairs.scores, pairs.signs)),
             some.ranks.tolist(), pairs.selected[at].tolist(), codes.tolist(), confidence, false,
-            strict=True,
+            undirected, strict=True,
         )  # fmt: skip
         return [
             Edge(
@@ -299,22 +318,36 @@ class Network:
 
     @property
     def n_scored(self) -> int:
-        """Edges with a score above 0."""
-        return self.pairs.n_scored
+        """Edges with a score above 0; an undirected pair is one."""
+        return int(np.count_nonzero(counted_scores(self.pairs, self.genes)))
+
+    @property
+    def n_selected(self) -> int:
+        """Selected edges."""
+        return int(np.count_nonzero(self.pairs.selected))
+
+    @property
+    def n_undirected(self) -> int:
+        """Selected edges whose direction the data do not show."""
+        undirected = self.pairs.undirected
+        return 0 if undirected is None else int((undirected & self.pairs.selected).sum())
 
     @property
     def out_degrees(self) -> NDArray[np.int64]:
-        """Selected targets of each gene."""
+        """Selected targets of each gene; an undirected edge counts for both of its genes."""
         return self._degrees(self.pairs.regulators, axis=1)
 
     @property
     def in_degrees(self) -> NDArray[np.int64]:
-        """Selected regulators of each gene."""
+        """Selected regulators of each gene; an undirected edge counts for both of its genes."""
         return self._degrees(self.pairs.targets, axis=0)
 
     def _degrees(self, places: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
         degrees = np.zeros(len(self.genes), dtype=np.int64)
-        degrees[places] = np.count_nonzero(self.pairs.selected, axis=axis)
+        is_in = self.pairs.selected
+        if self.pairs.undirected is not None:
+            is_in = is_in | reversed_ways(self.pairs, is_in & self.pairs.undirected)
+        degrees[places] = np.count_nonzero(is_in, axis=axis)
         return degrees
 
     def extra(self, some: Ranked | None = None) -> dict[str, list[Any]]:

@@ -14,7 +14,7 @@ from tvcs_core.arguments import array_of
 # Known of the edges of some networks only, with the kind of value.
 EXTRA = {
     "stability": np.float64, "own": np.bool_, "evidence": np.uint8, "confidence": np.float64,
-    "false_discovery": np.float64,
+    "false_discovery": np.float64, "undirected": np.bool_,
 }  # fmt: skip
 KINDS = {"scores": np.float64, "signs": np.int8, "selected": np.bool_, **EXTRA}
 FIXED = ("scores", "signs", "selected")  # known of every network, and not to be changed
@@ -34,7 +34,7 @@ class Pairs:
     ----------
     regulators, targets
         Places among the genes of what rows and columns stand for, rising.
-    scores, signs, selected, stability, own, evidence, confidence, false_discovery
+    scores, signs, selected, stability, own, evidence, confidence, false_discovery, undirected
         As in `Network`.
     """
 
@@ -48,6 +48,7 @@ class Pairs:
     evidence: NDArray[np.uint8] | None = None
     confidence: Floats | None = None
     false_discovery: Floats | None = None
+    undirected: NDArray[np.bool_] | None = None
 
     @classmethod
     def scored(cls, regulators: Places, scores: Floats) -> Pairs:

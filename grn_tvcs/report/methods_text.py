@@ -12,6 +12,7 @@ from grn_tvcs.expression.expression import Expression, samples_said
 from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.directions import describe_undirected
 from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network
@@ -52,6 +53,7 @@ def methods_paragraph(
         *(f"{note[0].upper()}{note[1:]}." for note in network.notes),
         "" if network.verdict is None else _probabilities(network.verdict),
         _selected(network, rules, is_own=known.selects and not rules.has_caps),
+        describe_undirected(network),
         rules.why_so_many() if count is None else _counted(count),
         _signs(network, expression, steady),
     ]
@@ -118,9 +120,10 @@ def _roles(network: Network, rules: Rules) -> list[str]:
 
 def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
     """Describe the selected edges and the rule of selection."""
-    n_edges, n_scored = int(network.out_degrees.sum()), network.n_scored
+    n_edges, n_scored = network.n_selected, network.n_scored
     were = "was" if n_edges == 1 else "were"
-    start = f"Of {n_scored:,} ordered pairs with a score, {n_edges:,} {were} selected"
+    scored = "pairs" if network.pairs.undirected is not None else "ordered pairs"
+    start = f"Of {n_scored:,} {scored} with a score, {n_edges:,} {were} selected"
     if not rules.has_caps:
         return f"{start} by the method itself." if is_own else f"{start}."
     caps = []
@@ -134,6 +137,11 @@ def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
         caps.append(f"{_number(rules.max_edges, 'edge')} in all")
     if not caps:
         return f"{start} by the largest scores."
+    if network.pairs.undirected is not None:
+        return (
+            f"{start}, from the largest score down, under at most {_joined(caps)}, whichever way "
+            "undirected edges are read."
+        )
     return (
         f"{start}: those with the largest sum of scores under at most {_joined(caps)}, found by "
         "exact projection onto a three-view cardinality constraint (Yang et al., 2017)."

@@ -15,6 +15,7 @@ from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.directions import describe_undirected
 from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.evidence import NAMES, SOURCES
@@ -121,6 +122,7 @@ def render(
         expression=expression,
         n_series=len(expression.pieces()),
         not_known=unknowable(expression, method),
+        undirected=describe_undirected,
         rules=rules,
         n_edges=len(edges),
         n_scored=network.n_scored,
@@ -195,7 +197,8 @@ def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
 def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
     targets: dict[str, list[Edge]] = {}
     for edge in edges:
-        targets.setdefault(edge.regulator, []).append(edge)
+        if not edge.undirected:
+            targets.setdefault(edge.regulator, []).append(edge)
     most = sorted(targets.items(), key=lambda item: (-len(item[1]), item[0]))
     return [
         {

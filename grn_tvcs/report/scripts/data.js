@@ -5,7 +5,9 @@ window.tvcs = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const edges = data.edges, genes = data.genes, n = edges.from.length;
   const verb = { "+": "activates", "-": "represses", "?": "regulates" };
+  const isUndirected = (k) => "undirected" in edges && edges.undirected[k] === "1";
   const truth = { t: "true", f: "false", "-": "not judged" };
+  const relation = (k) => isUndirected(k) ? "is associated with" : verb[edges.sign[k]];
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const value = new Map([...letters].map((letter, k) => [letter, k]));
   const nothing = 4095, finest = 4094;
@@ -19,6 +21,10 @@ window.tvcs = (function () {
     if (edges.selected[k] === "1") {
       targets[edges.from[k]] += 1;
       regulators[edges.to[k]] += 1;
+      if (isUndirected(k)) {  // may be read either way
+        targets[edges.to[k]] += 1;
+        regulators[edges.from[k]] += 1;
+      }
     }
   }
   const number = new Map(genes.map((name, k) => [name, k]));
@@ -74,11 +80,13 @@ window.tvcs = (function () {
     element: (id) => document.getElementById(id),
     name: (gene) => genes[gene],
     find: (name) => number.get(name),
-    degree: (gene) => targets[gene] + regulators[gene],
+    degree: (gene) => targets[gene] + regulators[gene] -
+      [...out[gene], ...into[gene]].filter((k) => edges.selected[k] === "1" && isUndirected(k)).length,
     link: (gene) => make("a", genes[gene], { href: hash.gene(gene) }),
     has: (column) => column in edges,
     /* "A activates B" */
-    describe: (k) => [genes[edges.from[k]], verb[edges.sign[k]], genes[edges.to[k]]].join(" "),
+    describe: (k) => [genes[edges.from[k]], relation(k), genes[edges.to[k]]].join(" "),
+    relation: relation, isUndirected: isUndirected,
     on: (event, listener) => (heard[event] = heard[event] || []).push(listener),
     emit: (event, fact) => (heard[event] || []).forEach((listener) => listener(fact)),
   };
