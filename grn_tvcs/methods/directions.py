@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.methods.table import METHODS
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.pairs import Pairs
-from grn_tvcs.network.undirected import CLOSE, reversed_ways, undirected_pairs
+from grn_tvcs.network.pairs import CLOSE, Pairs, reversed_ways, undirected_pairs
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.steady_states import SteadyStates

@@ -15,11 +15,10 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
 from grn_tvcs.network.edge import CHANCES, HEADER, SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, square
+from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, counted_scores, reversed_ways, square
 from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
-from grn_tvcs.network.undirected import counted_scores, reversed_ways
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import check_type, names_of
 
@@ -108,7 +107,7 @@ class Network:
             [0, 1] (`confidence.false_discovery`).
         undirected
             Whether the data do not show the direction of each pair, the same both ways (see
-            `network.undirected`); None where every direction is shown.
+            `network.pairs`); None where every direction is shown.
         verdict, notes
             As for the class.
 
@@ -271,18 +270,20 @@ class Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
         The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of
-        a verdict that is there, what more series would support is kept; the rest is counted anew.
+        a verdict that is there, what more series would support and what would help are kept; the
+        rest is counted anew.
         A network without a confidence stays as it is.
         """
         scores = self.pairs.scores
         if self.pairs.confidence is None:
             return self
         confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
-        more = None if self.verdict is None else self.verdict.more
+        before = Verdict() if self.verdict is None else self.verdict
+        counted = counted_scores(self.pairs, self.genes)
         return self.replace(
             confidence=confidence,
             false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
-            verdict=verdict_of(confidence, counted_scores(self.pairs, self.genes), more=more),
+            verdict=verdict_of(confidence, counted, more=before.more, remedy=before.remedy),
         )
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:

@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.network.pairs import Floats, Pairs, Places
+from grn_tvcs.network.pairs import Floats, Pairs, Places, counted_scores
 from grn_tvcs.network.ranking import surest
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.network.undirected import counted_scores
 from tvcs_core import TVCS, Projection, project
 
 FEW = 50_000  # pairs that are projected as they are

@@ -33,8 +33,12 @@ class Verdict:
     more
         More series, and the edges that the experiment would then support; None where not known.
     why_not
-        A sentence: why no probability can be given, and what was done instead; empty where one
-        is.
+        A sentence: why no probability can be given; empty where one is.
+    remedy
+        A sentence: which experiment or table would help, where no probability is given or no edge
+        is supported.
+    ranking
+        A sentence: what the edges are ranked by, where no probability is given.
 
     Raises
     ------
@@ -47,6 +51,8 @@ class Verdict:
     n_scored: int = 0
     more: tuple[int, int] | None = None
     why_not: str = ""
+    remedy: str = ""
+    ranking: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.expected_true <= self.n_edges <= self.n_scored:
@@ -68,9 +74,9 @@ class Verdict:
         return 1.0 - self.expected_true / self.n_edges if self.n_edges else None
 
     def said(self) -> str:
-        """A sentence about the edges that the experiment supports."""
+        """Describe how many edges the experiment supports, or why not and what would help."""
         if self.why_not:
-            return self.why_not
+            return " ".join(filter(None, (self.why_not, self.remedy, self.ranking)))
         if not self.n_edges:
             now = (
                 f"This experiment supports no edge: none of the {self.n_scored} with a score is "
@@ -84,18 +90,20 @@ class Verdict:
                 f"This experiment supports {about(self.n_edges)} edges (of which {n_true} should "
                 "be true)"
             )
+        remedy = f" {self.remedy}" if self.remedy and not self.n_edges else ""
         if self.more is None:
-            return f"{now}."
+            return f"{now}.{remedy}"
         n_series, then = self.more
         word = IN_WORDS[n_series] if n_series < len(IN_WORDS) else str(n_series)
         same = about(then) == about(self.n_edges)
         edges = "none either" if not then and same else "as many" if same else about(then)
-        return f"{now}; {word} more series would support {edges}."
+        return f"{now}; {word} more series would support {edges}.{remedy}"
 
     def facts(self) -> dict[str, Any]:
         """The entries of ``run.json``."""
         if self.why_not:
-            return {"why_not": self.why_not}
+            facts = {name: getattr(self, name) for name in ("why_not", "remedy", "ranking")}
+            return {name: text for name, text in facts.items() if text}
         more = self.more
         return {
             "n_edges": self.n_edges,
@@ -112,12 +120,13 @@ def verdict_of(
     scores: NDArray[np.float64],
     *,
     more: tuple[int, int] | None = None,
+    remedy: str = "",
 ) -> Verdict:
     """The verdict on edges of these confidences; those with a score above 0 count."""
     true = expected_true(confidence, scores)
     n_edges = int(np.count_nonzero((confidence >= LIKELY) & (scores > 0)))
     expected = float(np.round(true[n_edges], DECIMALS))
-    return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more)
+    return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more, remedy=remedy)
 
 
 def about(number: int) -> str:

@@ -24,7 +24,6 @@ SCALES = {
 }  # fmt: skip
 LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `scales.said`
 PRIOR = "prior edges"  # part of the note of a network that used them
-RANKED = (" Edges are ranked by ", " Edges are still ranked by ")  # in verdicts without confidences
 
 
 def methods_paragraph(
@@ -159,10 +158,7 @@ def _counted(count: EdgeCount) -> str:
 def _probabilities(verdict: Verdict) -> str:
     """Describe whether edge probabilities were given, and the number of edges they support."""
     if not verdict.is_known:
-        text = verdict.why_not
-        for words in RANKED:
-            text = text.partition(words)[0]
-        return text
+        return verdict.why_not
     shown = f" ({verdict.expected_true:.1f} expected to be true)" if verdict.n_edges else ""
     has = "had" if verdict.n_edges else "No edge had"
     subject = f"{_number(verdict.n_edges, 'edge')} " if verdict.n_edges else ""

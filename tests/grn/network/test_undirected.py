@@ -10,7 +10,7 @@ from scipy.optimize import LinearConstraint, milp
 from grn_tvcs import Network, Rules, read_network
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_network
-from grn_tvcs.network.undirected import undirected_pairs
+from grn_tvcs.network.pairs import undirected_pairs
 from grn_tvcs.report.explorer import explorer
 from grn_tvcs.report.layout import draw
 
