@@ -69,7 +69,8 @@ def infer(
         Names of the genes whose regulators are sought; None means all. ``"tvcs"`` takes time and
         memory for these alone.
     steady
-        Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
+        Knock-outs, knock-downs, over-expression and wild type of the same genes, for methods that
+        use them.
     prior
         Prior edges of the same genes, for methods that use them.
     scale
@@ -167,6 +168,7 @@ def _inferred(
     from grn_tvcs.methods.directions import without_direction
     from grn_tvcs.methods.steady_samples import refuse_unsuited, used_by
     from grn_tvcs.network.digits import significant
+    from grn_tvcs.network.evidence import name_overexpressed
     from tvcs_core.files.display import joined
     from tvcs_core.streams import stream
 
@@ -207,6 +209,9 @@ def _inferred(
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
     signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
     pairs = replace(pairs, signs=signs.astype(np.int8))
+    if steady is not None and steady.n_overexpressions and pairs.evidence is not None:
+        is_up = steady.only_overexpressed()[pairs.regulators]
+        pairs = replace(pairs, evidence=name_overexpressed(pairs.evidence, is_up))
     undirected = without_direction(pairs, candidates.allowed, expression, method, steady, prior)
     network = network.replace(pairs=replace(pairs, undirected=undirected)).with_verdict()
     rules = rules.with_number(candidates.targets.size, network.verdict)

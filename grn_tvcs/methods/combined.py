@@ -208,7 +208,7 @@ def combined(
     if none > 0:
         note = LIKE_NOISE.format(float(sigmoid(np.array(none))))
         network = network.replace(notes=(*network.notes, note))
-    remedy = remedy_of_no_edge(steady)
+    remedy = remedy_of_no_edge(expression, steady)
     return _with_probabilities(network, evidence, logits, prior, design, model, remedy)
 
 

@@ -30,6 +30,14 @@ REMEDIES = {
         "--wildtype), would show it."
     ),
 }
+CHANGES = (
+    "Knock-outs, knock-downs or over-expression of likely regulators (--knockouts, --knockdowns, "
+    "--overexpressions, with --wildtype)"
+)
+SERIES_FIRST = (
+    "Time series of the same genes (a table with a column Time beside this one), and knock-outs "
+    "beside these (--knockouts, --wildtype)"
+)
 LEARNED_RANKING = "Edges are ranked by the learned combination of all sources of evidence."
 # What the traits of `combine.domain_check` measure.
 TRAITS = {
@@ -84,15 +92,12 @@ def silent_verdict(
 
 def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
     """Describe what tests edges that are only ranked."""
-    changed = steady is not None and any(steady.changed)
-    what = (
-        "Knock-outs of further regulators"
-        if changed
-        else "Knock-outs or knock-downs of likely regulators (--knockouts, --knockdowns, "
-        "--wildtype)"
-    )
     if not expression.series:
-        what += ", or time series (a table with a column Time beside this one),"
+        what = f"{SERIES_FIRST},"
+    elif steady is not None and any(steady.changed):
+        what = "Knock-outs of further regulators"
+    else:
+        what = CHANGES
     guess = (
         f" If the values are not {expression.scale}, as was guessed, give --scale."
         if expression.guessed_from is not None
@@ -101,11 +106,10 @@ def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
     return f"{what} would test them; more samples of the same kind would not.{guess}"
 
 
-def remedy_of_no_edge(steady: SteadyStates | None) -> str:
+def remedy_of_no_edge(expression: Expression, steady: SteadyStates | None) -> str:
     """Describe what helps where no edge is as likely true as false."""
+    if not expression.series:
+        return f"{SERIES_FIRST}, would say most."
     if steady is not None and any(steady.changed):
         return "Knock-outs of further regulators would say most."
-    return (
-        "What would say most is knock-outs or knock-downs of likely regulators (--knockouts, "
-        "--knockdowns, --wildtype)."
-    )
+    return f"{CHANGES} would say most."

@@ -25,7 +25,7 @@ EXTRA = {
 KINDS = {"scores": np.float64, "signs": np.int8, "selected": np.bool_, **EXTRA}
 FIXED = ("scores", "signs", "selected")  # known of every network, and not to be changed
 # A way with more than this part of the other's score is not told from it. On simulated networks the
-# stronger way was true in .93 of the pairs below and in .61 of those above.
+# stronger way was true in 66 of 73 pairs below and in 16 of 24 above, by the learned combination.
 CLOSE = 0.5
 ELSEWHERE = {"false_discovery": 1.0}  # what all other pairs have, where it is not 0
 

@@ -96,6 +96,7 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
             for n, kind in (
                 (int(steady.is_knockout.sum()), "of knock-outs"),
                 (steady.n_knockdowns, "of knock-downs"),
+                (steady.n_overexpressions, "of over-expressed genes"),
                 (steady.changed.count(WILD_TYPE), "of the wild type"),
             )
             if n

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.expression.steady_states import UP, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.directions import describe_undirected
 from grn_tvcs.methods.steady_samples import unknowable
@@ -129,7 +129,10 @@ def render(
         edges_file=edges_file,
         top=None if top is None or top >= network.n_scored else top,
         edges=edges[:MAX_LISTED],
-        n_knockout_only=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
+        n_knockout_only=sum(
+            "series" not in e.evidence and ("knock-" in e.evidence or UP in e.evidence)
+            for e in edges
+        ),
         stability_of=stabilities(network, edges[:MAX_LISTED]),
         why_unstable=None if network.pairs.stability is None else why_no_stability(expression),
         stable_from=STABLE,

@@ -29,9 +29,19 @@ CHANGED = SteadyStates(np.ones((2, 5)), ("", "A"), np.array([False, True]), GENE
 @pytest.mark.parametrize(
     ("why", "data", "steady", "helps"),
     [
-        (silence.TOO_COEXPRESSED, walks(2), None, "knock-downs of likely regulators (--knockouts"),
+        (
+            silence.TOO_COEXPRESSED,
+            walks(2),
+            None,
+            "likely regulators (--knockouts",
+        ),
         (silence.TOO_COEXPRESSED, walks(2), CHANGED, "Knock-outs of further regulators would"),
-        (silence.TOO_COEXPRESSED, REST, None, "or time series (a table with a column Time"),
+        (
+            silence.TOO_COEXPRESSED,
+            REST,
+            None,
+            "Time series of the same genes (a table",
+        ),
         (silence.TOO_COEXPRESSED, REST, None, "are not levels, as was guessed, give --scale"),
         (silence.ONE_DIRECTION, walks(2), None, "Series under other perturbations, or knock-outs"),
         (silence.NOT_CALIBRATED, walks(2), None, "Without --calibrate off"),
