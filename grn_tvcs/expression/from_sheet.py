@@ -28,6 +28,7 @@ from grn_tvcs.expression.judge.series import (
     Times,
     averaged,
     check_series,
+    refuse_without_series,
     series_of,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
@@ -47,6 +48,8 @@ def expression_in(roles: Roles) -> Expression:
     """Return the expression in a table, the roles of whose columns are known."""
     sheet, missing = roles.sheet, roles.options.missing
     genes, values, times, unit = _contents(roles)
+    if np.isnan(times).all():
+        refuse_without_series(roles)
     samples = Samples(roles, times)
     names, rows = series_of(samples)
     notes = said_of_unit(unit) if names else ()

@@ -260,9 +260,9 @@ class Network:
     def select_by_method(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
-        What TIGRESS and ARACNE publish, whatever the caps; an undirected pair once.
+        What TIGRESS and ARACNE publish, whatever the caps; ARACNE publishes both ways of a pair.
         """
-        has_score, own = counted_scores(self.pairs, self.genes) > 0, self.pairs.own
+        has_score, own = self.pairs.scores > 0, self.pairs.own
         chosen = self.replace(selected=has_score if own is None else own & has_score)
         return chosen._under(Rules())
 

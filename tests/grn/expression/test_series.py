@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression
+from grn_tvcs.expression.bins import average_in_bins
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.shape import are_genes
+from grn_tvcs.expression.options import LayoutError
 from tests.grn.tables import TIMES, course, levels, refused, turned
 from tvcs_core import DataError
 
@@ -298,3 +300,64 @@ def test_gaps_in_steady_state_are_filled_with_means_and_called_so(write):
         UserWarning, match="by interpolation in time, 1 of them, in steady state, with the m"
     ):
         Expression.of(both, missing="interpolate")
+
+
+ROW = "\t1\t2\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "labels", "message", "ways"),
+    [
+        (  # each replicate has one time, but the conditions have several
+            "condition\treplicate",
+            [("0", "a", "1"), ("1", "a", "2"), ("0", "b", "1"), ("1", "b", "2")],
+            "replicate makes series of one time each.*give --ignore replicate --replicates unpai",
+            [{"ignore": ("replicate",), "replicates": one} for one in ("unpaired", "average")],
+        ),
+        (  # replicates that cannot be matched
+            "replicate",
+            [("0", "1"), ("0", "2"), ("1", "1"), ("1", "2"), ("2", "3")],
+            "nothing follows replicates from time to time, give --ignore replicate --replicates u",
+            [{"ignore": ("replicate",), "replicates": "unpaired"}],
+        ),
+    ],
+)
+def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
+    tmp_path, head, labels, message, ways
+):
+    path = tmp_path / "x.tsv"
+    rows = "".join("\t".join(label) + ROW for label in labels)
+    path.write_text(f"Time\t{head}\tA\tB\n{rows}")
+    with pytest.raises(LayoutError, match=message) as refused:
+        Expression.of(path)
+    assert list(refused.value.ways) == ways
+    assert len(Expression.of(path, **ways[0]).pieces()) == 2
+
+
+def test_options_of_series_are_refused_for_steady_states(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_text("sample\tA\tB\n" + "".join(f"s{k}\t{k}\t{k * k}\n" for k in range(5)))
+    with pytest.raises(DataError, match="--replicates unpaired says how series are made: leave"):
+        Expression.of(path, replicates="unpaired")
+    data = Expression.of(path)
+    with pytest.raises(ValueError, match=r"all samples are in steady state: leave it out"):
+        data.with_perturbation_until(3)
+    with pytest.raises(ValueError, match=r"all samples are in steady state: leave bins out"):
+        average_in_bins(data, 3)
+
+
+@pytest.mark.parametrize(
+    ("cells", "times"),
+    [
+        (("0", "30 min", "1 h", "1h30min", "1d"), (0, 30, 60, 90, 1440)),
+        (("0h", "1 h 30 min", "2h", "1d 2h"), (0, 90, 120, 1560)),
+        (("0 hours", "0.5 hours", "1 hr", "1 day", "1 week"), (0, 0.5, 1, 24, 168)),
+    ],
+)
+def test_times_of_mixed_units_are_in_the_finest(tmp_path, cells, times):
+    path = tmp_path / "x.tsv"
+    path.write_text("Time\tA\tB\n" + "".join(f"{cell}\t1\t{k}\n" for k, cell in enumerate(cells)))
+    assert Expression.of(path).times.tolist() == list(times)
+    path.write_text("gene\t" + "\t".join(cells) + "\nA" + "\t1" * len(cells) + "\nB"
+                    + "".join(f"\t{k}" for k in range(len(cells))) + "\n")  # fmt: skip
+    assert Expression.of(path, genes_in_rows=True).times.tolist() == list(times)

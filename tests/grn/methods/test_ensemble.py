@@ -111,7 +111,7 @@ def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
         network = infer(expression, "ensemble", **caps, **given, rng=0, **FEW)
         assert network.in_degrees.max() <= 2
         assert network.out_degrees.max() <= 2
-        assert 0.8 * n_edges <= network.out_degrees.sum() <= n_edges
+        assert 0.8 * n_edges <= network.n_selected <= n_edges
         again = network.select_under_caps(Rules(2, 2, n_edges))
         assert np.array_equal(again.selected, network.selected)
         assert all(edge.evidence for edge in network.edges())
