@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from grn_tvcs.combine.signs import MIN_SERIES
+from grn_tvcs.combine.signs import have_signs
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, samples_said
 from grn_tvcs.expression.scales import said
@@ -175,7 +175,7 @@ def _signs(network: Network, expression: Expression, steady: SteadyStates | None
     if not n_known:
         return "The data supported no sign of an edge, so none is given."
     rules = []
-    if len(expression.pieces()) >= MIN_SERIES:
+    if have_signs(expression):
         rules.append("lagged, rank and partial correlation agreed with the method")
     if steady is not None:
         rules.append("the target moved beyond noise when its regulator was perturbed")
