@@ -255,7 +255,9 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     if not samples.roles.labels:
         return
     names = _labels_of_groups(samples)
-    ways = [{"ignore": tuple(names), "replicates": one} for one in REPLICATES]
+    conditions = _conditions_of_masigpro(samples)
+    kept = {"series_column": conditions} if conditions else {"ignore": tuple(names)}
+    ways: list[dict[str, Any]] = [{**kept, "replicates": one} for one in REPLICATES]
     pooled, mean = map(option_words, ways)
     raise may_read(
         samples.sheet.error(
@@ -266,6 +268,13 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
         ),
         *ways,
     )
+
+
+def _conditions_of_masigpro(samples: Samples) -> tuple[str, ...]:
+    """Return the columns of a sheet that mark conditions by 0 and 1, such as Control and Cold."""
+    sheet, kinds = samples.sheet, samples.roles.kinds
+    facts = (j for j, kind in enumerate(kinds) if kind == FACT)
+    return tuple(sheet.heads[j] for j in facts if set(sheet.cells(j)) == {"0", "1"})
 
 
 def _labels_of_groups(samples: Samples) -> list[str]:

@@ -207,6 +207,27 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
     assert [len(found.times[rows]) for rows in found.pieces().values()] == [6, 6, 6]
 
 
+@pytest.mark.parametrize("replicates", ["unpaired", "average"])
+def test_conditions_of_masigpro_are_not_pooled(rng, write, replicates):
+    """Its edesign marks them by 0 and 1."""
+    cells = [(c, t, k) for c in ("ctrl", "cold") for t in TIMES for k in (1, 2, 3)]
+    numbers = {group: n for n, group in enumerate(dict.fromkeys((c, t) for c, t, _ in cells), 1)}
+    rows = [f"{c}_{t}h_{k},{t},{numbers[c, t]},{int(c == 'ctrl')},{int(c == 'cold')}"
+            for c, t, k in cells]  # fmt: skip
+    sheet = write("\n".join(["sample,Time,Replicate,Control,Cold", *rows, ""]), "s.csv")
+    table = pd.DataFrame(rng.uniform(4, 9, (5, len(cells))).round(3), index=list("ABCDE"))
+    table.columns = [row.partition(",")[0] for row in rows]
+    path = write(table.rename_axis("gene").reset_index())
+    _, ways = refused(path, samples=sheet, genes_in_rows=True)
+    way = {"series_column": ("Control", "Cold"), "replicates": replicates}
+    assert way in ways
+    found = Expression.of(path, samples=sheet, genes_in_rows=True, **way)
+    of_cold = np.concatenate([
+        found.values[rows] for name, rows in found.pieces().items() if name.startswith("0/1")
+    ])  # fmt: skip
+    assert of_cold.mean(axis=0) == pytest.approx(table.iloc[:, len(cells) // 2 :].mean(axis=1))
+
+
 @pytest.mark.parametrize("cell", ["30'", "0,5h", "30,25"])
 def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
     number = float(cell.strip("'h").replace(",", "."))
