@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
 )
-from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
+from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import (
@@ -169,6 +169,15 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
             "rename or remove them, or average what has one name (R: limma::avereps, pandas: "
             "groupby and mean)"
         )
+        if any(map(CLOCK.fullmatch, sheet.cells(0))):
+            raise may_read(
+                sheet.error(
+                    f"{twice}; a row of times stands below, so they seem to be samples: give "
+                    "--genes-in-rows",
+                    row=HEAD,
+                ),
+                {"genes_in_rows": True},
+            )
         if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
                 "a spreadsheet made dates of names such as MARCH1 and MARC1, so these may be "

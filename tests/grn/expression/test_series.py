@@ -382,3 +382,11 @@ def test_times_of_mixed_units_are_in_the_finest(tmp_path, cells, times):
     path.write_text("gene\t" + "\t".join(cells) + "\nA" + "\t1" * len(cells) + "\nB"
                     + "".join(f"\t{k}" for k in range(len(cells))) + "\n")  # fmt: skip
     assert Expression.of(path, genes_in_rows=True).times.tolist() == list(times)
+
+
+def test_conditions_above_a_row_of_times_are_no_genes(write):
+    path = write("condition,a,a,a,b,b,b\ntime,0,1,2,0,1,2\nA,1,2,3,4,5,6\nB,6,5,4,3,2,1\n", "x.csv")
+    said, ways = refused(path)
+    assert "a row of times stands below, so they seem to be samples" in said
+    assert {"genes_in_rows": True} in ways
+    assert len(Expression.of(path, genes_in_rows=True).pieces()) == 2
