@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import said_of_unit, times_in
+from grn_tvcs.expression.clock import SECONDS, said_of_unit, times_in
 from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
@@ -131,6 +131,12 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
     sheet = roles.sheet
     for j in genes:
         head = sheet.heads[j]
+        if {cell.lower() for cell in sheet.cells(j)} <= {*SECONDS}:
+            raise sheet.error(
+                f"holds units of time ({quoted(sheet.cells(j)[0])}): write them behind the times, "
+                "such as 30 min, and leave the column out",
+                column=j,
+            )
         if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
             continue
         ways = roles.more_series(j), {"ignore": (head,)}

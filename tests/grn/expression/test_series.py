@@ -385,8 +385,16 @@ def test_times_of_mixed_units_are_in_the_finest(tmp_path, cells, times):
 
 
 def test_conditions_above_a_row_of_times_are_no_genes(write):
-    path = write("condition,a,a,a,b,b,b\ntime,0,1,2,0,1,2\nA,1,2,3,4,5,6\nB,6,5,4,3,2,1\n", "x.csv")
+    rows = ["condition,a,a,a,b,b,b", "time,0,1,2,0,1,2", "A,1,5,3,4,9,6", "B,6,5,8,3,2,1", ""]
+    path = write("\n".join(rows), "x.csv")
     said, ways = refused(path)
     assert "a row of times stands below, so they seem to be samples" in said
     assert {"genes_in_rows": True} in ways
     assert len(Expression.of(path, genes_in_rows=True).pieces()) == 2
+
+
+def test_a_column_of_units_is_refused(write):
+    path = write("Time\tunit\tA\tB\n0\tmin\t1\t5\n30\tmin\t4\t2\n2\th\t3\t7\n")
+    said, ways = refused(path)
+    assert "column 'unit': holds units of time ('min'): write them behind the times" in said
+    assert ways == []
