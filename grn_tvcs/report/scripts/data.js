@@ -15,15 +15,18 @@ window.tvcs = (function () {
   // Edges that leave and enter each gene, and how many of them lie inside the caps.
   const out = genes.map(() => []), into = genes.map(() => []);
   const targets = new Int32Array(genes.length), regulators = new Int32Array(genes.length);
+  const partners = new Int32Array(genes.length);  // by undirected edges, which may be read either way
   for (let k = 0; k < n; k++) {
     out[edges.from[k]].push(k);
     into[edges.to[k]].push(k);
     if (edges.selected[k] === "1") {
       targets[edges.from[k]] += 1;
       regulators[edges.to[k]] += 1;
-      if (isUndirected(k)) {  // may be read either way
+      if (isUndirected(k)) {
         targets[edges.to[k]] += 1;
         regulators[edges.from[k]] += 1;
+        partners[edges.from[k]] += 1;
+        partners[edges.to[k]] += 1;
       }
     }
   }
@@ -80,8 +83,7 @@ window.tvcs = (function () {
     element: (id) => document.getElementById(id),
     name: (gene) => genes[gene],
     find: (name) => number.get(name),
-    degree: (gene) => targets[gene] + regulators[gene] -
-      [...out[gene], ...into[gene]].filter((k) => edges.selected[k] === "1" && isUndirected(k)).length,
+    degree: (gene) => targets[gene] + regulators[gene] - partners[gene],
     link: (gene) => make("a", genes[gene], { href: hash.gene(gene) }),
     has: (column) => column in edges,
     /* "A activates B" */
