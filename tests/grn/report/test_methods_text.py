@@ -92,7 +92,7 @@ def test_every_sentence_is_true_of_what_was_run(method, name):
 
 
 def test_caps_are_named_where_they_are_given():
-    _, _, said = run("pcc", "series", max_in_degree=1, max_out_degree=2)
+    _, _, said = run("lagged-correlation", "series", max_in_degree=1, max_out_degree=2)
     assert "under at most 1 regulator of a gene and 2 targets of a regulator, found by" in said
     assert any(full.startswith("H. Yang") for full in cited(said))
 
