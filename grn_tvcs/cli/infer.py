@@ -60,10 +60,10 @@ def infer(given: InferOptions) -> None:
             print_message(network.verdict.said())
         for note in network.notes:
             print_message(note)
-        if direction := describe_undirected(network):
-            print_message(direction)
         if why := rules.why_so_many():
             print_message(f"{why} --max-edges N selects N.")
+        if direction := describe_undirected(network):
+            print_message(direction)
         Inference(network, data, rules, given, reference, count, work.steady).write(written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
