@@ -53,24 +53,25 @@ from grn_tvcs.evidence.samples import all_log_levels
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.methods.silence import (
+from grn_tvcs.network.evidence import evidence_codes
+from grn_tvcs.network.network import Network
+from grn_tvcs.network.pairs import Pairs
+from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.network.verdict import (
     LEARNED_RANKING,
     NO_CANDIDATES,
     NOT_CALIBRATED,
     ONE_DIRECTION,
     OUT_OF_DOMAIN,
     TOO_COEXPRESSED,
+    Verdict,
     describe_ranking,
     describe_trait,
     remedy_of_no_edge,
     silent_verdict,
+    verdict_of,
 )
-from grn_tvcs.network.evidence import evidence_codes
-from grn_tvcs.network.network import Network
-from grn_tvcs.network.pairs import Pairs
-from grn_tvcs.network.prior import Prior
-from grn_tvcs.network.rules import Rules
-from grn_tvcs.network.verdict import Verdict, verdict_of
 from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream

@@ -187,14 +187,14 @@ def check_series(samples: Samples, series: Series) -> None:
     for name, i in points:
         if size[name] < 2:
             pooled = _pooled(samples)
-            more = (
+            hint = (
                 f"; where nothing follows replicates from time to time, give {option_words(pooled)}"
                 if pooled
                 else ""
             )
             error = sheet.error(
                 f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
-                f"remove its sample, or empty its time, so that it is a steady-state sample{more}",
+                f"remove its sample, or empty its time, so that it is a steady-state sample{hint}",
                 i,
                 samples.roles.place("time"),
             )

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
-from grn_tvcs.methods.silence import LEARNED_RANKING, describe_ranking
 from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.verdict import LEARNED_RANKING, describe_ranking
 from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from grn_tvcs.simulation.designs import Design

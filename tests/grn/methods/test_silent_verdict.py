@@ -7,7 +7,8 @@ import pytest
 
 from grn_tvcs import Expression, SteadyStates, infer
 from grn_tvcs.combine.domain_check import TRAITS, TraitDistribution
-from grn_tvcs.methods import combined, silence
+from grn_tvcs.methods import combined
+from grn_tvcs.network import verdict as silence
 
 GENES = tuple("ABCDE")
 
