@@ -141,7 +141,9 @@ class Folds:
         }  # fmt: skip
         if steady is not None:
             names = steady.genes, steady.changed
-            facts["steady states"] = hash_of(names, steady.levels, steady.is_knockout)
+            facts["steady states"] = hash_of(
+                names, steady.levels, steady.is_knockout, steady.is_overexpressed
+            )
         if prior is not None:
             facts["prior edges"] = hash_of(prior.genes, *prior.edges)
         return facts

@@ -203,5 +203,5 @@ def _left(
 
 
 def _experiments_said(given: InferOptions, gone: list[str]) -> str:
-    is_changed = given.knockouts is not None or given.knockdowns is not None
+    is_changed = any((given.knockouts, given.knockdowns, given.overexpressions))
     return ", with the experiments that changed them" if is_changed and gone else ""

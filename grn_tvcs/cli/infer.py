@@ -37,6 +37,7 @@ def _infer(given: InferOptions) -> None:
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
     from grn_tvcs.cli.results import Inference
     from grn_tvcs.methods import options_of
+    from grn_tvcs.methods.directions import describe_undirected
     from grn_tvcs.methods.steady_samples import unknowable
     from grn_tvcs.stability.stability import why_no_stability
 
@@ -76,10 +77,12 @@ def _infer(given: InferOptions) -> None:
             print_message(note)
         if why := rules.why_so_many():
             print_message(f"{why} --max-edges N selects N.")
+        if direction := describe_undirected(network):
+            print_message(direction)
         Inference(network, data, rules, given, reference, count, work.steady).write(written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
-    n_selected, n_scored = int(network.out_degrees.sum()), network.n_scored
+    n_selected, n_scored = network.n_selected, network.n_scored
     print_message(
         f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}"
     )

@@ -48,11 +48,11 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     bins = layout.bins or (None if data is samples else "auto")
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
-    steady = read_steady(given.knockouts, given.knockdowns, given.wildtype)
+    steady = read_steady(given)
     if steady is not None and not data.series:
         raise ValueError(
-            "--knockouts and --knockdowns are used beside time series, but all samples are at "
-            "rest; given as EXPRESSION they are steady-state samples too"
+            "--knockouts, --knockdowns and --overexpressions are used beside time series, but all "
+            "samples are at rest; given as EXPRESSION they are steady-state samples too"
         )
     used = genes_used(given, data, steady)
     rules = replace(rules, regulators=used.regulators, targets=used.targets)
@@ -178,15 +178,18 @@ def _shown(default: Any) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
-def read_steady(
-    knockouts: Path | None, knockdowns: Path | None, wildtype: Path | None
-) -> SteadyStates | None:
+def read_steady(given: InferOptions) -> SteadyStates | None:
     """Read the tables of steady states, if any is given."""
-    if knockouts is None and knockdowns is None:
-        if wildtype is not None:
-            raise ValueError("--wildtype is used beside --knockouts or --knockdowns only")
+    changed = {
+        name: getattr(given, name) for name in ("knockouts", "knockdowns", "overexpressions")
+    }
+    if not any(changed.values()):
+        if given.wildtype is not None:
+            raise ValueError(
+                "--wildtype is used beside --knockouts, --knockdowns or --overexpressions only"
+            )
         return None
-    return read_steady_states(knockouts=knockouts, knockdowns=knockdowns, wildtype=wildtype)
+    return read_steady_states(**changed, wildtype=given.wildtype)
 
 
 def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int] | None:

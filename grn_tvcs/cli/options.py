@@ -22,14 +22,15 @@ OFF = "off"
 CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
-    "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype",
+    "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "overexpressions",
+    "wildtype",
     "samples", "pseudotime", "lineage_weights", "reference", "prior",
 )  # fmt: skip
 # Recorded where they are given alone.
 NEW = (
     "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
-    "compress", "sample_column", "ignore", "sheet", "samples_sheet", "layer", "gene_column",
-    "keep", "replicates",
+    "compress", "overexpressions", "sample_column", "ignore", "sheet", "samples_sheet", "layer",
+    "gene_column", "keep", "replicates",
 )  # fmt: skip
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",
@@ -108,6 +109,10 @@ class InferOptions:
     ] = None
     knockdowns: Annotated[
         Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
+    ] = None
+    overexpressions: Annotated[
+        Path | None,
+        file_option("Over-expressed genes, in the order of the genes: one column per gene."),
     ] = None
     wildtype: Annotated[
         Path | None, file_option("Wild type in steady state: one column per gene.")

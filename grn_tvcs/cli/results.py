@@ -102,7 +102,8 @@ class Inference:
             "scale": {"used": self.data.scale, "guessed_from": self.data.guessed_from},
             "max_edges_used": self.rules.max_edges,
             "max_edges_chosen_by": self.rules.chosen_by or None,
-            "selected": int(self.network.out_degrees.sum()),
+            "selected": self.network.n_selected,
+            "undirected": self.network.n_undirected,
             "constant_genes": list(self.data.constant_genes),
         }
         if self.data.n_steady:

@@ -149,14 +149,29 @@ class TraitDistribution:
         averaged with the mean that the regression predicts.
         """
         x = as_row(found)
+        d = distance(x - self._mean(design, near), self.scatter)
+        row = self.distances[group(x)]
+        known = row[~np.isnan(row)]
+        return d / float(np.quantile(known, REFERENCE_QUANTILE)) if known.size else 0.0
+
+    def farthest_trait(
+        self, found: dict[str, float], design: Design, near: Array | None = None
+    ) -> tuple[str, bool]:
+        """Return the trait with the most standard deviations from simulated tables, and its side.
+
+        The side is True if the trait is larger than in simulated tables.
+        """
+        z = (as_row(found) - self._mean(design, near)) / np.sqrt(self.scatter.diagonal())
+        place = int(np.nanargmax(np.abs(z)))
+        return TRAITS[place], bool(z[place] > 0)
+
+    def _mean(self, design: Design, near: Array | None) -> Array:
+        """Return the mean traits of simulated tables of a design; (TRAITS,)."""
         mean = covariates(design) @ self.means
         if near is not None and len(near):
             weight = len(near) / (len(near) + DESIGN_PRIOR_TABLES)
             mean = mean + weight * np.nan_to_num(near - mean).mean(axis=0)
-        d = distance(x - mean, self.scatter)
-        row = self.distances[group(x)]
-        known = row[~np.isnan(row)]
-        return d / float(np.quantile(known, REFERENCE_QUANTILE)) if known.size else 0.0
+        return np.asarray(mean)
 
 
 def fit_trait_distribution(rows: Sequence[tuple[dict[str, float], Design]]) -> TraitDistribution:

@@ -130,12 +130,20 @@ def compare_edges(
 
 def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]:
     """Return a row for each edge that either network selects, by type of change."""
-    sides = [
-        {(edge.regulator, edge.target): edge for edge in network.edges(selected_only=True)}
-        for network in (first, second)
-    ]
     all_edges = [
         {(edge.regulator, edge.target): edge for edge in network.edges(selected_only=False)}
+        for network in (first, second)
+    ]
+    found_edges = (edge for found in all_edges for edge in found.values())
+    undirected = {frozenset((e.regulator, e.target)) for e in found_edges if e.undirected}
+
+    def one_way(regulator: str, target: str) -> tuple[str, str]:
+        """Return an undirected pair in the order of names, whichever way was selected."""
+        ends = regulator, target
+        return (min(ends), max(ends)) if frozenset(ends) in undirected else ends
+
+    sides = [
+        {one_way(edge.regulator, edge.target): edge for edge in network.edges(selected_only=True)}
         for network in (first, second)
     ]
     known, rows = set(common), []
@@ -143,7 +151,9 @@ def _rows(first: Network, second: Network, common: list[str]) -> list[list[Any]]
         if not known.issuperset(pair):
             continue
         kind = KIND_OF[pair in sides[0], pair in sides[1]]
-        edges = [found.get(pair) for found in all_edges]
+        edges = [
+            side.get(pair, found.get(pair)) for side, found in zip(sides, all_edges, strict=True)
+        ]
         signs = ["" if edge is None else edge.sign for edge in edges]
         if kind == "unchanged" and set(signs) == {"+", "-"}:
             kind = "reversed"

@@ -57,7 +57,10 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
     else:
         numbers = [_checked(bins, name, rows) for name, rows in pieces.items()]
         if not numbers:
-            raise ValueError("bins lie along time, but all samples are in steady state")
+            raise ValueError(
+                "bins lie along time, but all samples are in steady state: leave bins out "
+                "(--bins), or give the times of the cells (--time-column, --pseudotime)"
+            )
     parts = [
         rows.start + _starts(cells[rows], n)
         for rows, n in zip(pieces.values(), numbers, strict=True)

@@ -32,6 +32,9 @@ _TIME = re.compile(
     rf"(?:({_WORDS})[ _.=-]?)?([+-]?[0-9]+(?:\.[0-9]+)?)(?:[ _]?({_UNITS}))?", re.IGNORECASE
 )
 
+_SINGLE = "|".join(sorted(SECONDS, key=len, reverse=True))
+_COMPOUND = re.compile(rf"(?:[0-9]+(?:\.[0-9]+)?[ _]?(?:{_SINGLE})[ _]?){{2,}}", re.IGNORECASE)
+_PART = re.compile(rf"([0-9]+(?:\.[0-9]+)?)[ _]?({_SINGLE})", re.IGNORECASE)  # 1h30min
 _COMMA = re.compile(r"([0-9]),([0-9]{1,2})(?![0-9])")  # of decimals; three digits may be thousands
 _HEADING = re.compile(rf"(?:{_UNITS})|time.*[\W_]({_UNITS})[\W_]*", re.IGNORECASE)  # Time (min)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
@@ -73,13 +76,15 @@ class Times(NamedTuple):
 def read_times(cells: Sequence[str]) -> Times | None:
     """Read times with or without a unit; None if a cell is no time or units differ.
 
-    Where units differ but are known, as in ``0 min``, ``30 min``, ``1 h``, the finest counts. A
-    0 needs no unit.
+    Where units differ but are known, as in ``0 min``, ``30 min``, ``1 h``, ``1h30min``, the finest
+    counts. A 0 needs no unit.
 
     Examples
     --------
     >>> read_times(["0", "30min", "1h"])
     Times(values=[0.0, 30.0, 60.0], unit='min')
+    >>> read_times(["0", "1h30min", "2h"])
+    Times(values=[0.0, 90.0, 120.0], unit='min')
     >>> read_times(["day 3", "day 7"])
     Times(values=[3.0, 7.0], unit='day')
     >>> read_times(["t0h", "t6h"])
@@ -91,6 +96,10 @@ def read_times(cells: Sequence[str]) -> Times | None:
         if cell.lower() in MARKS:
             numbers.append(float("nan"))
             words.append(None)
+            continue
+        if (compound := _compound(cell)) is not None:
+            numbers.append(compound[0])
+            words.append(compound[1])
             continue
         found = _TIME.fullmatch(_COMMA.sub(r"\1.\2", cell.replace("'", "min", 1)))
         before, after = ((found[k] or "").lower() for k in (1, 3)) if found else ("", "")
@@ -109,6 +118,16 @@ def read_times(cells: Sequence[str]) -> Times | None:
     factor = {word: SECONDS[word] / SECONDS[finest] for word in used}
     pairs = zip(numbers, words, strict=True)
     return Times([n * (1.0 if word is None else factor[word]) for n, word in pairs], finest)
+
+
+def _compound(cell: str) -> tuple[float, str] | None:
+    """Read a time of several units, such as ``1h30min``, in the finest of them."""
+    if _COMPOUND.fullmatch(cell) is None:
+        return None
+    parts = [(float(number), unit.lower()) for number, unit in _PART.findall(cell)]
+    finest = min((unit for _, unit in parts), key=lambda unit: (SECONDS[unit], unit))
+    seconds = sum(number * SECONDS[unit] for number, unit in parts)
+    return seconds / SECONDS[finest], finest
 
 
 def times_in(
@@ -132,9 +151,12 @@ def times_in(
         alone = [read_times([cell]) for cell in cells]
         if units := sorted({one.unit for one in alone if one is not None and one.unit}):
             bad = next((i for i, one in enumerate(alone) if one is None), 0)
+            others = sorted({one.unit for one in alone if one is not None} & {*OTHERS, *BEFORE})
+            mixed = f" beside {joined(units)}" if others and len(units) > 1 else ""
             raise sheet.error(
-                f"must be a number, or in every row a time in the same unit, found "
-                f"{quoted(cells[bad])}; units are {joined(units)}",
+                f"must be a time, perhaps with a unit, found {quoted(cells[bad])}{mixed}; known "
+                "are s, min, h, d and weeks, also mixed (30 min, 1h30min), and one of "
+                f"{', '.join(OTHERS)} in all rows; write 0 for the start",
                 bad,
                 column,
             )

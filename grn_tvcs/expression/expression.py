@@ -293,7 +293,8 @@ class Expression:
         """
         if not self.series:
             raise ValueError(
-                "a perturbation ends within a series, but all samples are in steady state"
+                "a perturbation ends within a series, but all samples are in steady state: leave "
+                "it out (--perturbed-until), or give a time (--time-column)"
             )
         on = self.times < time
         if on.all() or not on.any():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import said_of_unit, times_in
+from grn_tvcs.expression.clock import SECONDS, said_of_unit, times_in
 from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
@@ -19,7 +19,7 @@ from grn_tvcs.expression.judge.genes import (
     refuse_times,
     warn_of_names,
 )
-from grn_tvcs.expression.judge.names import DATE, MAY_BE_SERIES, Names
+from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
 from grn_tvcs.expression.judge.samples import warn_of_samples, warn_of_times
 from grn_tvcs.expression.judge.series import (
@@ -28,6 +28,7 @@ from grn_tvcs.expression.judge.series import (
     Times,
     averaged,
     check_series,
+    refuse_without_series,
     series_of,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
@@ -47,6 +48,8 @@ def expression_in(roles: Roles) -> Expression:
     """Return the expression in a table, the roles of whose columns are known."""
     sheet, missing = roles.sheet, roles.options.missing
     genes, values, times, unit = _contents(roles)
+    if np.isnan(times).all():
+        refuse_without_series(roles)
     samples = Samples(roles, times)
     names, rows = series_of(samples)
     notes = said_of_unit(unit) if names else ()
@@ -128,6 +131,12 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
     sheet = roles.sheet
     for j in genes:
         head = sheet.heads[j]
+        if {cell.lower() for cell in sheet.cells(j)} <= {*SECONDS}:
+            raise sheet.error(
+                f"holds units of time ({quoted(sheet.cells(j)[0])}): write them behind the times, "
+                "such as 30 min, and leave the column out",
+                column=j,
+            )
         if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
             continue
         ways = roles.more_series(j), {"ignore": (head,)}
@@ -166,6 +175,15 @@ def _check_header(sheet: Sheet, genes: list[int]) -> None:
             "rename or remove them, or average what has one name (R: limma::avereps, pandas: "
             "groupby and mean)"
         )
+        if any(map(CLOCK.fullmatch, sheet.cells(0))):
+            raise may_read(
+                sheet.error(
+                    f"{twice}; a row of times stands below, so they seem to be samples: give "
+                    "--genes-in-rows",
+                    row=HEAD,
+                ),
+                {"genes_in_rows": True},
+            )
         if any(map(DATE.fullmatch, repeated(names))):
             remedy = (
                 "a spreadsheet made dates of names such as MARCH1 and MARC1, so these may be "

@@ -1,4 +1,4 @@
-"""Steady states beside the series: wild type, knock-outs and knock-downs, and their effects."""
+"""Steady states beside the series: wild type, changed genes, and the effects of these."""
 
 from __future__ import annotations
 
@@ -36,15 +36,27 @@ _WILD = re.compile(
     r"([\W_]?(control|ctrl|guide|grna|sgrna|sirna|shrna))?)",
     re.IGNORECASE,
 )
-_DECORATIONS = tuple(
+_REPEAT = r"(?P<gene>.+?)(?:[\W_]+(?:biol?|tech)?[\W_]?(?:r|rep|repl|replicate)?[\W_]?[0-9]+)"
+_LOST = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"(?P<gene>.+?)(?:[\W_]+(?:biol?|tech)?[\W_]?(?:r|rep|repl|replicate)?[\W_]?[0-9]+)",
+        _REPEAT,
         r"(?:[Δ∆δ]|delta|del|d|ko|kd|sh|si|sg|knock[\W_]?(?:out|down))[\W_]*(?P<gene>.+)",
         r"(?P<gene>.+?)[\W_]*(?:ko|kd|-/-|[Δ∆δ]|delta|del|deletion|null|mut|mutant"
         r"|knock[\W_]?(?:out|down)|::\w+)",
     )
 )
+# lexA_OE, OE-lexA, lexA overexpression, pBAD-lexA
+_GAINED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        _REPEAT,
+        r"(?:oe|ox|over[\W_]?expr\w*|p(?:bad|et|tet|lac)\d*)[\W_]+(?P<gene>.+)",
+        r"(?P<gene>.+?)[\W_]+(?:oe|ox|over[\W_]?expr\w*|\+\+)",
+    )
+)
+OUT, DOWN, UP = "knock-out", "knock-down", "over-expression"  # kinds of experiments
+OPTIONS = {OUT: "--knockouts", DOWN: "--knockdowns", UP: "--overexpressions"}
 
 
 @dataclass(frozen=True)
@@ -61,23 +73,33 @@ class SteadyStates:
         Whether the gene was knocked out, and not only down; nothing for the wild type.
     genes
         Names of the columns, all different.
+    is_overexpressed
+        Whether the gene was made to have more, in place of less; None for never.
 
     Raises
     ------
     ValueError
-        If shapes disagree, a level is not finite, names repeat, or a changed gene is no column.
+        If shapes disagree, a level is not finite, names repeat, a changed gene is no column, or a
+        gene is both knocked out and over-expressed.
     """
 
     levels: NDArray[np.float64]
     changed: tuple[str, ...]
     is_knockout: NDArray[np.bool_]
     genes: tuple[str, ...]
+    is_overexpressed: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         levels = array_of("levels", self.levels, np.float64)
         is_knockout = array_of("is_knockout", self.is_knockout, np.bool_)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "is_knockout", is_knockout)
+        is_up = (
+            np.zeros(len(levels), bool)
+            if self.is_overexpressed is None
+            else array_of("is_overexpressed", self.is_overexpressed, np.bool_)
+        )
+        object.__setattr__(self, "is_overexpressed", is_up)
         object.__setattr__(self, "changed", names_of("changed", self.changed))
         object.__setattr__(self, "genes", names_of("genes", self.genes))
         shape = (len(self.changed), len(self.genes))
@@ -85,6 +107,11 @@ class SteadyStates:
             raise ValueError(
                 f"levels must have the shape experiments x genes = {shape} and one flag per "
                 f"experiment, found {levels.shape} and {is_knockout.shape}"
+            )
+        if is_up.shape != shape[:1] or (is_up & is_knockout).any():
+            raise ValueError(
+                "is_overexpressed must have one flag per experiment, none of a knock-out, found "
+                f"{is_up.astype(int).tolist()}"
             )
         if not np.isfinite(levels).all():
             raise ValueError("levels must be finite")
@@ -95,8 +122,19 @@ class SteadyStates:
 
     @property
     def n_knockdowns(self) -> int:
-        """Number of experiments that are neither a knock-out nor the wild type."""
-        return sum(gene != WILD_TYPE for gene in self.changed) - int(self.is_knockout.sum())
+        """Number of experiments with a gene that was knocked down."""
+        n_changed = sum(gene != WILD_TYPE for gene in self.changed)
+        return n_changed - int(self.is_knockout.sum()) - self.n_overexpressions
+
+    @property
+    def n_overexpressions(self) -> int:
+        """Number of experiments with a gene that was over-expressed."""
+        return int(self._is_up.sum())
+
+    @property
+    def _is_up(self) -> NDArray[np.bool_]:
+        assert self.is_overexpressed is not None  # the constructor fills it
+        return self.is_overexpressed
 
     def of(self, genes: Sequence[str]) -> SteadyStates:
         """The same experiments with the columns in the order of `genes`.
@@ -115,7 +153,8 @@ class SteadyStates:
         order = sorted(range(len(self.changed)), key=lambda k: self._key(k))
         levels = self.levels[np.ix_(order, [place[gene] for gene in genes])]
         changed = tuple(self.changed[k] for k in order)
-        return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes))
+        is_up = self._is_up[order]
+        return SteadyStates(levels, changed, self.is_knockout[order], tuple(genes), is_up)
 
     def restrict_to(self, genes: Collection[str]) -> SteadyStates:
         """The levels of some genes, without the experiments in which another gene was changed."""
@@ -126,22 +165,32 @@ class SteadyStates:
             tuple(self.changed[k] for k in rows),
             self.is_knockout[rows],
             tuple(self.genes[j] for j in kept),
+            self._is_up[rows],
         )
 
-    def _key(self, k: int) -> tuple[str, bool, list[float]]:
-        return (self.changed[k], bool(self.is_knockout[k]), sorted(self.levels[k].tolist()))
+    def _key(self, k: int) -> tuple[str, bool, bool, list[float]]:
+        flags = bool(self.is_knockout[k]), bool(self._is_up[k])
+        return (self.changed[k], *flags, sorted(self.levels[k].tolist()))
+
+    def only_overexpressed(self) -> NDArray[np.bool_]:
+        """Which genes were over-expressed and never knocked down; (genes,)."""
+        pairs = list(zip(self.changed, self._is_up, self.is_knockout, strict=True))
+        up = {gene for gene, is_up, _ in pairs if is_up}
+        down = {gene for gene, is_up, is_out in pairs if not is_up and not is_out}
+        return np.array([gene in up - down for gene in self.genes])
 
     def is_changed(self, *, is_out: bool) -> NDArray[np.bool_]:
-        """Which genes were knocked out, or down; (genes,)."""
+        """Which genes were knocked out, or else changed: down or up; (genes,)."""
         names = {g for g, out in zip(self.changed, self.is_knockout, strict=True) if out == is_out}
         return np.array([gene in names for gene in self.genes])
 
     def shifts(
         self, expression: Expression, *, is_out: bool, rows: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:
-        """How far each gene moved when another was knocked out, or down: standard deviations.
+        """How far each gene moved when another was knocked out, or else changed, in SDs.
 
-        ``[regulator, target]``, above 0 where the target fell: the regulator activates it. Levels
+        ``[regulator, target]``, above 0 where the target fell, or rose when the regulator was
+        over-expressed: the regulator activates it. Levels
         are compared as ``log(x / max + 0.1)`` with the gene's own maximum, because their noise
         grows with them; values that are logarithms already as they are. The rest level of a gene
         is the median of all its steady states and of the first samples of the series; its
@@ -164,7 +213,7 @@ class SteadyStates:
         times = np.zeros(len(rows))
         for k in np.flatnonzero(self.is_knockout == is_out):
             if self.changed[k] in row_of:
-                shifts[row_of[self.changed[k]]] += z[k]
+                shifts[row_of[self.changed[k]]] += -z[k] if self._is_up[k] else z[k]
                 times[row_of[self.changed[k]]] += 1
         shifts[np.arange(len(rows)), rows] = 0.0
         return shifts / np.maximum(times, 1)[:, None]
@@ -174,14 +223,16 @@ def read_steady_states(
     *,
     knockouts: str | Path | None = None,
     knockdowns: str | Path | None = None,
+    overexpressions: str | Path | None = None,
     wildtype: str | Path | None = None,
 ) -> SteadyStates:
     """Read tables of steady states, one column per gene, one row per experiment.
 
-    A table of knock-outs or knock-downs either has as many rows as genes, the k-th row being that
-    of the k-th gene (DREAM), or a first column that names the changed gene of each row: alone, or
-    as strains are called (``ΔlexA``, ``dlexA``, ``lexA_KO_rep1``, ``lexA::kan``), with a warning
-    that says what was read. Rows called ``WT``, ``control`` and the like are the wild type.
+    A table of changed genes (knock-outs, knock-downs, over-expression) either has as many rows as
+    genes, the k-th row being that of the k-th gene (DREAM), or a first column that names the
+    changed gene of each row: alone, or as strains are called (``ΔlexA``, ``dlexA``,
+    ``lexA_KO_rep1``, ``lexA::kan``; over-expressed ``lexA_OE``, ``pBAD-lexA``), with a warning that
+    says what was read. Rows called ``WT``, ``control`` and the like are the wild type.
 
     Raises
     ------
@@ -190,19 +241,19 @@ def read_steady_states(
     ValueError
         If the tables have different genes, or none is given.
     """
-    made = [
-        _read(path, changes)
-        for path, changes in ((knockouts, "out"), (knockdowns, "down"), (wildtype, ""))
-        if path is not None
-    ]
+    given = {OUT: knockouts, DOWN: knockdowns, UP: overexpressions, "": wildtype}
+    made = [_read(path, changes) for changes, path in given.items() if path is not None]
     if not made:
-        raise ValueError("give a table of knock-outs, of knock-downs or of the wild type")
+        raise ValueError(
+            "give a table of knock-outs, of knock-downs, of over-expression or of the wild type"
+        )
     made = [states.of(made[0].genes) for states in made]
     return SteadyStates(
         np.concatenate([states.levels for states in made]),
         tuple(gene for states in made for gene in states.changed),
         np.concatenate([states.is_knockout for states in made]),
         made[0].genes,
+        np.concatenate([states._is_up for states in made]),
     )
 
 
@@ -222,9 +273,12 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
         raise sheet.error(twice, HEAD)
     levels = sheet.numbers(places, marks=())
     n = len(sheet)
-    changed = _changed(sheet, genes, has_names) if changes else [WILD_TYPE] * n
-    is_knockout = np.array([changes == "out" and gene != WILD_TYPE for gene in changed])
-    return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
+    changed = _changed(sheet, genes, has_names, changes) if changes else [WILD_TYPE] * n
+    is_changed = np.array([gene != WILD_TYPE for gene in changed])
+    return SteadyStates(
+        levels, tuple(changed), is_changed & (changes == OUT), tuple(genes),
+        is_changed & (changes == UP),
+    )  # fmt: skip
 
 
 def _without_index(sheet: Sheet, changes: str) -> Sheet:
@@ -236,7 +290,7 @@ def _without_index(sheet: Sheet, changes: str) -> Sheet:
     return sheet.without({0}) if counts_rows(sheet, 0) or is_named else sheet
 
 
-def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
+def _changed(sheet: Sheet, genes: list[str], has_names: bool, changes: str) -> list[str]:
     if not has_names:
         if len(sheet) != len(genes):
             raise sheet.error(
@@ -249,13 +303,17 @@ def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
         by_case.setdefault(gene.lower(), []).append(gene)
     known = dict.fromkeys(genes)
     names = sheet.cells(0)
-    changed = [name if name in known else _gene_of(name, known, by_case) for name in names]
+    marks, others = (_GAINED, _LOST) if changes == UP else (_LOST, _GAINED)
+    changed = [name if name in known else _gene_of(name, known, by_case, marks) for name in names]
     for i, (name, found) in enumerate(zip(names, changed, strict=True)):
         if found is None:
+            forms = "A_OE, pBAD-A, A_OE_rep1" if changes == UP else "ΔA, dA, A_KO, A_KO_rep1"
+            is_other = _gene_of(name, known, by_case, others) is not None
+            other = f" (a {OUT} is in {OPTIONS[OUT]})" if changes == UP else f" (see {OPTIONS[UP]})"
             raise sheet.error(
-                f"must be one of the genes, found {quoted(name)}{did_you_mean(name, genes)}; the "
-                "name of the changed gene stands alone or as in ΔA, dA, A_KO, A_KO_rep1, and "
-                "the wild type as WT or in a table of its own, --wildtype",
+                f"must be one of the genes, found {quoted(name)}{other if is_other else ''}"
+                f"{did_you_mean(name, genes)}; the name of the changed gene stands alone or as in "
+                f"{forms}, and the wild type as WT or in a table of its own, --wildtype",
                 i,
                 0,
             )
@@ -276,9 +334,14 @@ def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None])
         warn_user(f"{path}: {rows} taken for the wild type: {joined(wild)}")
 
 
-def _gene_of(name: str, genes: Collection[str], by_case: dict[str, list[str]]) -> str | None:
+def _gene_of(
+    name: str,
+    genes: Collection[str],
+    by_case: dict[str, list[str]],
+    marks: Sequence[re.Pattern[str]],
+) -> str | None:
     """Return the gene in the name of a strain; `WILD_TYPE` for that, None if it is unclear."""
-    for names in _undecorated(name):
+    for names in _undecorated(name, marks):
         found = {n for n in names if n in genes}
         found = found or {g for n in names for g in by_case.get(n.lower(), ())}
         if found:
@@ -288,10 +351,10 @@ def _gene_of(name: str, genes: Collection[str], by_case: dict[str, list[str]]) -
     return None
 
 
-def _undecorated(name: str) -> Iterator[set[str]]:
+def _undecorated(name: str, marks: Sequence[re.Pattern[str]]) -> Iterator[set[str]]:
     """A name, then the names that are left when one, two and three decorations are gone."""
     names = {name}
-    for _ in range(len(_DECORATIONS) + 1):
+    for _ in range(len(marks) + 1):
         yield names
-        matches = (pattern.fullmatch(n) for n in names for pattern in _DECORATIONS)
+        matches = (pattern.fullmatch(n) for n in names for pattern in marks)
         names = {found["gene"] for found in matches if found is not None}

@@ -84,7 +84,8 @@ def infer(
         Names of the genes whose regulators are sought; None means all. ``"tvcs"`` takes time and
         memory for these alone.
     steady
-        Knock-outs, knock-downs and wild type of the same genes, for methods that use them.
+        Knock-outs, knock-downs, over-expression and wild type of the same genes, for methods that
+        use them.
     prior
         Prior edges of the same genes, for methods that use them.
     scale
@@ -104,8 +105,9 @@ def infer(
     -------
     Network
         Genes sorted by name, scores of six significant digits. Selected are the edges with the
-        largest sum of scores under the caps; `own` is the selection of ARACNE and TIGRESS. Methods
-        with a confidence also give a `verdict`. The network keeps its inputs for `Network.report`.
+        largest sum of scores under the caps; `own` is the selection of ARACNE and TIGRESS. Pairs
+        whose direction the data do not show are `undirected`, and one edge each. Methods with a
+        confidence also give a `verdict`. The network keeps its inputs for `Network.report`.
 
     Raises
     ------
@@ -189,8 +191,10 @@ def _inferred(
     from grn_tvcs.combine.signs import supported_signs
     from grn_tvcs.expression.scales import beside, on_scale
     from grn_tvcs.expression.warned import warn_user
+    from grn_tvcs.methods.directions import without_direction
     from grn_tvcs.methods.steady_samples import refuse_unsuited, used_by
     from grn_tvcs.network.digits import significant
+    from grn_tvcs.network.evidence import name_overexpressed
     from tvcs_core.files.display import joined
     from tvcs_core.streams import stream
 
@@ -230,7 +234,12 @@ def _inferred(
     own = pairs.selected if known.selects else None
     pairs = replace(pairs, scores=scores, selected=scores > 0, own=own)
     signs = supported_signs(pairs, expression, steady, prior) * (scores > 0)
-    network = network.replace(pairs=replace(pairs, signs=signs.astype(np.int8))).with_verdict()
+    pairs = replace(pairs, signs=signs.astype(np.int8))
+    if steady is not None and steady.n_overexpressions and pairs.evidence is not None:
+        is_up = steady.only_overexpressed()[pairs.regulators]
+        pairs = replace(pairs, evidence=name_overexpressed(pairs.evidence, is_up))
+    undirected = without_direction(pairs, candidates.allowed, expression, method, steady, prior)
+    network = network.replace(pairs=replace(pairs, undirected=undirected)).with_verdict()
     rules = rules.with_number(candidates.targets.size, network.verdict)
     return settled, network.select_under_caps(rules), rules
 

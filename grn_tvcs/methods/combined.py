@@ -58,7 +58,20 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import Pairs
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.network.verdict import Verdict, verdict_of
+from grn_tvcs.network.verdict import (
+    LEARNED_RANKING,
+    NO_CANDIDATES,
+    NOT_CALIBRATED,
+    ONE_DIRECTION,
+    OUT_OF_DOMAIN,
+    TOO_COEXPRESSED,
+    Verdict,
+    describe_ranking,
+    describe_trait,
+    remedy_of_no_edge,
+    silent_verdict,
+    verdict_of,
+)
 from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
@@ -67,31 +80,13 @@ TREES = 100  # per gene in the unweighted sum, as in learned evidence of small n
 N_MORE_SERIES = 2  # further series for which the verdict predicts the number of edges
 # Sources of evidence of an edge, in the order of `network.evidence.SOURCES`.
 SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN,), (LEVELS, RATES), (CLR, PARTIAL))
-NO_CANDIDATES = "No edge probabilities: no pair of genes that vary may be an edge."
-OUT_OF_DOMAIN = (
-    "No edge probabilities: the data lie outside the range of the simulated training data, so the "
-    "calibration may not hold. "
-)
-TOO_COEXPRESSED = (
-    "No edge probabilities: genes are more closely co-expressed than in the simulated training "
-    "data, so the calibration may not hold. "
-)
-ONE_DIRECTION = (
-    "No edge probabilities: all series move along one direction, as after a common stimulus, so "
-    "the data cannot show which gene causes it. Series under other perturbations, or knock-outs, "
-    "can. "
-)
-SUM_RANKING = "Edges are ranked by the sum of {}trees for levels and partial correlation."
-LEARNED_RANKING = (
-    "Edges are still ranked by the learned combination, because genes were knocked out or down."
-)
+# Parts of the sum that ranks edges without probabilities, in the words of the verdict.
+SUMMED = {
+    LAGGED: "lagged regression", LEVELS: "trees for levels", PARTIAL: "partial correlation",
+}  # fmt: skip
 LIKE_NOISE = (
     "the data resemble noise or random walks without a network (probability {:.0%}), so edge "
     "probabilities were reduced"
-)
-NOT_CALIBRATED = (
-    "No edge probabilities: no networks of this design were simulated (--calibrate off). Scores "
-    "only rank edges."
 )
 
 # Texts of the methods paragraph, with citations of `report.references`.
@@ -178,7 +173,8 @@ def combined(
     model, n = load_pretrained(), len(expression.genes)
     if not rules.candidates(expression.genes, expression.constant_genes).allowed.any():
         nothing = Pairs.scored(np.empty(0, np.int64), np.zeros((0, n)))
-        return Network(expression.genes, nothing, verdict=Verdict(why_not=NO_CANDIDATES))
+        verdict = silent_verdict(NO_CANDIDATES, expression, steady)
+        return Network(expression.genes, nothing, verdict=verdict)
     table_traits, design = _traits_and_design(expression, rules, steady)
     known = _shipped_calibration(model, design, resamples)
     n_to_simulate = calibrate if known is None else 0
@@ -202,24 +198,26 @@ def combined(
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
         sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, checkpoint_dir)
-        ranking = SUM_RANKING.format("lagged regression, " if LAGGED in evidence.scores else "")
-        return _with_ranking(network, evidence, sums, prior, Verdict(why_not=why_not + ranking))
+        parts = [words for part, words in SUMMED.items() if part in evidence.scores]
+        verdict = silent_verdict(why_not, expression, steady, describe_ranking(parts))
+        return _with_ranking(network, evidence, sums, prior, verdict)
     logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
     if why_not or known is None:
-        why_not = why_not + LEARNED_RANKING if why_not else NOT_CALIBRATED
-        return _with_ranking(network, evidence, sigmoid(logits), prior, Verdict(why_not=why_not))
+        verdict = silent_verdict(why_not or NOT_CALIBRATED, expression, steady, LEARNED_RANKING)
+        return _with_ranking(network, evidence, sigmoid(logits), prior, verdict)
     none = model.null_log_odds(table_traits, design, effect_of_changes(steady, expression), shared)
     logits = compress_logits(weight_by_non_null(known.of(logits, n), none), known.limit)
     if none > 0:
         note = LIKE_NOISE.format(float(sigmoid(np.array(none))))
         network = network.replace(notes=(*network.notes, note))
-    return _with_probabilities(network, evidence, logits, prior, design, model)
+    remedy = remedy_of_no_edge(expression, steady)
+    return _with_probabilities(network, evidence, logits, prior, design, model, remedy)
 
 
 def describe(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
     """Describe how pairs were scored: by probabilities, by a learned ranking, or by a sum."""
     verdict, has_series = network.verdict, bool(expression.series)
-    if verdict is not None and SUM_RANKING.partition("{")[0] in verdict.why_not:
+    if verdict is not None and verdict.ranking not in ("", LEARNED_RANKING):
         return SUM_TEXT.format(LAGGED_TEXT if has_series else "")
     sources = [*(SERIES_TEXTS if has_series else ()), *LEVEL_TEXTS]
     if steady is not None:
@@ -267,8 +265,10 @@ def _why_out_of_domain(
     expression: Expression,
 ) -> str:
     """Return why a table is outside the domain of the training data; empty if it is inside."""
-    if model.trait_distributions[design.start].is_out_of_domain(table_traits, design, near):
-        return OUT_OF_DOMAIN
+    distribution = model.trait_distributions[design.start]
+    if distribution.is_out_of_domain(table_traits, design, near):
+        name, is_higher = distribution.farthest_trait(table_traits, design, near)
+        return OUT_OF_DOMAIN.format(describe_trait(name, is_higher=is_higher))
     measures = coexpression_measures(expression)
     is_excessive = load_coexpression().is_excessive(measures, design_for(expression, design))
     return TOO_COEXPRESSED if is_excessive else ""
@@ -328,6 +328,7 @@ def _with_probabilities(
     prior: Prior | None,
     design: Design,
     model: PretrainedModels,
+    remedy: str,
 ) -> Network:
     """Return the network with probabilities as scores, and a verdict on more series."""
     p = _where_allowed(evidence, sigmoid(logits))
@@ -341,7 +342,9 @@ def _with_probabilities(
         n_edges = verdict_of(p, p).n_edges
         wider = replace(design, n_series=design.n_series + N_MORE_SERIES)
         more = N_MORE_SERIES, max(model.edges_with(n_edges, design, wider), n_edges)
-    return network.replace(scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more))
+    return network.replace(
+        scores=p, selected=p > 0, confidence=p, verdict=Verdict(more=more, remedy=remedy)
+    )
 
 
 def _with_ranking(

@@ -43,6 +43,8 @@ class Method(LazyFunction):
         Whether it cannot use steady-state samples alone.
     uses_steady_samples
         Whether it uses steady-state samples, alone or with series.
+    is_lagged
+        Whether its scores stand on lags and perturbed genes alone, so both ways may be true.
     is_symmetric
         Whether both directions of a pair have the same score.
     has_confidence
@@ -58,6 +60,7 @@ class Method(LazyFunction):
     perturbation: str = ""
     needs_series: bool = False
     uses_steady_samples: bool = True
+    is_lagged: bool = False
     is_symmetric: bool = False
     has_confidence: bool = False
     takes_logs: bool = False
@@ -112,6 +115,7 @@ METHODS: dict[str, Method] = {
             perturbation=OWN_INTERCEPT,
             needs_series=True,
             uses_steady_samples=False,
+            is_lagged=True,
             takes_logs=True,
         ),
         Method(
@@ -119,18 +123,31 @@ METHODS: dict[str, Method] = {
             "the paper's model as printed",
             needs_series=True,
             uses_steady_samples=False,
+            is_lagged=True,
         ),
         Method("pcc", is_symmetric=True),
         Method("aracne", selects=True, is_symmetric=True),
         Method("clr", is_symmetric=True),
         Method("mrnet", is_symmetric=True),
         Method("genie3"),
-        Method("dyngenie3", needs_series=True),
+        Method("dyngenie3", needs_series=True, is_lagged=True),
         Method("tigress", selects=True),
         Method("spearman", is_symmetric=True),
         Method("partial-correlation", is_symmetric=True, takes_logs=True),
-        Method("lagged-correlation", needs_series=True, uses_steady_samples=False, takes_logs=True),
-        Method("knock-outs", needs_series=True, uses_steady_samples=False, takes_logs=True),
+        Method(
+            "lagged-correlation",
+            needs_series=True,
+            uses_steady_samples=False,
+            is_lagged=True,
+            takes_logs=True,
+        ),
+        Method(
+            "knock-outs",
+            needs_series=True,
+            uses_steady_samples=False,
+            is_lagged=True,
+            takes_logs=True,
+        ),
         Method(
             "ensemble",
             "tvcs without hub prior + genie3 + partial correlation",

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 HEADER = ("regulator", "target", "score", "sign", "rank", "selected")
 CHANCES = ("confidence", "false_discovery")
 SIGNS = {1: "+", -1: "-", 0: "?"}
+RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
+UNDIRECTED = "associated-with"
+RELATIONS = (*RELATION.values(), UNDIRECTED)
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class Edge:
         The evidence for the score, a word of `evidence.NAMES`; empty if unknown.
     confidence, false_discovery
         As in `Network`; None if unknown.
+    undirected
+        Whether the data do not show which of the two genes regulates the other.
     """
 
     regulator: str
@@ -40,9 +45,16 @@ class Edge:
     evidence: str = ""
     confidence: float | None = None
     false_discovery: float | None = None
+    undirected: bool = False
 
     @property
     def known(self) -> dict[str, str | float]:
-        """Evidence, confidence and false discovery by name, those that are known."""
+        """Evidence, confidence and false discovery by name, those known, and `undirected` if so."""
         told = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
-        return {name: value for name, value in told.items() if value not in ("", None)}
+        known = {name: value for name, value in told.items() if value not in ("", None)}
+        return known | ({"undirected": True} if self.undirected else {})
+
+    @property
+    def relation(self) -> str:
+        """What the regulator does to the target, a word of `RELATIONS`."""
+        return UNDIRECTED if self.undirected else RELATION[self.sign]

@@ -362,5 +362,5 @@ def _evidence(table: Table, row: int, column: int) -> int:
 
 READERS = {
     "stability": _share, "own": _flag, "evidence": _evidence, "confidence": _chance,
-    "false_discovery": _chance,
+    "false_discovery": _chance, "undirected": _flag,
 }  # fmt: skip

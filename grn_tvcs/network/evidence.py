@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Trees and correlation are of levels in the same sample.
-SOURCES = ("series", "knock-out", "knock-down", "trees", "correlation", "prior")
+# Trees and correlation are of levels in the same sample. Methods count over-expression as a
+# knock-down of the other sign.
+SOURCES = (
+    "series", "knock-out", "knock-down", "trees", "correlation", "prior", "over-expression",
+)  # fmt: skip
 LEAST_SHARE = 0.25  # of the score: a source with less does not carry the edge
 
 
@@ -33,3 +36,18 @@ def evidence_codes(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.uint8]:
         is_named = (total > 0) & ((part >= LEAST_SHARE * total) | (part == largest))
         codes |= is_named.astype(np.uint8) << np.uint8(bit)
     return codes
+
+
+def name_overexpressed(codes: NDArray[np.uint8], is_up: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Name the evidence of over-expressed regulators, which methods count as knock-downs.
+
+    Parameters
+    ----------
+    codes
+        By pair; [regulator, target].
+    is_up
+        Whether each regulator was over-expressed and never knocked down.
+    """
+    down, up = (np.uint8(1 << SOURCES.index(kind)) for kind in ("knock-down", "over-expression"))
+    is_renamed = is_up[:, None] & ((codes & down) > 0)
+    return np.where(is_renamed, codes ^ down | up, codes)

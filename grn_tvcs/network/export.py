@@ -18,7 +18,7 @@ from grn_tvcs.expression.expression import repeated
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.cytoscape import write_style
-from grn_tvcs.network.programs.facts import RELATION, edges_with_facts, node_facts
+from grn_tvcs.network.programs.facts import edges_with_facts, node_facts
 from grn_tvcs.network.programs.frames import signed
 from grn_tvcs.network.programs.tables import (
     write_celloracle,
@@ -68,12 +68,13 @@ def write_beeline(network: Network, path: Path) -> None:
 def write_sif(network: Network, path: Path) -> None:
     """Write the selected edges for Cytoscape; genes without an edge stand alone on a line.
 
-    The relation is ``activates``, ``represses`` or ``regulates``.
+    The relation is ``activates``, ``represses`` or ``regulates``, and ``associated-with`` where the
+    direction is not known; such a pair is one line.
     """
     edges = network.edges(selected_only=True)
     linked = {edge.regulator for edge in edges} | {edge.target for edge in edges}
     name = _names_in_one_cell(network.genes)
-    lines = [f"{name[e.regulator]}\t{RELATION[e.sign]}\t{name[e.target]}" for e in edges]
+    lines = [f"{name[e.regulator]}\t{e.relation}\t{name[e.target]}" for e in edges]
     lines += [name[gene] for gene in network.genes if gene not in linked]
     _write_lines(path, lines)
 
@@ -82,8 +83,9 @@ def write_graphml(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as GraphML.
 
     Genes have name, in_degree, out_degree and is_regulator, counted over the selected edges. Edges
-    have score, sign, rank and interaction, and what of stability, own, evidence, confidence and
-    false_discovery is known.
+    have score, sign, rank and interaction, and what of stability, own, evidence, confidence,
+    false_discovery and undirected is known. A file of mixed edges is read by few programs, so
+    undirected ones have a source and a target too.
     """
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -101,7 +103,7 @@ def write_graphml(network: Network, path: Path) -> None:
     for e, facts in edges_with_facts(network):
         source, target = (quoteattr(_printable(name)) for name in (e.regulator, e.target))
         ends = f"source={source} target={target}"
-        own = {"score": e.score, "sign": e.sign, "rank": e.rank, "interaction": RELATION[e.sign]}
+        own = {"score": e.score, "sign": e.sign, "rank": e.rank, "interaction": e.relation}
         lines.append(f"<edge {ends}>{_data(own | facts)}</edge>")
     _write_lines(path, [*lines, "</graph>", "</graphml>"])
 
@@ -111,7 +113,7 @@ OF_EDGES = {"score": "double", "sign": "string", "rank": "long", "interaction": 
 
 
 def _kind(name: str) -> str:
-    return {"own": "boolean", "evidence": "string"}.get(name, "double")
+    return {"own": "boolean", "undirected": "boolean", "evidence": "string"}.get(name, "double")
 
 
 def _key(part: str, name: str, kind: str) -> str:
@@ -145,7 +147,7 @@ def write_cyjs(network: Network, path: Path) -> None:
             "data": {
                 "source": e.regulator,
                 "target": e.target,
-                "interaction": RELATION[e.sign],
+                "interaction": e.relation,
                 "score": e.score,
                 "sign": e.sign,
                 "rank": e.rank,

@@ -15,7 +15,7 @@ from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
 from grn_tvcs.network.edge import CHANCES, HEADER, SIGNS, Edge
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, square
+from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, counted_scores, reversed_ways, square
 from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
@@ -75,6 +75,7 @@ class Network:
         evidence: ArrayLike | None = None,
         confidence: ArrayLike | None = None,
         false_discovery: ArrayLike | None = None,
+        undirected: ArrayLike | None = None,
         verdict: Verdict | None = None,
         notes: Sequence[str] = (),
     ) -> Network:
@@ -104,6 +105,9 @@ class Network:
         false_discovery
             Expected share of false edges among all with at least the confidence of each, in
             [0, 1] (`confidence.false_discovery`).
+        undirected
+            Whether the data do not show the direction of each pair, the same both ways (see
+            `network.pairs`); None where every direction is shown.
         verdict, notes
             As for the class.
 
@@ -116,7 +120,7 @@ class Network:
         given = {
             "scores": scores, "signs": signs, "selected": selected, "stability": stability,
             "own": own, "evidence": evidence, "confidence": confidence,
-            "false_discovery": false_discovery,
+            "false_discovery": false_discovery, "undirected": undirected,
         }  # fmt: skip
         return cls(names, square(len(names), given), verdict, tuple(notes))
 
@@ -184,6 +188,11 @@ class Network:
         """Expected share of false edges at the confidence of each, where one is given."""
         return self._square("false_discovery")
 
+    @cached_property
+    def undirected(self) -> NDArray[np.bool_] | None:
+        """Pairs whose direction the data do not show, if there are any."""
+        return self._square("undirected")
+
     def _square(self, name: str) -> NDArray[Any] | None:
         return self.pairs.over_genes(name, len(self.genes))
 
@@ -230,22 +239,28 @@ class Network:
         """Select the edges whose scores add up to the most under the caps of `rules`.
 
         This is the projection of the square roots of the scores onto the constraint, so the
-        kept value of the projection is the sum of the scores. Scores stay as they are.
+        kept value of the projection is the sum of the scores. Scores stay as they are. Where there
+        are undirected pairs, edges are taken from the surest down, each that the caps leave room
+        for, whichever way undirected ones are read (`selection.select`).
         """
         return self.replace(selected=select(self.pairs, rules, self.genes))._under(rules)
 
     def select_top(self, n_edges: int) -> Network:
-        """Select the `n_edges` surest edges; of equal ones the first by name."""
+        """Select the `n_edges` surest edges; of equal ones the first by name.
+
+        An undirected pair is one edge.
+        """
         if n_edges < 0:
             raise ValueError(f"n_edges must be >= 0, found {n_edges}")
         selected = np.zeros(self.pairs.shape, dtype=bool)
-        selected.flat[surest(self.pairs, self.genes, n_edges)] = True
+        counted = replace(self.pairs, scores=counted_scores(self.pairs, self.genes))
+        selected.flat[surest(counted, self.genes, n_edges)] = True
         return self.replace(selected=selected)._under(Rules(max_edges=n_edges))
 
     def select_by_method(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
-        What TIGRESS and ARACNE publish, whatever the caps.
+        What TIGRESS and ARACNE publish, whatever the caps; ARACNE publishes both ways of a pair.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
         chosen = self.replace(selected=has_score if own is None else own & has_score)
@@ -255,18 +270,20 @@ class Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
         The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of
-        a verdict that is there, what more series would support is kept; the rest is counted anew.
+        a verdict that is there, what more series would support and what would help are kept; the
+        rest is counted anew.
         A network without a confidence stays as it is.
         """
         scores = self.pairs.scores
         if self.pairs.confidence is None:
             return self
         confidence = np.where(scores > 0, np.round(self.pairs.confidence, DECIMALS), 0.0)
-        more = None if self.verdict is None else self.verdict.more
+        before = Verdict() if self.verdict is None else self.verdict
+        counted = counted_scores(self.pairs, self.genes)
         return self.replace(
             confidence=confidence,
             false_discovery=np.round(false_discovery(confidence, scores), DECIMALS),
-            verdict=verdict_of(confidence, scores, more=more),
+            verdict=verdict_of(confidence, counted, more=before.more, remedy=before.remedy),
         )
 
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
@@ -282,13 +299,16 @@ class Network:
             nothing if known is None else known[at].tolist()
             for known in (pairs.confidence, pairs.false_discovery)
         )
+        undirected = (
+            [False] * len(some.rows) if pairs.undirected is None else pairs.undirected[at].tolist()
+        )
         codes = np.zeros(len(some.rows), int) if pairs.evidence is None else pairs.evidence[at]
         columns = zip(
             *(places[where].tolist() for places, where in (
                 (pairs.regulators, some.rows), (pairs.targets, some.cols))),
             *(part[at].tolist() for part in (pairs.scores, pairs.signs)),
             some.ranks.tolist(), pairs.selected[at].tolist(), codes.tolist(), confidence, false,
-            strict=True,
+            undirected, strict=True,
         )  # fmt: skip
         return [
             Edge(
@@ -299,22 +319,36 @@ class Network:
 
     @property
     def n_scored(self) -> int:
-        """Edges with a score above 0."""
-        return self.pairs.n_scored
+        """Edges with a score above 0; an undirected pair is one."""
+        return int(np.count_nonzero(counted_scores(self.pairs, self.genes)))
+
+    @property
+    def n_selected(self) -> int:
+        """Selected edges."""
+        return int(np.count_nonzero(self.pairs.selected))
+
+    @property
+    def n_undirected(self) -> int:
+        """Selected edges whose direction the data do not show."""
+        undirected = self.pairs.undirected
+        return 0 if undirected is None else int((undirected & self.pairs.selected).sum())
 
     @property
     def out_degrees(self) -> NDArray[np.int64]:
-        """Selected targets of each gene."""
+        """Selected targets of each gene; an undirected edge counts for both of its genes."""
         return self._degrees(self.pairs.regulators, axis=1)
 
     @property
     def in_degrees(self) -> NDArray[np.int64]:
-        """Selected regulators of each gene."""
+        """Selected regulators of each gene; an undirected edge counts for both of its genes."""
         return self._degrees(self.pairs.targets, axis=0)
 
     def _degrees(self, places: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
         degrees = np.zeros(len(self.genes), dtype=np.int64)
-        degrees[places] = np.count_nonzero(self.pairs.selected, axis=axis)
+        is_in = self.pairs.selected
+        if self.pairs.undirected is not None:
+            is_in = is_in | reversed_ways(self.pairs, is_in & self.pairs.undirected)
+        degrees[places] = np.count_nonzero(is_in, axis=axis)
         return degrees
 
     def extra(self, some: Ranked | None = None) -> dict[str, list[Any]]:

@@ -1,8 +1,14 @@
-"""Facts of the pairs that may be edges: regulators x targets, never genes x genes."""
+"""Facts of the pairs that may be edges: regulators x targets, never genes x genes.
+
+A pair is undirected if the data do not show which of the two genes regulates the other. It has two
+rows in a ranking and is one edge: the way with the larger score stands for both (of equal scores
+the first by name), and the other is never selected. It is drawn without an arrow. Caps hold
+whichever way it is read, so it uses up one regulator and one target of both genes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,10 +20,13 @@ from tvcs_core.arguments import array_of
 # Known of the edges of some networks only, with the kind of value.
 EXTRA = {
     "stability": np.float64, "own": np.bool_, "evidence": np.uint8, "confidence": np.float64,
-    "false_discovery": np.float64,
+    "false_discovery": np.float64, "undirected": np.bool_,
 }  # fmt: skip
 KINDS = {"scores": np.float64, "signs": np.int8, "selected": np.bool_, **EXTRA}
 FIXED = ("scores", "signs", "selected")  # known of every network, and not to be changed
+# A way with more than this part of the other's score is not told from it. On simulated networks the
+# stronger way was true in 66 of 73 pairs below and in 16 of 24 above, by the learned combination.
+CLOSE = 0.5
 ELSEWHERE = {"false_discovery": 1.0}  # what all other pairs have, where it is not 0
 
 Floats = NDArray[np.float64]
@@ -34,7 +43,7 @@ class Pairs:
     ----------
     regulators, targets
         Places among the genes of what rows and columns stand for, rising.
-    scores, signs, selected, stability, own, evidence, confidence, false_discovery
+    scores, signs, selected, stability, own, evidence, confidence, false_discovery, undirected
         As in `Network`.
     """
 
@@ -48,6 +57,7 @@ class Pairs:
     evidence: NDArray[np.uint8] | None = None
     confidence: Floats | None = None
     false_discovery: Floats | None = None
+    undirected: NDArray[np.bool_] | None = None
 
     @classmethod
     def scored(cls, regulators: Places, scores: Floats) -> Pairs:
@@ -181,3 +191,63 @@ def square(genes: int, given: dict[str, Any]) -> Pairs:
             )
     places = np.arange(genes)
     return Pairs(places, places, **known)
+
+
+def undirected_pairs(pairs: Pairs, allowed: Flags, close: float = CLOSE) -> Flags | None:
+    """Return which pairs are undirected: both ways may be edges and score alike; None if none is.
+
+    Parameters
+    ----------
+    pairs
+        With their scores.
+    allowed
+        Which of them may be edges.
+    close
+        Part of the stronger way's score that the weaker must exceed.
+    """
+    regulators, targets = _both_ways(pairs)
+    at = np.ix_(regulators, targets)
+    scores = np.where(allowed[at], pairs.scores[at], 0.0)
+    found = np.zeros(pairs.shape, np.bool_)
+    found[at] = np.minimum(scores, scores.T) > close * np.maximum(scores, scores.T)
+    return found if found.any() else None
+
+
+def weaker_ways(pairs: Pairs, genes: Sequence[str]) -> Flags | None:
+    """Return the ways of undirected pairs that are no edges of their own; None without pairs."""
+    if pairs.undirected is None:
+        return None
+    regulators, targets = _both_ways(pairs)
+    at = np.ix_(regulators, targets)
+    scores = pairs.scores[at]
+    names = np.array([genes[place] for place in pairs.regulators[regulators]], dtype=object)
+    rank = np.empty(names.size, np.int64)
+    rank[np.argsort(names, kind="stable")] = np.arange(names.size)
+    is_later = rank[:, None] > rank
+    weaker = np.zeros(pairs.shape, np.bool_)
+    is_weaker = (scores < scores.T) | ((scores == scores.T) & is_later)
+    weaker[at] = is_weaker & (pairs.undirected[at] | pairs.undirected[at].T)
+    return weaker
+
+
+def counted_scores(pairs: Pairs, genes: Sequence[str]) -> NDArray[np.float64]:
+    """Return the scores of edges, those of an undirected pair once; 0 for its weaker way."""
+    weaker = weaker_ways(pairs, genes)
+    return pairs.scores if weaker is None else np.where(weaker, 0.0, pairs.scores)
+
+
+def reversed_ways(pairs: Pairs, flags: Flags) -> Flags:
+    """Return the flags of the opposite way of each pair; False where that is no pair."""
+    regulators, targets = _both_ways(pairs)
+    at = np.ix_(regulators, targets)
+    found = np.zeros(pairs.shape, np.bool_)
+    found[at] = flags[at].T
+    return found
+
+
+def _both_ways(pairs: Pairs) -> tuple[Places, Places]:
+    """Return rows and columns of the genes that are both regulators and targets, in one order."""
+    _, rows, cols = np.intersect1d(
+        pairs.regulators, pairs.targets, assume_unique=True, return_indices=True
+    )
+    return rows, cols

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.confidence import DECIMALS, LIKELY, expected_true
 
 EXACT = 10  # numbers below are said as they are, others with two digits
@@ -15,6 +17,60 @@ IN_WORDS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
 )  # fmt: skip
+# Reasons for no edge probabilities, and what would help.
+NONE = "No edge probabilities: "
+NO_CANDIDATES = f"{NONE}no pair of genes that vary may be an edge."
+NOT_CALIBRATED = f"{NONE}no networks of this design were simulated (--calibrate off)."
+OUT_OF_DOMAIN = (
+    f"{NONE}the data lie outside the range of the simulated training data, most of all in {{}}, so "
+    "the calibration may not hold."
+)
+TOO_COEXPRESSED = (
+    f"{NONE}genes are more closely co-expressed than in the simulated training data, so the "
+    "calibration may not hold."
+)
+ONE_DIRECTION = (
+    f"{NONE}all series move along one direction, as after a common stimulus, so the data cannot "
+    "show which gene causes it."
+)
+# By the reason; other reasons have the remedy of `_test_of_edges`.
+REMEDIES = {
+    NO_CANDIDATES: "A list of --regulators must hold a gene that varies.",
+    NOT_CALIBRATED: "Without --calibrate off they are simulated.",
+    ONE_DIRECTION: (
+        "Series under other perturbations, or knock-outs of the regulators (--knockouts, "
+        "--wildtype), would show it."
+    ),
+}
+CHANGES = (
+    "Knock-outs, knock-downs or over-expression of likely regulators (--knockouts, --knockdowns, "
+    "--overexpressions, with --wildtype)"
+)
+SERIES_FIRST = (
+    "Time series of the same genes (a table with a column Time beside this one), and knock-outs "
+    "beside these (--knockouts, --wildtype)"
+)
+LEARNED_RANKING = "Edges are ranked by the learned combination of all sources of evidence."
+# What the traits of `combine.domain_check` measure.
+TRAITS = {
+    "median r": "the correlation of typical genes",
+    "high r": "the correlation of closely related genes",
+    "highest r": "the closest correlation of each gene",
+    "first component": "the part of the variance that one component has",
+    "components": "the number of independent components",
+    "skewness": "the skewness of levels",
+    "skewness spread": "how the skewness differs between genes",
+    "kurtosis": "the outliers of levels",
+    "sd spread": "how the variation differs between genes",
+    "memory": "how far a level predicts the next change",
+    "memory spread": "how that differs between genes",
+    "smoothness": "the change from sample to sample",
+    "between": "the difference between series",
+    "starts": "the difference between the first samples of series",
+    "trend": "the trend along series",
+    "turn": "how steadily levels rise and fall",
+    "level change": "the outliers of changes",
+}
 
 
 @dataclass(frozen=True)
@@ -33,8 +89,12 @@ class Verdict:
     more
         More series, and the edges that the experiment would then support; None where not known.
     why_not
-        A sentence: why no probability can be given, and what was done instead; empty where one
-        is.
+        A sentence: why no probability can be given; empty where one is.
+    remedy
+        A sentence: which experiment or table would help, where no probability is given or no edge
+        is supported.
+    ranking
+        A sentence: what the edges are ranked by, where no probability is given.
 
     Raises
     ------
@@ -47,6 +107,8 @@ class Verdict:
     n_scored: int = 0
     more: tuple[int, int] | None = None
     why_not: str = ""
+    remedy: str = ""
+    ranking: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.expected_true <= self.n_edges <= self.n_scored:
@@ -68,9 +130,9 @@ class Verdict:
         return 1.0 - self.expected_true / self.n_edges if self.n_edges else None
 
     def said(self) -> str:
-        """A sentence about the edges that the experiment supports."""
+        """Describe how many edges the experiment supports, or why not and what would help."""
         if self.why_not:
-            return self.why_not
+            return " ".join(filter(None, (self.why_not, self.remedy, self.ranking)))
         if not self.n_edges:
             now = (
                 f"This experiment supports no edge: none of the {self.n_scored} with a score is "
@@ -84,18 +146,20 @@ class Verdict:
                 f"This experiment supports {about(self.n_edges)} edges (of which {n_true} should "
                 "be true)"
             )
+        remedy = f" {self.remedy}" if self.remedy and not self.n_edges else ""
         if self.more is None:
-            return f"{now}."
+            return f"{now}.{remedy}"
         n_series, then = self.more
         word = IN_WORDS[n_series] if n_series < len(IN_WORDS) else str(n_series)
         same = about(then) == about(self.n_edges)
         edges = "none either" if not then and same else "as many" if same else about(then)
-        return f"{now}; {word} more series would support {edges}."
+        return f"{now}; {word} more series would support {edges}.{remedy}"
 
     def facts(self) -> dict[str, Any]:
         """The entries of ``run.json``."""
         if self.why_not:
-            return {"why_not": self.why_not}
+            facts = {name: getattr(self, name) for name in ("why_not", "remedy", "ranking")}
+            return {name: text for name, text in facts.items() if text}
         more = self.more
         return {
             "n_edges": self.n_edges,
@@ -112,12 +176,13 @@ def verdict_of(
     scores: NDArray[np.float64],
     *,
     more: tuple[int, int] | None = None,
+    remedy: str = "",
 ) -> Verdict:
     """The verdict on edges of these confidences; those with a score above 0 count."""
     true = expected_true(confidence, scores)
     n_edges = int(np.count_nonzero((confidence >= LIKELY) & (scores > 0)))
     expected = float(np.round(true[n_edges], DECIMALS))
-    return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more)
+    return Verdict(n_edges, min(expected, float(n_edges)), true.size - 1, more, remedy=remedy)
 
 
 def about(number: int) -> str:
@@ -125,3 +190,57 @@ def about(number: int) -> str:
     if number < EXACT:
         return str(number)
     return f"about {int(float(f'{number:.2g}')):,}"
+
+
+def describe_ranking(parts: list[str], how: str = "the sum") -> str:
+    """Describe the ranking of edges by several sources of evidence, named in words."""
+    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+    return f"Edges are ranked by {how} of {listed}."
+
+
+def describe_trait(name: str, *, is_higher: bool) -> str:
+    """Describe the trait in which a table is most unlike simulated ones."""
+    return f"{TRAITS.get(name, name)} ({'larger' if is_higher else 'smaller'} here)"
+
+
+def silent_verdict(
+    why_not: str, expression: Expression, steady: SteadyStates | None, ranking: str = ""
+) -> Verdict:
+    """Return a verdict without probabilities.
+
+    Parameters
+    ----------
+    why_not
+        One of the sentences above.
+    expression, steady
+        The input, on which it depends what would help.
+    ranking
+        What the edges are ranked by, a sentence.
+    """
+    remedy = REMEDIES.get(why_not) or _test_of_edges(expression, steady)
+    return Verdict(why_not=why_not, remedy=remedy, ranking=ranking)
+
+
+def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
+    """Describe what tests edges that are only ranked."""
+    if not expression.series:
+        what = f"{SERIES_FIRST},"
+    elif steady is not None and any(steady.changed):
+        what = "Knock-outs of further regulators"
+    else:
+        what = CHANGES
+    guess = (
+        f" If the values are not {expression.scale}, as was guessed, give --scale."
+        if expression.guessed_from is not None
+        else ""
+    )
+    return f"{what} would test them; more samples of the same kind would not.{guess}"
+
+
+def remedy_of_no_edge(expression: Expression, steady: SteadyStates | None) -> str:
+    """Describe what helps where no edge is as likely true as false."""
+    if not expression.series:
+        return f"{SERIES_FIRST}, would say most."
+    if steady is not None and any(steady.changed):
+        return "Knock-outs of further regulators would say most."
+    return f"{CHANGES} would say most."

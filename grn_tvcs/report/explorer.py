@@ -49,6 +49,8 @@ def explorer(
     for name in ("stability", "confidence", "false_discovery"):
         if (known := getattr(pairs, name)) is not None:
             edges[name] = [_rounded(part) for part in known[at].tolist()]
+    if pairs.undirected is not None:
+        edges["undirected"] = "".join("01"[way] for way in pairs.undirected[at].tolist())
     if pairs.evidence is not None:
         edges["evidence"] = [NAMES[code] for code in pairs.evidence[at].tolist()]
     if reference is not None:

@@ -54,6 +54,7 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Node], list[Arrow]]:
     n_targets = dict.fromkeys(graph, 0)
     for edge in edges:
         n_targets[edge.regulator] += 1
+        n_targets[edge.target] += edge.undirected
     place = _fill(_spread(graph))
     radius = {name: 5.0 + 2.2 * math.sqrt(n) for name, n in n_targets.items()}
     most = sorted(graph, key=lambda name: (-n_targets[name], name))
@@ -63,7 +64,7 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Node], list[Arrow]]:
     strongest = max(edge.score for edge in edges)
     arrows = [
         Arrow(
-            f"{e.regulator} {e.sign} {e.target}: {e.score:g}",
+            f"{e.regulator} {'–' if e.undirected else e.sign} {e.target}: {e.score:g}",
             _curve(
                 place[e.regulator],
                 place[e.target],
@@ -71,7 +72,7 @@ def draw(edges: Sequence[Edge]) -> tuple[list[Node], list[Arrow]]:
                 radius[e.target],
                 bend=0.12 if (e.target, e.regulator) in pairs else 0.0,
             ),
-            {"+": "activates", "-": "represses", "?": "regulates"}[e.sign],
+            e.relation,
             0.35 + 0.6 * math.sqrt(e.score / strongest),
             None if e.confidence is None else e.confidence >= LIKELY,
         )

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from grn_tvcs.combine.signs import MIN_SERIES
+from grn_tvcs.combine.signs import have_signs
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression, samples_said
 from grn_tvcs.expression.scales import said
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.directions import describe_undirected
 from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.network import Network
@@ -23,7 +24,6 @@ SCALES = {
 }  # fmt: skip
 LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `scales.said`
 PRIOR = "prior edges"  # part of the note of a network that used them
-RANKED = (" Edges are ranked by ", " Edges are still ranked by ")  # in verdicts without confidences
 
 
 def methods_paragraph(
@@ -52,6 +52,7 @@ def methods_paragraph(
         *(f"{note[0].upper()}{note[1:]}." for note in network.notes),
         "" if network.verdict is None else _probabilities(network.verdict),
         _selected(network, rules, is_own=known.selects and not rules.has_caps),
+        describe_undirected(network),
         rules.why_so_many() if count is None else _counted(count),
         _signs(network, expression, steady),
     ]
@@ -95,6 +96,7 @@ def _inputs(expression: Expression, method: str, steady: SteadyStates | None) ->
             for n, kind in (
                 (int(steady.is_knockout.sum()), "of knock-outs"),
                 (steady.n_knockdowns, "of knock-downs"),
+                (steady.n_overexpressions, "of over-expressed genes"),
                 (steady.changed.count(WILD_TYPE), "of the wild type"),
             )
             if n
@@ -118,9 +120,10 @@ def _roles(network: Network, rules: Rules) -> list[str]:
 
 def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
     """Describe the selected edges and the rule of selection."""
-    n_edges, n_scored = int(network.out_degrees.sum()), network.n_scored
+    n_edges, n_scored = network.n_selected, network.n_scored
     were = "was" if n_edges == 1 else "were"
-    start = f"Of {n_scored:,} ordered pairs with a score, {n_edges:,} {were} selected"
+    scored = "pairs" if network.pairs.undirected is not None else "ordered pairs"
+    start = f"Of {n_scored:,} {scored} with a score, {n_edges:,} {were} selected"
     if not rules.has_caps:
         return f"{start} by the method itself." if is_own else f"{start}."
     caps = []
@@ -134,6 +137,11 @@ def _selected(network: Network, rules: Rules, *, is_own: bool) -> str:
         caps.append(f"{_number(rules.max_edges, 'edge')} in all")
     if not caps:
         return f"{start} by the largest scores."
+    if network.pairs.undirected is not None:
+        return (
+            f"{start}, from the largest score down, under at most {_joined(caps)}, whichever way "
+            "undirected edges are read."
+        )
     return (
         f"{start}: those with the largest sum of scores under at most {_joined(caps)}, found by "
         "exact projection onto a three-view cardinality constraint (Yang et al., 2017)."
@@ -151,10 +159,7 @@ def _counted(count: EdgeCount) -> str:
 def _probabilities(verdict: Verdict) -> str:
     """Describe whether edge probabilities were given, and the number of edges they support."""
     if not verdict.is_known:
-        text = verdict.why_not
-        for words in RANKED:
-            text = text.partition(words)[0]
-        return text
+        return verdict.why_not
     shown = f" ({verdict.expected_true:.1f} expected to be true)" if verdict.n_edges else ""
     has = "had" if verdict.n_edges else "No edge had"
     subject = f"{_number(verdict.n_edges, 'edge')} " if verdict.n_edges else ""
@@ -170,7 +175,7 @@ def _signs(network: Network, expression: Expression, steady: SteadyStates | None
     if not n_known:
         return "The data supported no sign of an edge, so none is given."
     rules = []
-    if len(expression.pieces()) >= MIN_SERIES:
+    if have_signs(expression):
         rules.append("lagged, rank and partial correlation agreed with the method")
     if steady is not None:
         rules.append("the target moved beyond noise when its regulator was perturbed")

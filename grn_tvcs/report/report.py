@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from grn_tvcs.edge_count import EdgeCount
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.expression.steady_states import UP, SteadyStates
 from grn_tvcs.methods import METHODS
+from grn_tvcs.methods.directions import describe_undirected
 from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.confidence import LIKELY
 from grn_tvcs.network.edge import Edge
@@ -128,13 +129,17 @@ def render(
         expression=expression,
         n_series=len(expression.pieces()),
         not_known=unknowable(expression, method),
+        undirected=describe_undirected,
         rules=rules,
         n_edges=len(edges),
         n_scored=network.n_scored,
         edges_file=edges_file,
         top=None if top is None or top >= network.n_scored else top,
         edges=edges[:MAX_LISTED],
-        n_knockout_only=sum("series" not in e.evidence and "knock-" in e.evidence for e in edges),
+        n_knockout_only=sum(
+            "series" not in e.evidence and ("knock-" in e.evidence or UP in e.evidence)
+            for e in edges
+        ),
         stability_of=stabilities(network, edges[:MAX_LISTED]),
         why_unstable=None if network.pairs.stability is None else why_no_stability(expression),
         stable_from=STABLE,
@@ -208,7 +213,8 @@ def _score_rows(scores: Scores | None) -> list[tuple[str, float]]:
 def _top_regulators(edges: Sequence[Edge]) -> list[dict[str, Any]]:
     targets: dict[str, list[Edge]] = {}
     for edge in edges:
-        targets.setdefault(edge.regulator, []).append(edge)
+        if not edge.undirected:
+            targets.setdefault(edge.regulator, []).append(edge)
     most = sorted(targets.items(), key=lambda item: (-len(item[1]), item[0]))
     return [
         {

@@ -13,7 +13,7 @@ from grn_tvcs.expression.formats.cells import Cells, expression_of_cells
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import Options, option_words
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
@@ -61,7 +61,14 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
     is_in = ~np.isnan(at) & (weights > 0)
     for k in range(at.shape[1]):
         if (n := np.unique(at[is_in[:, k], k]).size) < 2:
-            raise clocks.error(f"must have at least 2 different pseudotimes, found {n}", 0, k + 1)
+            name = clocks.heads[k + 1]
+            raise clocks.error(
+                f"must have at least 2 different pseudotimes, found {n}: leave this lineage out "
+                f"with {option_words({'ignore': (name,)})}; if no cell has a pseudotime, give the "
+                "levels alone with --genes-in-rows, as samples in steady state",
+                0,
+                k + 1,
+            )
     lineage, cell = np.nonzero(is_in.T)
     cells = Cells(place[cell], lineage, at[cell, lineage], weights[cell, lineage], clocks.heads[1:])
     levels = sheet.numbers(range(1, len(sheet.columns)), refuse=True).T

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.expression.sheet import Sheet
+from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
@@ -20,6 +21,7 @@ from tvcs_core.files.workbook import SeveralSheetsError
 
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
+MATRIX = re.compile(r".+\.mtx(\.gz)?", re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
@@ -41,6 +43,7 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         As `tvcs_core.files.tables.read_table`; or if it is a web page, a title stands above the
         table, or commas may be decimal points as well as thousands.
     """
+    _refuse_cells_of_10x(Path(path))
     try:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except SeveralSheetsError as error:
@@ -54,6 +57,25 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
     _refuse_page(table)
     _refuse_title(table)
     return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
+
+
+def _refuse_cells_of_10x(path: Path) -> None:
+    """Refuse a folder of Cell Ranger, its matrix or its .h5: cells in them have no time."""
+    folder = path if path.is_dir() else path.parent
+    is_matrix = MATRIX.fullmatch(path.name) is not None
+    if path.is_dir() and any(MATRIX.fullmatch(one.name) for one in path.iterdir()):
+        is_matrix = True
+    if not is_matrix and path.suffix.lower() != ".h5":
+        return
+    reads = (
+        f"read_10x_h5({path.name!r})" if path.suffix == ".h5" else f"read_10x_mtx({folder.name!r})"
+    )
+    raise DataError(
+        "is a matrix of cells without times, as Cell Ranger (10x) writes it: make an .h5ad of it, "
+        f"with the pseudotime of every cell in obs (Python: scanpy.{reads}, then "
+        ".write('cells.h5ad')), and give that with --time-column NAME",
+        path=path,
+    )
 
 
 def _unwrapped(table: Table) -> Table:

@@ -186,12 +186,19 @@ def check_series(samples: Samples, series: Series) -> None:
         _refuse_numbers_of_groups(samples)
     for name, i in points:
         if size[name] < 2:
-            raise sheet.error(
+            pooled = _pooled(samples)
+            hint = (
+                f"; where nothing follows replicates from time to time, give {option_words(pooled)}"
+                if pooled
+                else ""
+            )
+            error = sheet.error(
                 f"a series must have at least 2 time points, but series {unquoted(name)} has 1: "
-                "remove its sample, or empty its time, so that it is a steady-state sample",
+                f"remove its sample, or empty its time, so that it is a steady-state sample{hint}",
                 i,
                 samples.roles.place("time"),
             )
+            raise may_read(error, *([pooled] if pooled else []))
     for (before, h), (name, i) in pairwise(points):
         if before == name and times[h] == times[i] and replicates != "average":
             more = _more_series(samples.roles)
@@ -208,6 +215,14 @@ def check_series(samples: Samples, series: Series) -> None:
                 ),
                 *ways,
             )
+
+
+def _pooled(samples: Samples) -> dict[str, Any]:
+    """Return options that take no heed of a column of replicates; empty without one."""
+    place = samples.roles.place("replicate")
+    if place is None or place not in samples.roles.labels:
+        return {}
+    return {"ignore": (samples.sheet.heads[place],), "replicates": "unpaired"}
 
 
 def _more_series(roles: Roles) -> list[dict[str, Any]]:
@@ -239,8 +254,10 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     """Refuse labels that make a series of every time, as maSigPro's column Replicate does."""
     if not samples.roles.labels:
         return
-    names = [samples.sheet.heads[j] for j in samples.roles.labels]
-    ways = [{"ignore": tuple(names), "replicates": one} for one in REPLICATES]
+    names = _labels_of_groups(samples)
+    conditions = _conditions_of_masigpro(samples)
+    kept = {"series_column": conditions} if conditions else {"ignore": tuple(names)}
+    ways: list[dict[str, Any]] = [{**kept, "replicates": one} for one in REPLICATES]
     pooled, mean = map(option_words, ways)
     raise may_read(
         samples.sheet.error(
@@ -251,6 +268,44 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
         ),
         *ways,
     )
+
+
+def _conditions_of_masigpro(samples: Samples) -> tuple[str, ...]:
+    """Return the columns of a sheet that mark conditions by 0 and 1, such as Control and Cold."""
+    sheet, kinds = samples.sheet, samples.roles.kinds
+    facts = (j for j, kind in enumerate(kinds) if kind == FACT)
+    return tuple(sheet.heads[j] for j in facts if set(sheet.cells(j)) == {"0", "1"})
+
+
+def _labels_of_groups(samples: Samples) -> list[str]:
+    """Return the fewest columns of the labels without which series have several times."""
+    sheet, times, labels = samples.sheet, samples.times, samples.roles.labels
+    cells = {j: sheet.cells(j) for j in labels}
+    for dropped in labels[::-1]:
+        kept = [j for j in labels if j != dropped]
+        by_name: dict[tuple[str, ...], set[float]] = {}
+        for i in samples.rows:
+            by_name.setdefault(tuple(cells[j][i] for j in kept), set()).add(float(times[i]))
+        if all(len(found) > 1 for found in by_name.values()):
+            return [sheet.heads[dropped]]
+    return [sheet.heads[j] for j in labels]
+
+
+def refuse_without_series(roles: Roles) -> None:
+    """Refuse options that say how series are made, where all samples are in steady state.
+
+    Raises
+    ------
+    DataError
+        Naming the options and what to do.
+    """
+    options = roles.options
+    if options.replicates is not None:
+        raise roles.sheet.error(
+            f"has no time, so all samples are in steady state, and --replicates "
+            f"{options.replicates} says how series are made: leave it out, or name the column of "
+            "times with --time-column"
+        )
 
 
 def averaged(

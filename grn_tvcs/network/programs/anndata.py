@@ -74,7 +74,7 @@ def _parts(parts: Mapping[str, Any]) -> tuple[tuple[str, ...], Pairs, tuple[str,
         "scores": frame["score"],
         "signs": [sign_of[str(sign)] for sign in frame["sign"]],
     }
-    known |= {name: frame[name] for name in (*CHANCES, "stability") if name in frame}
+    known |= {name: frame[name] for name in (*CHANCES, "stability", "undirected") if name in frame}
     if "evidence" in frame:
         known["evidence"] = [CODES.get(str(word), 0) for word in frame["evidence"]]
     notes = tuple(str(note) for note in parts.get("notes", ()))

@@ -15,8 +15,9 @@ from grn_tvcs.network.network import Network
 
 NAME = "tvcs"
 # By relation: arrow, and colours that are told apart without seeing red and green.
-ARROWS = {"activates": "DELTA", "represses": "T", "regulates": "CIRCLE"}
-COLOURS = {"activates": "#0072B2", "represses": "#D55E00", "regulates": "#7F7F7F"}
+ARROWS = {"activates": "DELTA", "represses": "T", "regulates": "CIRCLE", "associated-with": "NONE"}
+COLOURS = {"activates": "#0072B2", "represses": "#D55E00", "regulates": "#7F7F7F",
+           "associated-with": "#7F7F7F"}  # fmt: skip
 THIN, THICK = "1.0", "6.0"
 FAINT, FULL = "90", "255"
 SMALL, LARGE = "30.0", "90.0"

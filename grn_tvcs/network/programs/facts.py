@@ -9,14 +9,12 @@ from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.ranking import ranked_selected
 
-RELATION = {"+": "activates", "-": "represses", "?": "regulates"}
-
 
 def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
     """Yield each selected edge, the surest first, with what is known of it beside its fields.
 
     Stability, whether the method selects it itself, evidence, confidence and false discovery;
-    unknown attributes are left out.
+    unknown attributes are left out. `undirected` is there where some pair is so.
     """
     some = ranked_selected(network.pairs, network.genes)
     extra = network.extra(some)

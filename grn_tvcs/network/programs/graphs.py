@@ -35,6 +35,8 @@ def pairs_of_graph(graph: Any) -> tuple[list[str], Pairs]:
         known["evidence"].append(CODES.get(str(facts.get("evidence")), 0))
     if not any(known["evidence"]):
         del known["evidence"]
+    if any(facts.get("undirected") for _, _, facts in links):
+        known["undirected"] = [bool(facts.get("undirected")) for _, _, facts in links]
     if links and all(name in facts for _, _, facts in links for name in CHANCES):
         known |= {
             name: array_of(name, [facts[name] for _, _, facts in links], np.float64).tolist()

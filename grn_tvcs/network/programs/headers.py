@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import INDEX
-from grn_tvcs.network.edge import HEADER
+from grn_tvcs.network.edge import HEADER, RELATIONS
 from grn_tvcs.network.pairs import EXTRA
-from grn_tvcs.network.programs.facts import RELATION
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
@@ -106,7 +105,7 @@ def _is_sif(table: Table) -> bool:
     if len(first) > 2 and (is_number(first[2]) or is_word(first[2])):
         return False
     is_called = Path(table.path).suffix.lower() == ".sif" and len(first) != 2
-    return is_called or (len(first) > 2 and first[1] in RELATION.values())
+    return is_called or (len(first) > 2 and first[1] in RELATIONS)
 
 
 def _is_matrix(table: Table) -> bool:

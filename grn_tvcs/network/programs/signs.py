@@ -15,7 +15,8 @@ WORDS = {
     1: ("+", "activates", "activation", "activator", "activating", "positive", "stimulation"),
     -1: ("-", "represses", "repression", "repressor", "repressing", "negative", "inhibition",
          "inhibits"),
-    0: ("?", "", "+-", "-+", "regulates", "unknown", "dual", "undefined"),
+    0: ("?", "", "+-", "-+", "regulates", "unknown", "dual", "undefined",
+        "associated-with"),
 }  # fmt: skip
 SIGN_OF = {word: sign for sign, words in WORDS.items() for word in words}
 SHOWN = "+ - ? 1 -1 0, or a word such as Activation or Repression"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.programs.facts import RELATION, edges_with_facts
+from grn_tvcs.network.programs.facts import edges_with_facts
 from grn_tvcs.network.programs.frames import celloracle_frame, decoupler_frame
 from tvcs_core.files.tables import write_table
 
@@ -66,7 +66,7 @@ def write_edge_table(network: Network, path: Path) -> None:
     header = ("shared name", "source", "target", "interaction", "score", "sign", "rank", *extra)
     rows = []
     for e, facts in found:
-        relation = RELATION[e.sign]
+        relation = e.relation
         source, target = (" ".join(name.split()) for name in (e.regulator, e.target))
         known: list[Any] = [source, target, relation, repr(e.score), e.sign, e.rank]
         known += [facts.get(name, "") for name in extra]

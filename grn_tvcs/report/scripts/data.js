@@ -5,7 +5,9 @@ window.tvcs = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const edges = data.edges, genes = data.genes, n = edges.from.length;
   const verb = { "+": "activates", "-": "represses", "?": "regulates" };
+  const isUndirected = (k) => "undirected" in edges && edges.undirected[k] === "1";
   const truth = { t: "true", f: "false", "-": "not judged" };
+  const relation = (k) => isUndirected(k) ? "is associated with" : verb[edges.sign[k]];
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const value = new Map([...letters].map((letter, k) => [letter, k]));
   const nothing = 4095, finest = 4094;
@@ -13,12 +15,19 @@ window.tvcs = (function () {
   // Edges that leave and enter each gene, and how many of them lie inside the caps.
   const out = genes.map(() => []), into = genes.map(() => []);
   const targets = new Int32Array(genes.length), regulators = new Int32Array(genes.length);
+  const partners = new Int32Array(genes.length);  // by undirected edges, which may be read either way
   for (let k = 0; k < n; k++) {
     out[edges.from[k]].push(k);
     into[edges.to[k]].push(k);
     if (edges.selected[k] === "1") {
       targets[edges.from[k]] += 1;
       regulators[edges.to[k]] += 1;
+      if (isUndirected(k)) {
+        targets[edges.to[k]] += 1;
+        regulators[edges.from[k]] += 1;
+        partners[edges.from[k]] += 1;
+        partners[edges.to[k]] += 1;
+      }
     }
   }
   const number = new Map(genes.map((name, k) => [name, k]));
@@ -74,12 +83,13 @@ window.tvcs = (function () {
     element: (id) => document.getElementById(id),
     name: (gene) => genes[gene],
     find: (name) => number.get(name),
-    degree: (gene) => targets[gene] + regulators[gene],
+    degree: (gene) => targets[gene] + regulators[gene] - partners[gene],
     link: (gene) => make("a", genes[gene], { href: hash.gene(gene) }),
     has: (column) => column in edges,
     isSupported: (k) => edges.confidence[k] >= data.likely,
     /* "A activates B" */
-    describe: (k) => [genes[edges.from[k]], verb[edges.sign[k]], genes[edges.to[k]]].join(" "),
+    describe: (k) => [genes[edges.from[k]], relation(k), genes[edges.to[k]]].join(" "),
+    relation: relation, isUndirected: isUndirected,
     on: (event, listener) => (heard[event] = heard[event] || []).push(listener),
     emit: (event, fact) => (heard[event] || []).forEach((listener) => listener(fact)),
   };

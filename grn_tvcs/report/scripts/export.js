@@ -2,7 +2,7 @@
 (function (tvcs) {
   "use strict";
   const $ = tvcs.element, edges = tvcs.edges;
-  const extra = ["stability", "evidence", "confidence", "false_discovery"].filter(tvcs.has);
+  const extra = ["stability", "evidence", "confidence", "false_discovery", "undirected"].filter(tvcs.has);
 
   /* A name that a spreadsheet would run as a formula gets an apostrophe, as in edges.tsv. */
   function shielded(name) {

@@ -49,10 +49,10 @@
     rows.append(head);
     inside.forEach((k) => {
       const row = make("tr", ""), gene = make("td", ""), edge = make("td", "");
-      gene.append(tvcs.link(other[k]));
+      gene.append(tvcs.link(other(k)));
       edge.append(make("a", "time courses", { href: tvcs.hash.edge(k),
         "aria-label": "time courses of " + tvcs.describe(k) }));
-      row.append(gene, make("td", edges.sign[k] + " " + tvcs.verb[edges.sign[k]]),
+      row.append(gene, make("td", edges.sign[k] + " " + tvcs.relation(k)),
         make("td", String(Number(edges.score[k].toPrecision(4))), { class: "number" }));
       columns.forEach((name) => row.append(make("td", edges[name][k] === null ? "–"
         : name === "evidence" ? edges[name][k] : edges[name][k].toFixed(2))));
@@ -82,9 +82,13 @@
   function showGene(gene) {
     const heading = open(tvcs.name(gene), tvcs.regulators[gene] + " regulators and " +
       tvcs.targets[gene] + " targets inside the caps.");
+    const directed = (found) => found.filter((k) => !tvcs.isUndirected(k));
+    const either = [...tvcs.out[gene], ...tvcs.into[gene]].filter(tvcs.isUndirected);
+    const other = new Map(either.map((k) => [k, edges.from[k] === gene ? edges.to[k] : edges.from[k]]));
     box.append(...predictions(gene), ...tvcs.courses([[gene, "from", true]]),
-      ...table("regulators", tvcs.into[gene], edges.from),
-      ...table("targets", tvcs.out[gene], edges.to));
+      ...table("regulators", directed(tvcs.into[gene]), (k) => edges.from[k]),
+      ...table("targets", directed(tvcs.out[gene]), (k) => edges.to[k]),
+      ...either.length ? table("partners", either, (k) => other.get(k)) : []);
     tvcs.graph.mark([gene], []);
     return heading;
   }

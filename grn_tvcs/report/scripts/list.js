@@ -22,6 +22,8 @@
     ["stability", "stability", (k) => part(edges.stability[k]), words("stability"), true],
     ["false_discovery", "false disc.", (k) => part(edges.false_discovery[k]),
       words("false_discovery"), false],
+    ["undirected", "direction", (k) => tvcs.isUndirected(k) ? "unknown" : "known", words("undirected"),
+      false],
     ["evidence", "evidence", words("evidence"), words("evidence"), false],
     ["truth", "reference", (k) => tvcs.truth[edges.truth[k]], (k) => "tf-".indexOf(edges.truth[k]),
       false],
@@ -106,7 +108,7 @@
         link.tabIndex = -1;
         cell.append(link);
       } else cell.textContent = shown(k);
-      if (key === "sign") cell.title = tvcs.verb[edges.sign[k]];
+      if (key === "sign") cell.title = tvcs.relation(k);
       line.append(cell);
     });
     line.addEventListener("click", (event) => {

@@ -23,8 +23,10 @@
     };
   }
 
-  /* The head in the edge's own size: a triangle activates, a bar represses, a fork is unknown. */
+  /* The head in the edge's own size: a triangle activates, a bar represses, a fork is unknown, and
+     an undirected edge has none. */
   function head(line, sign, size) {
+    if (tvcs.isUndirected(line.edge)) return { points: [], isFilled: false };
     const { cx, cy, vx, vy } = line;
     const at = (back, side) =>
       [cx - size * (back * vx + side * vy), cy - size * (back * vy - side * vx)];
@@ -68,8 +70,8 @@
       escaped(tvcs.describe(part.edge)) + `"><title>${escaped(tvcs.describe(part.edge))}</title>` +
       `<path fill="none" stroke-width="${part.width.toFixed(2)}"` +
       (part.isFalse ? ' stroke-dasharray="5 4"' : "") +
-      ` d="M${ax} ${ay}Q${bx} ${by} ${cx} ${cy}"/><path stroke-width="1.6" fill="` +
-      (tip.isFilled ? colour : "none") + `" d="M${points}${tip.isFilled ? "Z" : ""}"/></g>`;
+      ` d="M${ax} ${ay}Q${bx} ${by} ${cx} ${cy}"/>` + (points ? '<path stroke-width="1.6" fill="' +
+      (tip.isFilled ? colour : "none") + `" d="M${points}${tip.isFilled ? "Z" : ""}"/>` : "") + "</g>";
   }
 
   function dot(node) {

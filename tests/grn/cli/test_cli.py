@@ -257,7 +257,7 @@ def test_what_cannot_fit_is_refused_with_an_estimate(small, tmp_path, monkeypatc
             "--option memory must be like 0.3,0.7, found '0.3'",
         ),
         (["--option", "resamples=few"], "--option resamples must be like 100, found 'few'"),
-        (["--wildtype", "wt.tsv"], "used beside --knockouts or --knockdowns only"),
+        (["--wildtype", "wt.tsv"], "used beside --knockouts, --knockdowns or --over"),
         (["--perturbed-until", "5000"], "every sample is before 5000"),
         (["--missing", "guess"], "missing must be one of error, drop, interpolate"),
         (["--out-degrees", "caps.tsv", "--max-out-degree", "2"], "not both"),

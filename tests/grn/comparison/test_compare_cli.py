@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -260,3 +261,23 @@ def test_what_cannot_be_done_is_one_line_that_names_the_remedy(
     assert message in said.splitlines()[-1]
     assert said.splitlines()[-1].startswith("error: ")
     assert not (files / "out").exists()
+
+
+def test_an_undirected_edge_of_two_finished_folders_is_unchanged_whichever_way_it_stands(tmp_path):
+    from grn_tvcs import Network, Rules
+    from grn_tvcs.comparison.finished import compare_edges, read_finished
+
+    undirected = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], bool)
+    runs = []
+    for name, up in (("one", 3.0), ("two", 1.0)):
+        scores = np.array([[0, up, 1.5], [2, 0, 0], [0, 0, 0]])
+        network = Network.of(("A", "B", "C"), scores, undirected=undirected)
+        network = network.select_under_caps(Rules(max_edges=1))
+        (tmp_path / name).mkdir()
+        write_edges(network, tmp_path / name / "edges.tsv")
+        record = {"command": "grn-tvcs infer", "genes": ["A", "B", "C"]}
+        (tmp_path / name / "run.json").write_text(json.dumps(record))
+        runs.append(read_finished(tmp_path / name))
+    [row] = compare_edges(*runs)[1]
+    assert row[:3] == ["A", "B", "unchanged"]
+    assert row[5:7] == ["3", "2"]

@@ -110,7 +110,7 @@ BAD = {
     "time in a row": ("Time\t0\t50\nG1\t1\t2\nG2\t3\t4\n", "x.tsv:1: genes seem to stand in rows"),
     "times with and without a unit": (
         "Time\tA\n0h\t1\n1h\t2\nlate\t3\n",
-        "x.tsv:4, column 'Time': must be a number, or in every row a time in the same unit, found",
+        "x.tsv:4, column 'Time': must be a time, perhaps with a unit, found",
     ),
     "no series": ("series\ttime\tA\n\t0\t1\na\t1\t2\n", "x.tsv:2, column 'series': every sample"),
 }

@@ -200,7 +200,7 @@ def test_units_that_do_not_agree_are_refused(write):
     with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
         Expression.of([hours, minutes])
     assert len(Expression.of([hours, hours]).pieces()) == 2
-    with pytest.raises(DataError, match=r"column 'Time': must be a number, or in .*are dpi, h"):
+    with pytest.raises(DataError, match=r"column 'Time': must be a time, .* beside dpi, h; known"):
         Expression.of(write("Time,A\n0h,1\n2dpi,2\n"))
 
 
@@ -367,7 +367,7 @@ def test_a_series_matrix_of_one_gene_of_titles_and_with_empty_cells_behind(write
     alone = Expression.of(write(GEO.replace('"G2"\t0.25\t1\t4\n', ""), "alone.txt"))
     assert (alone.genes, alone.values[:, 0].tolist()) == (("NA.",), [1.5, 2, 3])
     odd = write(GEO.replace("time: 2 h", "time: late"), "odd.txt")
-    with pytest.raises(DataError, match=r"odd\.txt:1, column 'time': must be a number"):
+    with pytest.raises(DataError, match=r"odd\.txt:1, column 'time': must be a time"):
         Expression.of(odd, time_column="time")
     # As a spreadsheet saves it: all lines are as long as the longest
     lines = [line + "\t" * (3 - line.count("\t")) for line in GEO.splitlines()]

@@ -306,3 +306,21 @@ def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert [given["file"] for given in record["inputs"]] == ["one.tsv", "two.tsv"]
     assert "grn-tvcs infer one.tsv two.tsv --out DIR" in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "name", ["folder", "matrix.mtx", "matrix.mtx.gz", "GSM1_matrix.mtx", "x.h5"]
+)
+def test_cells_of_10x_are_refused_with_what_makes_them_readable(tmp_path, name):
+    folder = tmp_path / "filtered_feature_bc_matrix"
+    folder.mkdir()
+    (folder / ("matrix.mtx.gz" if name == "folder" else name)).write_bytes(b"%%MatrixMarket\n")
+    path = folder if name == "folder" else folder / name
+    reads = "read_10x_h5('x.h5')" if name == "x.h5" else f"read_10x_mtx('{folder.name}')"
+    with pytest.raises(DataError, match=r"as Cell Ranger .10x. writes it") as refused:
+        Expression.of(path)
+    assert reads in str(refused.value)
+    assert "with --time-column NAME" in str(refused.value)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="must be a file, found a folder"):
+        Expression.of(tmp_path / "empty")

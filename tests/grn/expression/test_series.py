@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression
+from grn_tvcs.expression.bins import average_in_bins
 from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.shape import are_genes
+from grn_tvcs.expression.options import LayoutError
 from tests.grn.tables import TIMES, course, levels, refused, turned
 from tvcs_core import DataError
 
@@ -205,6 +207,27 @@ def test_masigpro_numbers_groups_of_replicates(rng, write):
     assert [len(found.times[rows]) for rows in found.pieces().values()] == [6, 6, 6]
 
 
+@pytest.mark.parametrize("replicates", ["unpaired", "average"])
+def test_conditions_of_masigpro_are_not_pooled(rng, write, replicates):
+    """Its edesign marks them by 0 and 1."""
+    cells = [(c, t, k) for c in ("ctrl", "cold") for t in TIMES for k in (1, 2, 3)]
+    numbers = {group: n for n, group in enumerate(dict.fromkeys((c, t) for c, t, _ in cells), 1)}
+    rows = [f"{c}_{t}h_{k},{t},{numbers[c, t]},{int(c == 'ctrl')},{int(c == 'cold')}"
+            for c, t, k in cells]  # fmt: skip
+    sheet = write("\n".join(["sample,Time,Replicate,Control,Cold", *rows, ""]), "s.csv")
+    table = pd.DataFrame(rng.uniform(4, 9, (5, len(cells))).round(3), index=list("ABCDE"))
+    table.columns = [row.partition(",")[0] for row in rows]
+    path = write(table.rename_axis("gene").reset_index())
+    _, ways = refused(path, samples=sheet, genes_in_rows=True)
+    way = {"series_column": ("Control", "Cold"), "replicates": replicates}
+    assert way in ways
+    found = Expression.of(path, samples=sheet, genes_in_rows=True, **way)
+    of_cold = np.concatenate([
+        found.values[rows] for name, rows in found.pieces().items() if name.startswith("0/1")
+    ])  # fmt: skip
+    assert of_cold.mean(axis=0) == pytest.approx(table.iloc[:, len(cells) // 2 :].mean(axis=1))
+
+
 @pytest.mark.parametrize("cell", ["30'", "0,5h", "30,25"])
 def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
     number = float(cell.strip("'h").replace(",", "."))
@@ -298,3 +321,80 @@ def test_gaps_in_steady_state_are_filled_with_means_and_called_so(write):
         UserWarning, match="by interpolation in time, 1 of them, in steady state, with the m"
     ):
         Expression.of(both, missing="interpolate")
+
+
+ROW = "\t1\t2\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "labels", "message", "ways"),
+    [
+        (  # each replicate has one time, but the conditions have several
+            "condition\treplicate",
+            [("0", "a", "1"), ("1", "a", "2"), ("0", "b", "1"), ("1", "b", "2")],
+            "replicate makes series of one time each.*give --ignore replicate --replicates unpai",
+            [{"ignore": ("replicate",), "replicates": one} for one in ("unpaired", "average")],
+        ),
+        (  # replicates that cannot be matched
+            "replicate",
+            [("0", "1"), ("0", "2"), ("1", "1"), ("1", "2"), ("2", "3")],
+            "nothing follows replicates from time to time, give --ignore replicate --replicates u",
+            [{"ignore": ("replicate",), "replicates": "unpaired"}],
+        ),
+    ],
+)
+def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
+    tmp_path, head, labels, message, ways
+):
+    path = tmp_path / "x.tsv"
+    rows = "".join("\t".join(label) + ROW for label in labels)
+    path.write_text(f"Time\t{head}\tA\tB\n{rows}")
+    with pytest.raises(LayoutError, match=message) as refused:
+        Expression.of(path)
+    assert list(refused.value.ways) == ways
+    assert len(Expression.of(path, **ways[0]).pieces()) == 2
+
+
+def test_options_of_series_are_refused_for_steady_states(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_text("sample\tA\tB\n" + "".join(f"s{k}\t{k}\t{k * k}\n" for k in range(5)))
+    with pytest.raises(DataError, match="--replicates unpaired says how series are made: leave"):
+        Expression.of(path, replicates="unpaired")
+    data = Expression.of(path)
+    with pytest.raises(ValueError, match=r"all samples are in steady state: leave it out"):
+        data.with_perturbation_until(3)
+    with pytest.raises(ValueError, match=r"all samples are in steady state: leave bins out"):
+        average_in_bins(data, 3)
+
+
+@pytest.mark.parametrize(
+    ("cells", "times"),
+    [
+        (("0", "30 min", "1 h", "1h30min", "1d"), (0, 30, 60, 90, 1440)),
+        (("0h", "1 h 30 min", "2h", "1d 2h"), (0, 90, 120, 1560)),
+        (("0 hours", "0.5 hours", "1 hr", "1 day", "1 week"), (0, 0.5, 1, 24, 168)),
+    ],
+)
+def test_times_of_mixed_units_are_in_the_finest(tmp_path, cells, times):
+    path = tmp_path / "x.tsv"
+    path.write_text("Time\tA\tB\n" + "".join(f"{cell}\t1\t{k}\n" for k, cell in enumerate(cells)))
+    assert Expression.of(path).times.tolist() == list(times)
+    path.write_text("gene\t" + "\t".join(cells) + "\nA" + "\t1" * len(cells) + "\nB"
+                    + "".join(f"\t{k}" for k in range(len(cells))) + "\n")  # fmt: skip
+    assert Expression.of(path, genes_in_rows=True).times.tolist() == list(times)
+
+
+def test_conditions_above_a_row_of_times_are_no_genes(write):
+    rows = ["condition,a,a,a,b,b,b", "time,0,1,2,0,1,2", "A,1,5,3,4,9,6", "B,6,5,8,3,2,1", ""]
+    path = write("\n".join(rows), "x.csv")
+    said, ways = refused(path)
+    assert "a row of times stands below, so they seem to be samples" in said
+    assert {"genes_in_rows": True} in ways
+    assert len(Expression.of(path, genes_in_rows=True).pieces()) == 2
+
+
+def test_a_column_of_units_is_refused(write):
+    path = write("Time\tunit\tA\tB\n0\tmin\t1\t5\n30\tmin\t4\t2\n2\th\t3\t7\n")
+    said, ways = refused(path)
+    assert "column 'unit': holds units of time ('min'): write them behind the times" in said
+    assert ways == []

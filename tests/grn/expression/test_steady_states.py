@@ -237,3 +237,54 @@ def test_a_weight_below_0_is_refused(option, rng):
     data = Expression(rng.uniform(size=(9, 3)), np.arange(9), ("1",) * 9, GENES)
     with pytest.raises(ValueError, match="knockout_weight, knockdown_weight and largest_effect"):
         infer(data, "tvcs", rng=0, **option)
+
+
+def test_a_gene_that_rises_when_another_is_over_expressed_is_activated_by_it(series):
+    """Over-expression is a knock-down of the other sign."""
+    levels = np.array([[0.9, 0.8, 0.2], [0.5, 0.52, 0.5], [0.51, 0.48, 0.5], [0.49, 0.5, 0.52]])
+    changed, none = ("A", "", "", ""), [False] * 4
+    up = SteadyStates(levels, changed, none, GENES, [True, False, False, False])
+    down = SteadyStates(levels, changed, none, GENES)
+    shifts = up.shifts(series, is_out=False)
+    assert shifts[0, 1] > 3
+    assert shifts[0, 2] < -3
+    assert np.array_equal(shifts, -down.shifts(series, is_out=False))
+    assert (up.n_overexpressions, up.n_knockdowns, down.n_knockdowns) == (1, 0, 1)
+    assert up.only_overexpressed().tolist() == [True, False, False]
+    assert up.of(GENES[::-1]).restrict_to("AB").n_overexpressions == 1
+    with pytest.raises(ValueError, match="one flag per experiment, none of a knock-out"):
+        SteadyStates(levels, changed, [True, False, False, False], GENES, [True] * 4)
+
+
+def test_over_expressed_strains_are_read_by_their_names(write):
+    rows = "\n".join(f"{name}\t1\t2\t3" for name in ("A_OE", "OE-B_rep2", "pBAD-C", "WT", "C"))
+    with pytest.warns(UserWarning, match="A_OE as A|1 row is taken"):
+        found = read_steady_states(overexpressions=write(f"strain\tA\tB\tC\n{rows}\n"))
+    assert found.changed == ("", "A", "B", "C", "C")
+    assert found.is_overexpressed.tolist() == [False, True, True, True, True]
+    assert not found.is_knockout.any()
+    wrong = write("strain\tA\tB\tC\nA_KO\t1\t2\t3\n")
+    with pytest.raises(DataError, match=r"found .A_KO. .a knock-out is in --knockouts"):
+        read_steady_states(overexpressions=wrong)
+    wrong = write("strain\tA\tB\tC\nA_OE\t1\t2\t3\n")
+    with pytest.raises(DataError, match=r"found .A_OE. .see --overexpressions"):
+        read_steady_states(knockouts=wrong)
+
+
+def test_an_edge_of_an_over_expressed_gene_has_this_evidence_and_its_sign():
+    rng = np.random.default_rng(0)
+    genes = tuple("ABCDEF")
+    values = rng.uniform(0.4, 0.6, (24, 6))
+    data = Expression(values, np.tile(np.arange(6.0), 4), np.repeat(list("pqrs"), 6), genes)
+    levels = rng.uniform(0.48, 0.52, (6, 6))
+    levels[0, :3] = 2.0, 2.0, 0.05  # A activates B and represses C
+    flags = np.arange(6) == 0
+    steady = SteadyStates(levels, ("A", *[""] * 5), ~flags & False, genes, flags)
+    for method in ("tvcs", "knock-outs", "combined"):
+        options = {"calibrate": 0} if method == "combined" else {}
+        network = infer(data, method, steady=steady, scale="levels", rng=0, **options)
+        evidence = [NAMES[code] for code in network.evidence[0, 1:3]]
+        assert all("over-expression" in name for name in evidence), method
+        assert not any("knock-down" in NAMES[code] for code in network.evidence.ravel())
+        assert network.signs[0, 1:3].tolist() == [1, -1], method
+        assert network.undirected is None or not network.undirected[0].any()

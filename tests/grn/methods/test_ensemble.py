@@ -111,7 +111,11 @@ def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
         network = infer(expression, "ensemble", **caps, **given, rng=0, **FEW)
         assert network.in_degrees.max() <= 2
         assert network.out_degrees.max() <= 2
-        assert 0.8 * n_edges <= network.out_degrees.sum() <= n_edges
+        assert network.n_selected <= n_edges
+        # An undirected edge uses up a regulator of both of its genes.
+        used = network.in_degrees.sum()
+        assert used == network.n_selected + network.n_undirected
+        assert 0.8 * n_edges <= used <= 2 * n_edges
         again = network.select_under_caps(Rules(2, 2, n_edges))
         assert np.array_equal(again.selected, network.selected)
         assert all(edge.evidence for edge in network.edges())
@@ -210,7 +214,7 @@ def test_five_equal_sources_are_all_named_and_the_largest_always():
     assert NAMES[equal[0, 0]] == "+".join(SOURCES[:5])
     one = evidence_codes([np.array([[part]]) for part in (0.2, 0.24, 0.2, 0.2, 0.16)])
     assert NAMES[one[0, 0]] == "knock-out"
-    assert len(NAMES) == 64
+    assert len(NAMES) == 128
     assert NAMES[:8] == (
         "", "series", "knock-out", "series+knock-out", "knock-down", "series+knock-down",
         "knock-out+knock-down", "series+knock-out+knock-down",
@@ -272,8 +276,8 @@ def test_the_command_writes_the_evidence_and_refuses_in_one_line(expression, tmp
     done = CliRunner().invoke(app, [*words, "ensemble", *few])
     assert done.exit_code == 0, done.stderr
     header, *lines = (tmp_path / "a" / "edges.tsv").read_text().splitlines()
-    assert header.endswith("\tstability\tevidence")
-    assert {line.split("\t")[-1] for line in lines} & {"trees", "series+trees"}
+    assert header.endswith("\tstability\tevidence\tundirected")
+    assert {line.split("\t")[-2] for line in lines} & {"trees", "series+trees"}
     words[-2] = str(tmp_path / "b")
     done = CliRunner().invoke(app, [*words, "knock-outs"])
     assert done.exit_code == 2

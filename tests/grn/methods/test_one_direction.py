@@ -39,14 +39,19 @@ def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
     assert network.confidence is None
     assert SENTENCE in network.verdict.said()
     assert "cannot show which gene causes it" in network.verdict.said()
-    assert network.verdict.said().endswith(combined.SUM_RANKING.format("lagged regression, "))
-    assert network.verdict.facts() == {"why_not": network.verdict.said()}
+    ranking = "Edges are ranked by the sum of lagged regression, trees for levels and partial"
+    assert network.verdict.said().endswith(f"{ranking} correlation.")
+    facts = network.verdict.facts()
+    assert " ".join(facts[name] for name in ("why_not", "remedy", "ranking")) == (
+        network.verdict.said()
+    )
+    assert "Series under other perturbations, or knock-outs" in facts["remedy"]
     assert (network.scores > 0).sum() > 200
 
 
 def test_no_regulator_has_nearly_all_of_what_is_selected(network):
-    assert 0 < network.out_degrees.sum() <= 10
-    assert network.out_degrees.max() <= 0.6 * network.out_degrees.sum()
+    assert 0 < network.n_selected <= 10
+    assert network.out_degrees.max() <= 0.6 * network.n_selected
 
 
 def test_series_that_go_their_own_ways_have_chances(expression, monkeypatch):
@@ -86,7 +91,7 @@ def test_the_command_says_it_everywhere(network, tmp_path):
     assert SENTENCE in done.stderr
     assert "should be true" not in done.stderr
     record = json.loads((out / "run.json").read_text())
-    assert record["verdict"] == {"why_not": network.verdict.said()}
+    assert record["verdict"] == network.verdict.facts()
     page = (out / "report.html").read_text()
     assert page.count(SENTENCE) == 2  # at the top, and in the methods to paste
     head, *rows = (out / "edges.tsv").read_text().splitlines()

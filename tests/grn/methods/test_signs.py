@@ -158,3 +158,19 @@ def test_signs_that_are_known_are_right():
     assert known >= 0.25 * n_true
     assert right >= 0.9 * known
     assert right / known > right_by_ranks / n_true
+
+
+def test_series_of_one_response_give_no_sign(made):
+    """All genes of every series rise and fall together, whoever represses whom."""
+    rng = np.random.default_rng(0)
+    course = np.array([0.0, 1.0, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1])
+    series = tuple(name for name in "pqr" for _ in course)
+    values = np.tile(course, 3)[:, None] * np.linspace(1, 2, N) + rng.normal(0, 0.05, (24, N))
+    one = Expression(values, np.tile(np.arange(8.0), 3), series, made.genes, scale="log")
+    assert not module.have_signs(one)
+    assert not supported_signs(of_signs(drawn()), one).any()
+    assert module.have_signs(made)
+    mixed = np.concatenate([part[:, rng.permutation(N)] * rng.choice((-1, 1), N)
+                            for part in np.split(values, 3)])  # fmt: skip
+    other = Expression(mixed, one.times, series, made.genes, scale="log")
+    assert module.have_signs(other)

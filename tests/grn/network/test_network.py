@@ -79,8 +79,8 @@ def test_a_frame_has_the_columns_of_edges_tsv(network, tmp_path):
     frame = known.to_frame()
     assert list(frame.columns) == (tmp_path / "edges.tsv").read_text().splitlines()[0].split("\t")
     assert set(frame["evidence"]) == {"series"}
-    with pytest.raises(ValueError, match="evidence must be below 64, found 64"):
-        network.replace(evidence=np.full(shape, 64))
+    with pytest.raises(ValueError, match="evidence must be below 128, found 128"):
+        network.replace(evidence=np.full(shape, 128))
 
 
 @pytest.mark.parametrize("rules", [Rules(1), Rules(2, 2), Rules(None, 1, 3), Rules(max_edges=0)])

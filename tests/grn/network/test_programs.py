@@ -112,7 +112,10 @@ def test_the_style_of_cytoscape_maps_the_columns_that_files_have(network, tmp_pa
             entry.get("attributeValue"): entry.get("value")
             for entry in properties["EDGE_TARGET_ARROW_SHAPE"].iter("discreteMappingEntry")
         }
-        assert arrows == {"activates": "DELTA", "represses": "T", "regulates": "CIRCLE"}
+        assert arrows == {
+            "activates": "DELTA", "represses": "T", "regulates": "CIRCLE",
+            "associated-with": "NONE",
+        }  # fmt: skip
         [width] = properties["EDGE_WIDTH"]
         points = [float(point.get("attrValue")) for point in width]
         assert width.get("attributeName") == column
@@ -161,7 +164,7 @@ def expression():
 
 
 def test_a_network_writes_its_own_report(expression, tmp_path):
-    network = infer(expression, "pcc", max_edges=3, rng=5)
+    network = infer(expression, "lagged-correlation", max_edges=3, rng=5)
     assert network.report(tmp_path / "r.html") == tmp_path / "r.html"
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "seed 5" in page
@@ -171,6 +174,10 @@ def test_a_network_writes_its_own_report(expression, tmp_path):
     chosen.report(tmp_path / "two.html")
     page = (tmp_path / "two.html").read_text(encoding="utf-8")
     assert f"2 were {most} 2 edges in all, found by " in page
+    infer(expression, "pcc", max_edges=3, rng=5).report(tmp_path / "undirected.html")
+    page = (tmp_path / "undirected.html").read_text(encoding="utf-8")
+    assert "3 of the 3 selected edges are undirected" in page
+    assert "Of 6 pairs with a score, 3 were selected, from the largest score down, under" in page
     chosen.select_top(1).report(tmp_path / "one.html")
     page = (tmp_path / "one.html").read_text(encoding="utf-8")
     assert f"1 was {most} 1 edge in all, found by " in page
@@ -200,7 +207,7 @@ def test_progress_is_shown_where_it_is_asked_for(expression, capfd):
 def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expression):
     network = infer(expression, max_edges="auto", resamples=8, calibrate=0)
     assert not network.verdict.is_known  # nothing was simulated
-    assert int(network.out_degrees.sum()) == 1  # one for every four genes sought
+    assert network.n_selected == 1  # one for every four genes sought
     assert network.provenance.rules.chosen_by == FEW
     assert "only the surest are selected, 1:" in network.provenance.rules.why_so_many()
     with pytest.raises(ValueError, match=r"pcc gives no confidence.*choose_edges"):

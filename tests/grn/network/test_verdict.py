@@ -117,3 +117,14 @@ def test_a_network_without_a_confidence_is_not_judged():
     assert plain.with_verdict() is plain
     told = replace(plain, verdict=Verdict(why_not="Too few samples."))
     assert told.with_verdict().verdict.why_not == "Too few samples."
+
+
+def test_a_silent_verdict_says_why_what_helps_and_what_ranks_the_edges():
+    verdict = Verdict(why_not="No time.", remedy="Give a time.", ranking="Edges are ranked.")
+    assert verdict.said() == "No time. Give a time. Edges are ranked."
+    assert verdict.facts() == {
+        "why_not": "No time.", "remedy": "Give a time.", "ranking": "Edges are ranked.",
+    }  # fmt: skip
+    none = Verdict(0, 0.0, 90, (2, 0), remedy="Knock out.")
+    assert none.said().endswith("two more series would support none either. Knock out.")
+    assert not Verdict(3, 2.0, 90, remedy="Knock out.").said().endswith("Knock out.")

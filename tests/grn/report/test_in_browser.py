@@ -456,3 +456,25 @@ def test_paper_has_the_drawing_and_the_edges_that_were_filtered(page, report):
     assert drawing.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     assert page.locator("#graph").is_hidden()
     assert page.locator(".controls").is_hidden()
+
+
+def test_an_undirected_edge_has_no_arrow_and_is_a_partner_of_both_genes(browser, tmp_path):
+    network, expression, _ = made(12, 10)
+    undirected = network.selected | network.selected.T
+    scores = np.where(undirected, np.maximum(network.scores, network.scores.T), network.scores)
+    network = Network.of(network.genes, scores, undirected=undirected)
+    network = network.select_under_caps(Rules(max_edges=6))
+    page = opened(browser.new_page(), written(tmp_path, network, expression))
+    first = page.evaluate("[tvcs.describe(0), tvcs.scene.head({edge: 0}, '+', 1).points.length]")
+    edge = network.edges(selected_only=True)[0]
+    assert first == [f"{edge.regulator} is associated with {edge.target}", 0]
+    svg = page.evaluate("tvcs.graph.svg('x')")
+    assert svg.count("data-edge=") == 6
+    assert 'stroke-width="1.6"' not in svg  # no head
+    for gene, other in ((edge.regulator, edge.target), (edge.target, edge.regulator)):
+        page.evaluate(f"location.hash = 'gene={gene}'")
+        partners = page.get_by_role("region", name="partners")
+        expect(partners.get_by_role("link", name=other, exact=True)).to_be_visible()
+    degrees = page.evaluate("tvcs.genes.map((_, gene) => tvcs.degree(gene))")
+    assert sum(degrees) == 12
+    page.close()

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
-from grn_tvcs.methods.combined import LEARNED_RANKING, SUM_RANKING
 from grn_tvcs.network.prior import Prior
+from grn_tvcs.network.verdict import LEARNED_RANKING, describe_ranking
 from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from grn_tvcs.simulation.designs import Design
@@ -92,7 +92,7 @@ def test_every_sentence_is_true_of_what_was_run(method, name):
 
 
 def test_caps_are_named_where_they_are_given():
-    _, _, said = run("pcc", "series", max_in_degree=1, max_out_degree=2)
+    _, _, said = run("lagged-correlation", "series", max_in_degree=1, max_out_degree=2)
     assert "under at most 1 regulator of a gene and 2 targets of a regulator, found by" in said
     assert any(full.startswith("H. Yang") for full in cited(said))
 
@@ -113,8 +113,9 @@ def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_
         assert "was trained on simulated networks" in said
         assert "effects of knock-outs and knock-downs" in said
     else:
-        lagged = "lagged regression, " if made.expression.series else ""
-        assert verdict.endswith(SUM_RANKING.format(lagged))
+        lagged = ["lagged regression"] if made.expression.series else []
+        parts = [*lagged, "trees for levels", "partial correlation"]
+        assert verdict.endswith(describe_ranking(parts))
         assert "learned" not in said
         assert ("lagged regression" in said) == bool(made.expression.series)
     assert "ranked by" not in said  # the description of the method has it

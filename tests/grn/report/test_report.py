@@ -274,7 +274,10 @@ def test_edges_of_knock_outs_are_told_from_those_of_the_series(expression):
     page = Page(html)
     text = " ".join(" ".join(page.text).split())
     assert 0 < n_told < 20
-    assert f"{n_told} of the 20 selected edges are supported by knock-outs or knock-downs" in text
+    assert (
+        f"{n_told} of the 20 selected edges are supported by genes that were changed and not"
+        in text
+    )
     assert "a low value does not contradict them" in text
     assert page.text.count("knock-out") == n_told + 1  # and once as what can be filtered by
     assert page.data["edges"]["evidence"][0] == "knock-out"
