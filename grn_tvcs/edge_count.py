@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -160,6 +161,7 @@ def held_out(folds: Folds, fold: int) -> tuple[Array]:
             targets=rules.targets,
             steady=folds.steady,
             prior=folds.prior,
+            bins=OFF,  # the samples that are held out are not averaged either
             rng=copy.deepcopy(folds.streams[fold]),
             **folds.options,
         )

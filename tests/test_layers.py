@@ -42,7 +42,7 @@ LEVELS = {
         ["combine"],
         ["methods"],
         ["edge_count", "comparison"],
-        ["report"],
+        ["report", "tl"],
         ["cli"],
     ],
     "crowd_tvcs": [

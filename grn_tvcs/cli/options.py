@@ -23,13 +23,13 @@ CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
     "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "wildtype",
-    "samples", "pseudotime", "lineage_weights", "reference", "prior",
+    "samples", "pseudotime", "lineage_weights", "reference", "prior", "gene_names",
 )  # fmt: skip
 # Recorded where they are given alone.
 NEW = (
     "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
     "compress", "sample_column", "ignore", "sheet", "samples_sheet", "layer", "gene_column",
-    "keep", "replicates",
+    "keep", "replicates", "gene_names",
 )  # fmt: skip
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX, Names
 from grn_tvcs.expression.judge.roles import counts_rows
+from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.warned import warn_user
@@ -98,6 +99,21 @@ class SteadyStates:
         """Number of experiments that are neither a knock-out nor the wild type."""
         return sum(gene != WILD_TYPE for gene in self.changed) - int(self.is_knockout.sum())
 
+    def renamed(self, genes: Sequence[str]) -> SteadyStates:
+        """The same experiments, the genes called so, in the order of the columns."""
+        name_of = dict(zip(self.genes, genes, strict=True)) | {WILD_TYPE: WILD_TYPE}
+        changed = tuple(name_of[gene] for gene in self.changed)
+        return replace(self, genes=tuple(genes), changed=changed)
+
+    def called_as(self, genes: Sequence[str]) -> SteadyStates:
+        """The same experiments, the genes called as those of a table, with a warning."""
+        same = same_names(self.genes, genes)
+        made = [same.gene_of.get(gene, gene) for gene in self.genes]
+        if made == list(self.genes) or len(set(made)) < len(made):
+            return self
+        warn_user(f"of the genes of steady states, {same.said()}")
+        return self.renamed(made)
+
     def of(self, genes: Sequence[str]) -> SteadyStates:
         """The same experiments with the columns in the order of `genes`.
 
@@ -106,6 +122,8 @@ class SteadyStates:
         ValueError
             If the genes differ.
         """
+        if set(genes) != set(self.genes):
+            self = self.called_as(genes)
         if missing := sorted(set(genes) ^ set(self.genes)):
             raise ValueError(
                 "steady states and series must have the same genes, but these are in one of "
@@ -249,7 +267,11 @@ def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
         by_case.setdefault(gene.lower(), []).append(gene)
     known = dict.fromkeys(genes)
     names = sheet.cells(0)
-    changed = [name if name in known else _gene_of(name, known, by_case) for name in names]
+    gene_of = same_names(names, genes).gene_of
+    changed = [
+        name if name in known else gene_of.get(name) or _gene_of(name, known, by_case)
+        for name in names
+    ]
     for i, (name, found) in enumerate(zip(names, changed, strict=True)):
         if found is None:
             raise sheet.error(
