@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,8 @@ from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.formats.gene_names import renamed
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
 from grn_tvcs.expression.subset import FEWEST
-from grn_tvcs.expression.warned import unwarned
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in
@@ -51,9 +48,9 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     bins = layout.bins or (None if data is samples else "auto")
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
-    steady = read_steady(given.knockouts, given.knockdowns, given.wildtype)
+    steady = read_steady(given)
     if steady is not None:
-        steady = _called_as(steady, data, layout.gene_names)
+        steady = steady.called_as(data.genes)
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts and --knockdowns are used beside time series, but all samples are at "
@@ -72,15 +69,6 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
         engine=engine,
     )
     return work, read_true_edges(given.reference, used.data)
-
-
-def _called_as(steady: SteadyStates, data: Expression, gene_names: Path | None) -> SteadyStates:
-    """Return steady states with the genes called as those of the table."""
-    if gene_names is not None:
-        # It was said of the table, and these may be called by names already.
-        with unwarned(), suppress(ValueError):
-            steady = steady.renamed(renamed(steady.genes, gene_names))
-    return steady.called_as(data.genes)
 
 
 def _refuse_wrong_words(given: InferOptions) -> None:
@@ -192,15 +180,16 @@ def _shown(default: Any) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
-def read_steady(
-    knockouts: Path | None, knockdowns: Path | None, wildtype: Path | None
-) -> SteadyStates | None:
+def read_steady(given: InferOptions) -> SteadyStates | None:
     """Read the tables of steady states, if any is given."""
-    if knockouts is None and knockdowns is None:
-        if wildtype is not None:
+    if given.knockouts is None and given.knockdowns is None:
+        if given.wildtype is not None:
             raise ValueError("--wildtype is used beside --knockouts or --knockdowns only")
         return None
-    return read_steady_states(knockouts=knockouts, knockdowns=knockdowns, wildtype=wildtype)
+    return read_steady_states(
+        knockouts=given.knockouts, knockdowns=given.knockdowns, wildtype=given.wildtype,
+        gene_names=given.layout.gene_names,
+    )  # fmt: skip
 
 
 def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int] | None:

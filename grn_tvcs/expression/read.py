@@ -37,7 +37,7 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.judge.roles import Roles
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.together import together
@@ -186,9 +186,12 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
         The column whose values part the table.
     """
     if options.gene_column is not None and not options.genes_in_rows:
-        raise ValueError(
-            "--gene-column names genes that stand in rows (--genes-in-rows) or in .var; where "
-            "samples do, the first row names the genes"
+        raise may_read(
+            sheet.error(
+                "--gene-column names genes that stand in rows: give --genes-in-rows too; where "
+                "samples stand in rows, the first row names the genes, so leave it out"
+            ),
+            {"genes_in_rows": True},
         )
     if sheet.beside is not None:
         return join_sheet(sheet, sheet.beside, options, part)

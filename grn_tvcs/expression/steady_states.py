@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, describe_repeated
+from grn_tvcs.expression.formats.gene_names import renamed
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX, Names
@@ -18,7 +20,7 @@ from grn_tvcs.expression.judge.roles import counts_rows
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.warned import unwarned, warn_user
 from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
@@ -193,13 +195,16 @@ def read_steady_states(
     knockouts: str | Path | None = None,
     knockdowns: str | Path | None = None,
     wildtype: str | Path | None = None,
+    gene_names: str | Path | Mapping[str, str] | None = None,
 ) -> SteadyStates:
     """Read tables of steady states, one column per gene, one row per experiment.
 
     A table of knock-outs or knock-downs either has as many rows as genes, the k-th row being that
     of the k-th gene (DREAM), or a first column that names the changed gene of each row: alone, or
     as strains are called (``ΔlexA``, ``dlexA``, ``lexA_KO_rep1``, ``lexA::kan``), with a warning
-    that says what was read. Rows called ``WT``, ``control`` and the like are the wild type.
+    that says what was read. Rows called ``WT``, ``control`` and the like are the wild type. Genes
+    are called by `gene_names`, a file or a mapping of identifiers to names, where it has any of
+    them; changed genes may be called either way then.
 
     Raises
     ------
@@ -209,7 +214,7 @@ def read_steady_states(
         If the tables have different genes, or none is given.
     """
     made = [
-        _read(path, changes)
+        _read(path, changes, gene_names)
         for path, changes in ((knockouts, "out"), (knockdowns, "down"), (wildtype, ""))
         if path is not None
     ]
@@ -224,7 +229,9 @@ def read_steady_states(
     )
 
 
-def _read(path: str | Path, changes: str) -> SteadyStates:
+def _read(
+    path: str | Path, changes: str, gene_names: str | Path | Mapping[str, str] | None
+) -> SteadyStates:
     sheet = _without_index(open_sheet(path), changes)
     sheet.grid.check_rectangle()
     if not len(sheet):
@@ -240,9 +247,21 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
         raise sheet.error(twice, HEAD)
     levels = sheet.numbers(places, marks=())
     n = len(sheet)
-    changed = _changed(sheet, genes, has_names) if changes else [WILD_TYPE] * n
+    called = _called(genes, gene_names)
+    name_of = dict(zip(genes, called, strict=True))
+    genes = called
+    changed = _changed(sheet, genes, has_names, name_of) if changes else [WILD_TYPE] * n
     is_knockout = np.array([changes == "out" and gene != WILD_TYPE for gene in changed])
     return SteadyStates(levels, tuple(changed), is_knockout, tuple(genes))
+
+
+def _called(genes: list[str], gene_names: str | Path | Mapping[str, str] | None) -> list[str]:
+    """Return genes by their names in a file; as they are where it has none of them."""
+    if gene_names is None:
+        return genes
+    with unwarned(), suppress(ValueError):  # it is said of the table of expression
+        return list(renamed(genes, gene_names))
+    return genes
 
 
 def _without_index(sheet: Sheet, changes: str) -> Sheet:
@@ -254,7 +273,7 @@ def _without_index(sheet: Sheet, changes: str) -> Sheet:
     return sheet.without({0}) if counts_rows(sheet, 0) or is_named else sheet
 
 
-def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
+def _changed(sheet: Sheet, genes: list[str], has_names: bool, name_of: dict[str, str]) -> list[str]:
     if not has_names:
         if len(sheet) != len(genes):
             raise sheet.error(
@@ -268,6 +287,9 @@ def _changed(sheet: Sheet, genes: list[str], has_names: bool) -> list[str]:
     known = dict.fromkeys(genes)
     names = sheet.cells(0)
     gene_of = same_names(names, genes).gene_of
+    ids = same_names(names, list(name_of))
+    by_id = ids.gene_of | {one: one for one in ids.as_written}
+    gene_of = {name: name_of[one] for name, one in by_id.items()} | gene_of
     changed = [
         name if name in known else gene_of.get(name) or _gene_of(name, known, by_case)
         for name in names

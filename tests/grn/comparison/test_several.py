@@ -110,6 +110,7 @@ def test_many_pairs_get_the_permutations_that_they_need(three):
         compare_all({"a": three["low"]})
 
 
+@pytest.mark.filterwarnings("default")
 def test_the_command_takes_genes_in_rows_with_one_sheet(found, three, tmp_path):
     table = frame(three)
     table[["condition", "replicate", "time"]].to_csv(tmp_path / "sheet.csv")
@@ -203,6 +204,7 @@ def test_samples_without_a_time_are_refused_with_what_to_do(cells):
         compare(*parts.values(), names=tuple(parts))
 
 
+@pytest.mark.filterwarnings("default")
 def test_cells_along_time_are_averaged_in_bins_as_on_the_command_line(tmp_path):
     rng = np.random.default_rng(0)
     tables = []

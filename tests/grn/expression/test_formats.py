@@ -341,7 +341,9 @@ def test_a_column_names_the_genes_of_a_text_table(tmp_path):
 
 def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
-    with pytest.raises(ValueError, match="--gene-column names genes that stand in rows"):
+    with pytest.raises(
+        ValueError, match="names genes that stand in rows: give --genes-in-rows too"
+    ):
         Expression.of(tmp_path / "x.tsv", gene_column="A")
 
 
