@@ -114,10 +114,11 @@ def infer(
     check_arguments(method, steady, prior, options, max_edges)
     expression = taken("expression", expression, of_reading)
     cap = None if isinstance(max_edges, str) else max_edges
-    named = [
-        _called(kind, gene_set(kind, names), expression.genes)
-        for kind, names in (("regulators", regulators), ("targets", targets))
-    ]
+    genes = expression.genes
+    named = (
+        _called("regulators", gene_set("regulators", regulators), genes),
+        _called("targets", gene_set("targets", targets), genes),
+    )
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
     given = options | {"steady": steady, "prior": prior}
     with _shown(options.get("progress")) as progress:

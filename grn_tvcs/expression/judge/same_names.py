@@ -109,9 +109,8 @@ class SameNames:
             some = list(self.unclear.items())[:SHOWN]
             shown = [f"{name} ({joined(genes)})" for name, genes in some]
             more = ", ..." if len(self.unclear) > SHOWN else ""
-            are = "would be several genes and is" if len(self.unclear) == 1 else (
-                "would be several genes each and are"
-            )  # fmt: skip
+            each = ("", "is") if len(self.unclear) == 1 else (" each", "are")
+            are = f"would be several genes{each[0]} and {each[1]}"
             text += f"; {len(self.unclear)} {are} none: {', '.join(shown)}{more}"
         return text
 
