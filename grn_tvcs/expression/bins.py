@@ -93,6 +93,8 @@ def in_bins(expression: Expression, bins: int | str, scale: str | None = None) -
     scale
         As for `infer`.
     """
+    if not isinstance(bins, str):
+        check_number("bins", bins, whole=True)
     if bins == OFF or (bins == AUTO and not holds_cells(expression)):
         return expression
     averaged = average_in_bins(on_scale(expression, scale), bins)
