@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from grn_tvcs.comparison.comparison import Comparison, compare
     from grn_tvcs.comparison.conditions import read_conditions
     from grn_tvcs.comparison.edges import Difference
+    from grn_tvcs.comparison.several import Comparisons, compare_all
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.bins import average_in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
@@ -28,6 +29,7 @@ __all__ = [
     "FORMATS",
     "METHODS",
     "Comparison",
+    "Comparisons",
     "Difference",
     "Edge",
     "EdgeCount",
@@ -41,6 +43,7 @@ __all__ = [
     "average_in_bins",
     "choose_edges",
     "compare",
+    "compare_all",
     "infer",
     "most_variable",
     "read_conditions",
@@ -66,6 +69,7 @@ __getattr__, __dir__ = lazy_exports(
         "comparison.comparison": "Comparison compare",
         "comparison.conditions": "read_conditions",
         "comparison.edges": "Difference",
+        "comparison.several": "Comparisons compare_all",
         "edge_count": "EdgeCount choose_edges",
         "expression.bins": "average_in_bins",
         "expression.expression": "Expression write_expression",

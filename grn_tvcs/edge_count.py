@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.bins import AUTO, OFF, in_bins
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -162,6 +163,7 @@ def held_out(folds: Folds, fold: int) -> tuple[Array]:
             targets=rules.targets,
             steady=folds.steady,
             prior=folds.prior,
+            bins=OFF,  # the samples that are held out are not averaged either
             rng=copy.deepcopy(folds.streams[fold]),
             **folds.options,
         )
@@ -204,6 +206,7 @@ def choose_edges(
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     scale: str | None = None,
+    bins: int | str = AUTO,
     rng: int | np.random.Generator | None = None,
     threads: int = 1,
     engine: Engine | None = None,
@@ -220,7 +223,7 @@ def choose_edges(
     ----------
     expression, method, max_in_degree, max_out_degree, regulators, targets
         As for `infer`.
-    steady, prior, scale, rng
+    steady, prior, scale, bins, rng
         As for `infer`.
     threads, engine
         Threads, or the engine, that infer the networks of the folds.
@@ -238,8 +241,10 @@ def choose_edges(
     ValueError
         If there are fewer than two series that cannot be cut; or as for `infer`.
     """
+    check_type("expression", expression, Expression)
+    data = in_bins(expression, bins, scale)
     choice = prepare_search(
-        expression, method, max_in_degree=max_in_degree, max_out_degree=max_out_degree,
+        data, method, max_in_degree=max_in_degree, max_out_degree=max_out_degree,
         max_edges=max_edges, regulators=regulators, targets=targets, steady=steady, prior=prior,
         scale=scale, rng=rng, **options,
     )  # fmt: skip

@@ -132,6 +132,8 @@ COMMANDS = {
                          "grn-tvcs check l.csv --pseudotime p.csv"),
     "check regulators": ("r.txt", GENES, {"e.tsv": SERIES},
                          "grn-tvcs check e.tsv --regulators r.txt"),
+    "check gene names": ("n.tsv", "id\tname\nG1\tx\nG2\ty\n", {"e.tsv": SERIES},
+                         "grn-tvcs check e.tsv --missing interpolate --gene-names n.tsv"),
     "infer prior": ("p.tsv", PRIOR, {"e.tsv": SERIES},
                     "grn-tvcs infer e.tsv --prior p.tsv --method ensemble --option resamples=2 "
                     "--option trees=2 --out o --force"),

@@ -42,7 +42,7 @@ LEVELS = {
         ["combine"],
         ["methods"],
         ["edge_count", "comparison", "datasets"],
-        ["report"],
+        ["report", "tl"],
         ["cli"],
     ],
     "crowd_tvcs": [

@@ -73,7 +73,7 @@ CALLS = {
     Network.of: "genes scores signs stability evidence confidence false_discovery",
     Prior: "genes weights signs",
     Rules: "max_in_degree max_out_degree max_edges regulators targets",
-    infer: "method max_in_degree max_edges regulators targets steady prior scale rng",
+    infer: "method max_in_degree max_edges regulators targets steady prior scale bins rng",
     choose_edges: "expression method regulators targets steady prior scale rng",
     compare: "b names regulators scale level exchanges rng",
     average_in_bins: "expression bins",

@@ -1,8 +1,9 @@
-"""The command `grn-tvcs compare`: differences between two conditions."""
+"""The command `grn-tvcs compare`: differences between conditions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +26,7 @@ RECORDED = (
     "lineage_weights", "time_column", "sample_column", "series_column", "ignore",
     "keep", "replicates",
     "sheet",
-    "samples_sheet", "layer", "gene_column", "bins",
+    "samples_sheet", "layer", "gene_column", "gene_names", "bins",
 )  # fmt: skip
 
 
@@ -57,8 +58,9 @@ class CompareOptions:
         str | None,
         typer.Option(
             metavar="A,B",
-            help="The two conditions of the column, in this order; for two tables the names of "
-            "the conditions. Default: in the order of the rows, or the names of the files.",
+            help="Conditions of the column that are compared, in this order: two, or up to six, "
+            "then all pairs of them; for two tables the names of the conditions. Default: all, in "
+            "the order of the rows, or the names of the files.",
         ),
     ] = None
     fdr: Annotated[
@@ -95,9 +97,11 @@ class CompareOptions:
         """The names of ``--conditions``."""
         names = () if self.conditions is None else self.conditions.split(",")
         stripped = tuple(name.strip() for name in names)
-        if stripped and (len(stripped) != 2 or len(set(stripped)) != 2 or "" in stripped):
+        is_wrong = len(stripped) < 2 or len(set(stripped)) < len(stripped) or "" in stripped
+        if stripped and (is_wrong or (self.b is not None and len(stripped) != 2)):
+            few = "two" if self.b is not None else "two or more"
             raise ValueError(
-                f"--conditions must be two different names with a comma between, found "
+                f"--conditions must be {few} different names with a comma between, found "
                 f"{self.conditions!r}"
             )
         return stripped
@@ -111,17 +115,21 @@ class CompareOptions:
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         layout = self.layout
-        beside = (self.regulators, layout.samples, layout.pseudotime, layout.lineage_weights)
+        beside = (
+            self.regulators, layout.samples, layout.pseudotime, layout.lineage_weights,
+            layout.gene_names,
+        )  # fmt: skip
         return [*self.tables, *(path for path in beside if path is not None)]
 
 
 @guarded
 @with_options
 def compare(given: CompareOptions) -> None:
-    """Compare two conditions; write differences.tsv, genes.tsv, report.html and run.json.
+    """Compare conditions; write differences.tsv, genes.tsv, report.html and run.json.
 
     Whole series are permuted between the conditions to test a difference against chance, so each
-    condition needs at least two series, and four for any significant result. For two folders of
+    condition needs at least two series, three for genes and four for any significant edge. Of
+    three conditions or more all pairs are compared, with one correction. For two folders of
     finished infer runs only edges.tsv are compared, without genes.tsv.
     """
     from grn_tvcs.comparison.finished import is_finished
@@ -148,31 +156,58 @@ def compare(given: CompareOptions) -> None:
 
 def _tables(given: CompareOptions) -> None:
     from grn_tvcs.cli.genes import read_regulators
-    from grn_tvcs.comparison.comparison import compare as compare_conditions
-    from grn_tvcs.comparison.page import write_files
+    from grn_tvcs.comparison.page import write_files, write_pairs
+    from grn_tvcs.comparison.several import compare_all
+    from grn_tvcs.expression.bins import OFF
     from tvcs_core.command.progress import Progress
 
     parts = _read(given)
-    (name_a, a), (name_b, b) = parts.items()
-    regulators = read_regulators(given.regulators, a)
+    regulators = read_regulators(given.regulators, next(iter(parts.values())))
     parameters = recorded(given, RECORDED)
     with results(NAME, given, parameters, seed=given.seed, inputs=given.inputs()) as out:
+        for sentence in _designs(parts, given):
+            print_message(sentence)
         with given.engine() as engine, Progress("targets") as progress:
-            found = compare_conditions(
-                a, b, names=(name_a, name_b), regulators=regulators, scale=given.layout.scale,
-                fdr=given.fdr, permutations=given.permutations, rng=given.seed,
+            found = compare_all(
+                parts, regulators=regulators, scale=given.layout.scale,
+                bins=OFF, fdr=given.fdr, permutations=given.permutations, rng=given.seed,
                 engine=engine, progress=progress,
             )  # fmt: skip
         names = (path.resolve().name for path in given.tables)
         words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
-        write_files(found, out, command=command_line(words, parameters | {"seed": given.seed}))
-    print_message(found.describe())
-    print_message(found.describe_power())
+        command = command_line(words, parameters | {"seed": given.seed})
+        if len(found.pairs) == 1:
+            write_files(found.pairs[0], out, command=command)
+        else:
+            write_pairs(found, out, command=command)
+    for one in found.pairs:
+        pair = f"{' and '.join(one.names)}: " if len(found.pairs) > 1 else ""
+        print_message(pair + (one.describe() if one.is_testable else one.describe_genes()))
+    if any(one.is_testable for one in found.pairs):
+        print_message(found.pairs[0].describe_power())
     print_message(f"open {given.out / 'report.html'}")
 
 
+def _designs(parts: dict[str, Expression], given: CompareOptions) -> list[str]:
+    """Describe what the series of each pair can show, before the work."""
+    from grn_tvcs.comparison.permutations import MIN_SERIES, count_permutations, describe_design
+    from grn_tvcs.comparison.several import most_permutations
+
+    n = {name: len(part.pieces()) for name, part in parts.items()}
+    pairs = list(combinations(parts, 2))
+    most = most_permutations(given.permutations, len(pairs))
+    return [
+        describe_design(
+            (a, b), (n[a], n[b]), min(most, count_permutations(n[a], n[b])), fdr=given.fdr,
+            n_tests=len(pairs),
+        )
+        for a, b in pairs
+        if min(n[a], n[b]) >= MIN_SERIES
+    ]  # fmt: skip
+
+
 def _read(given: CompareOptions) -> dict[str, Expression]:
-    """Read both conditions, by name."""
+    """Read the conditions, by name."""
     from grn_tvcs.comparison.conditions import conditions_in
 
     layout = given.layout

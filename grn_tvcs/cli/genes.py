@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import beside
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
-from grn_tvcs.network.edge_files import same_but_for_case
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import read_names, read_table
 from tvcs_core.files.workbook import is_workbook
-
-_VERSION = re.compile(r"(?<=[0-9])\.[0-9]+$")  # ENSMUSG00000000103.6
-# How names are matched, the plainest first, and what is said of it.
-KEYS: tuple[tuple[Callable[[str], str], str], ...] = (
-    (str, ""),
-    (str.lower, "in another case of letters"),
-    (lambda name: _without_version(name), "without their versions"),
-)
 
 
 def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[str]:
@@ -57,42 +49,42 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
 
 
 def names_in(path: Path, genes: Sequence[str]) -> list[str]:
-    """Read a list of names; if no line is a gene, find the column of genes in any case or version.
+    """Read a list of names; if no line is a gene, find the column of genes.
 
-    A table whose first row is a header, as lists of regulators often are, is a list too.
+    A table whose first row is a header, as lists of regulators often are, is a list too. Genes that
+    are written otherwise are found as `same_names` does it.
     """
     is_book = is_workbook(path)
     lines = [] if is_book else read_names(path)
     if not set(lines).isdisjoint(genes) or not (lines or is_book):
-        return lines
+        return _called(path, lines, genes)
     in_one_line = len(lines) == 1
     columns = _parts(lines[0]) if in_one_line else _columns_of(path)
-    for key, said in KEYS:
-        known = _by_key(genes, key)
-        found = [[name for name in column if key(name) in known] for column in columns]
-        k = max(range(len(found)), key=lambda j: len(found[j]), default=0)
-        if not columns or not found[k]:
-            continue
-        names = [known[key(name)] for name in found[k]]
-        where = f"in column {k + 1}" if len(columns) > 1 else ""
-        if in_one_line:
-            where = "in one line" if len(columns[k]) > 1 else ""
-        how = "".join(f", {part}" for part in (where, said) if part)
-        n = f"{len(names)} of {len(columns[k])}"
-        print_message(f"warning: {path}: {n} names are genes{how}: {joined(names)}")
-        return names
-    return lines or [name for column in columns for name in column]
+    found = [same_names(column, genes) for column in columns]
+    k = max(range(len(found)), key=lambda j: found[j].n_found, default=0)
+    if not columns or not found[k].n_found:
+        return lines or [name for column in columns for name in column]
+    known = dict.fromkeys(found[k].as_written) | found[k].gene_of
+    names = [known[name] or name for name in columns[k] if name in known]
+    where = f", in column {k + 1}" if len(columns) > 1 else ""
+    if in_one_line:
+        where = ", in one line" if len(columns[k]) > 1 else ""
+    said = found[k].said()
+    if not said:
+        said = f"{len(names)} of {len(columns[k])} names are genes{where}: {joined(names)}"
+    elif where:
+        said = said.replace(" names are genes", f" names are genes{where}", 1)
+    print_message(f"warning: {path}: {said}")
+    return names
 
 
-def _by_key(genes: Sequence[str], key: Callable[[str], str]) -> dict[str, str]:
-    """The gene of each key that is of one gene alone."""
-    count = Counter(map(key, genes))
-    return {key(gene): gene for gene in genes if count[key(gene)] == 1}
-
-
-def _without_version(name: str) -> str:
-    """A stable identifier of Ensembl, GENCODE or RefSeq without its version."""
-    return _VERSION.sub("", name)
+def _called(path: Path, names: list[str], genes: Sequence[str]) -> list[str]:
+    """Return names of a list as the genes are called; print how many are written otherwise."""
+    same = same_names(names, genes)
+    if said := same.said():
+        print_message(f"warning: {path}: {said}")
+    gene_of = same.gene_of
+    return [gene_of.get(name, name) for name in names]
 
 
 def _parts(line: str) -> list[list[str]]:
@@ -126,8 +118,6 @@ def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | Non
             f"there {joined(data.genes)}",
             path=path,
         )
-    if same := same_but_for_case(missing, data.genes):
-        print_message(f"warning: {path}{same.replace('; ', ': ', 1)}")
     return names
 
 

@@ -49,6 +49,8 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
     steady = read_steady(given)
+    if steady is not None:
+        steady = steady.called_as(data.genes)
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts, --knockdowns and --overexpressions are used beside time series, but all "
@@ -189,7 +191,8 @@ def read_steady(given: InferOptions) -> SteadyStates | None:
                 "--wildtype is used beside --knockouts, --knockdowns or --overexpressions only"
             )
         return None
-    return read_steady_states(**changed, wildtype=given.wildtype)
+    names = given.layout.gene_names
+    return read_steady_states(**changed, wildtype=given.wildtype, gene_names=names)
 
 
 def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int] | None:

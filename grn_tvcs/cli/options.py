@@ -24,13 +24,13 @@ EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
     "genes", "targets", "regulators", "out_degrees", "knockouts", "knockdowns", "overexpressions",
     "wildtype",
-    "samples", "pseudotime", "lineage_weights", "reference", "prior",
+    "samples", "pseudotime", "lineage_weights", "reference", "prior", "gene_names",
 )  # fmt: skip
 # Recorded where they are given alone.
 NEW = (
     "bins", "lineage_weights", "calibrate", "prior", "genes", "targets", "top_variable", "top",
     "compress", "overexpressions", "sample_column", "ignore", "sheet", "samples_sheet", "layer",
-    "gene_column", "keep", "replicates",
+    "gene_column", "keep", "replicates", "gene_names",
 )  # fmt: skip
 RECORDED = (
     "max_in_degree", "max_out_degree", "perturbed_until", "scale", "missing", "genes_in_rows",

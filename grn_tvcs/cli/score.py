@@ -61,7 +61,8 @@ def _named(edges: Path, reference: Path) -> list[str]:
     """Return all genes of either file, and print their number, because all their pairs count."""
     from grn_tvcs.network.edge_files import names_in_edges, names_in_reference
 
-    names = sorted({*names_in_edges(edges), *names_in_reference(reference)})
+    there = names_in_edges(edges)
+    names = sorted({*there, *names_in_reference(reference, there)})
     print_message(
         f"warning: no list of genes, so all pairs of the {len(names)} genes in EDGES and REFERENCE "
         "count; give --genes FILE if more were measured"

@@ -21,6 +21,7 @@ from grn_tvcs.edge_count import (
     fold_resamples,
     prepare_search,
 )
+from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, infer, options_of
@@ -171,7 +172,8 @@ class Inference:
         given = self.given
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,
-            checkpoint_dir=given.checkpoint_dir, **self._asked(),
+            checkpoint_dir=given.checkpoint_dir, bins=OFF,  # they are made already
+            **self._asked(),
         )  # fmt: skip
 
     def _sizes(self) -> tuple[int, int]:

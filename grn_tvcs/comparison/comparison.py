@@ -10,25 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from grn_tvcs.comparison.conditions import with_common_genes
+from grn_tvcs.comparison.correction import Correction, false_edges, false_genes
 from grn_tvcs.comparison.difference_model import global_p_value, predict_differences
 from grn_tvcs.comparison.differences import Differences, measure_differences
-from grn_tvcs.comparison.edges import KINDS, Difference, kind_of
+from grn_tvcs.comparison.edges import KINDS, Difference, intervals, kind_of
 from grn_tvcs.comparison.permutations import (
     ALPHA,
     DEFAULT_PERMUTATIONS,
     MIN_PERMUTATIONS,
     count_permutations,
+    describe_design,
     draw_permutations,
-    series_needed,
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
+from grn_tvcs.expression.bins import AUTO, in_bins
 from grn_tvcs.expression.expression import Expression, check_expression
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread
+from tvcs_core.files.display import joined
 from tvcs_core.lazy import load
 from tvcs_core.streams import stream
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT_FDR = 0.2  # expected fraction of false edges among significant edges
-INTERVAL = 0.95  # confidence level of intervals
+ALL_FALSE = 0.995  # of the edges up to one: two digits show it as 1.00
 MAX_EDGES = 100_000  # edges listed; with 1,000 genes nearly all pairs carry no information
 
 Array = NDArray[np.float64]
@@ -68,6 +70,8 @@ class Comparison:
         p value of each gene's regulation; (genes,).
     notes
         Changes made to the samples, one sentence each.
+    correction
+        The other comparisons, where this is one of several; see `compare_all`.
     """
 
     names: tuple[str, str]
@@ -83,6 +87,17 @@ class Comparison:
     probability: Array
     gene_p: Array
     notes: tuple[str, ...] = ()
+    correction: Correction | None = None
+
+    @property
+    def corrected_p_value(self) -> float:
+        """The global p value, corrected where this is one of several comparisons."""
+        return self.global_p_value if self.correction is None else self.correction.global_p_value
+
+    @property
+    def n_tests(self) -> int:
+        """Number of comparisons over which the result is corrected."""
+        return 1 if self.correction is None else self.correction.n_tests
 
     @property
     def min_p(self) -> float:
@@ -92,28 +107,44 @@ class Comparison:
     @property
     def is_testable(self) -> bool:
         """Whether this number of series can show a difference at all."""
-        return self.min_p <= ALPHA
+        return self.min_p * self.n_tests <= ALPHA
 
     @property
     def is_significant(self) -> bool:
         """Whether the global test is significant at level `ALPHA`."""
-        return self.is_testable and self.global_p_value <= ALPHA
+        return self.corrected_p_value <= ALPHA
 
     @cached_property
-    def edges(self) -> tuple[Difference, ...]:
-        """At most `MAX_EDGES` pairs, by decreasing probability to differ; ties by name."""
-        found, p = self.differences, self.probability
+    def _order(self) -> NDArray[np.int64]:
+        """Places of at most `MAX_EDGES` pairs, by decreasing probability to differ."""
+        p = self.probability
         place = {gene: j for j, gene in enumerate(self.genes)}
         inputs = np.array([place[name] for name in self.regulators], dtype=np.int64)
         own = inputs[:, None] == np.arange(len(self.genes))
         order = np.argsort(-np.where(own, -1.0, p).ravel(), kind="stable")
-        order = order[: min(p.size - int(own.sum()), MAX_EDGES)]
-        false = np.cumsum(1.0 - p.ravel()[order]) / np.arange(1, order.size + 1)
+        return order[: min(p.size - int(own.sum()), MAX_EDGES)]
+
+    @property
+    def probabilities(self) -> Array:
+        """Probabilities of the listed pairs to differ, falling."""
+        return self.probability.ravel()[self._order]
+
+    @cached_property
+    def edges(self) -> tuple[Difference, ...]:
+        """Pairs by decreasing probability to differ; ties by name.
+
+        Pairs up to which all are expected to be false are not listed; so there are none without a
+        significant global test.
+        """
         if not self.is_significant:
-            false[:] = 1.0
-        ends = self._intervals()
+            return ()
+        found, p = self.differences, self.probability
+        others = np.empty(0) if self.correction is None else self.correction.edges
+        false = false_edges(self.probabilities, others)
+        order = self._order[false < ALL_FALSE]
+        ends = intervals(found, self.n_series)
         edges = []
-        for rank, (at, rate) in enumerate(zip(order.tolist(), false.tolist(), strict=True), 1):
+        for rank, (at, rate) in enumerate(zip(order.tolist(), false.tolist(), strict=False), 1):
             i, j = divmod(at, len(self.genes))
             a, b = float(found.first[i, j]), float(found.second[i, j])
             three = tuple((float(low[i, j]), float(high[i, j])) for low, high in ends)
@@ -132,34 +163,15 @@ class Comparison:
         kept = [edge.rank for edge in self.edges if edge.false_discovery <= self.fdr]
         return self.edges[: max(kept, default=0)]
 
-    def _intervals(self) -> list[tuple[Array, Array]]:
-        """Return the ends of the intervals of both strengths and of the difference."""
-        found = self.differences
-        z = np.arctanh(found.first), np.arctanh(found.second)
-        errors = found.first_error, found.second_error
-        ends = []
-        for mid, error, n in zip(z, errors, self.n_series, strict=True):
-            reach = stats.t.isf((1 - INTERVAL) / 2, n - 1) * error
-            ends.append((np.tanh(mid - reach), np.tanh(mid + reach)))
-        # Interval of the difference of two correlations from their own intervals (Zou 2007).
-        (low_a, high_a), (low_b, high_b) = ends
-        between = found.second - found.first
-        below = np.hypot(found.second - low_b, high_a - found.first)
-        above = np.hypot(high_b - found.second, found.first - low_a)
-        return [*ends, (between - below, between + above)]
-
     def describe(self) -> str:
         """Describe the result, or why nothing can be found."""
         a, b = self.names
         series = f"{self.n_series[0]} series of {a} and {self.n_series[1]} of {b}"
         if not self.is_testable:
-            needed = series_needed(*self.n_series)
-            return (
-                f"Too few series: {series} have only {self.possible} permutations, so the smallest "
-                f"possible p value is {self.min_p:.2g}. At least {needed} series per condition are "
-                "needed."
-            )
+            return f"{self.describe_design()} {self.describe_genes()}"
         test = f"p = {self.global_p_value:.2g}, {self.permutations} permutations of series"
+        if self.correction is not None:
+            test += f"; {self.corrected_p_value:.2g} corrected for {self.n_tests} pairs"
         if not self.is_significant:
             return (
                 f"No significant difference between {series} ({test}). This does not prove that "
@@ -177,6 +189,21 @@ class Comparison:
             f"{edges}: {', '.join(kinds)}, at a false discovery rate of "
             f"{self.significant[-1].false_discovery:.2g} ({series}; {test})."
         )
+
+    def describe_design(self) -> str:
+        """Describe what these numbers of series can show."""
+        return describe_design(
+            self.names, self.n_series, self.permutations, fdr=self.fdr, n_tests=self.n_tests
+        )
+
+    def describe_genes(self) -> str:
+        """Name the genes whose regulation differs at the false discovery rate."""
+        _, rows = self.gene_table()
+        found = [name for name, _, false, _ in rows if float(false) <= self.fdr]
+        if not found:
+            return f"No gene has a false discovery of {self.fdr:g} or less."
+        genes = "1 gene has" if len(found) == 1 else f"{len(found)} genes have"
+        return f"{genes} a false discovery of {self.fdr:g} or less: {joined(found)}."
 
     def describe_power(self) -> str:
         """Describe the power of this number of series."""
@@ -224,13 +251,16 @@ class Comparison:
         return ["gene", "p", "false_discovery", "probability"], rows
 
     def _false_genes(self, order: NDArray[np.int64]) -> Array:
-        """Return the expected number of genes above each rank by chance, divided by the rank."""
+        """Return the expected share of genes by chance up to each of the ordered genes."""
+        others = np.empty(0) if self.correction is None else self.correction.genes
+        return false_genes(self.false_genes_expected[order], others, self.n_tests)
+
+    @property
+    def false_genes_expected(self) -> Array:
+        """The expected number of genes with the statistic of each or more by chance; (genes,)."""
         best = self.differences.best
-        reached = best[0][order]
-        usual = np.sort(best, axis=None)
-        at = np.searchsorted(usual, reached * (1 - 1e-9))
-        false = (usual.size - at) / len(best) / np.arange(1, reached.size + 1)
-        return np.asarray(np.minimum.accumulate(np.minimum(false, 1.0)[::-1])[::-1])
+        at = np.searchsorted(np.sort(best, axis=None), best[0] * (1 - 1e-9))
+        return np.asarray((best.size - at) / len(best))
 
     def to_frame(self, top: int | None = None) -> pd.DataFrame:
         """Return the edges as a DataFrame, the first `top` or all; columns as in the file."""
@@ -272,6 +302,7 @@ class Comparison:
             "permutations_possible": self.possible,
             "smallest_p": self.min_p,
             "p": self.global_p_value,
+            **({} if self.correction is None else {"p_corrected": self.corrected_p_value}),
             "summary": self.describe(),
             "significant": len(self.significant),
             "notes": list(self.notes),
@@ -286,6 +317,7 @@ def compare(
     names: Sequence[str] = ("A", "B"),
     regulators: Iterable[str] | None = None,
     scale: str | None = None,
+    bins: int | str = AUTO,
     fdr: float = DEFAULT_FDR,
     permutations: int = DEFAULT_PERMUTATIONS,
     rng: int | np.random.Generator | None = None,
@@ -305,7 +337,7 @@ def compare(
         Names of the conditions.
     regulators
         Names of the genes that may regulate; None means all.
-    scale
+    scale, bins
         As for `infer`, of both.
     fdr
         Expected fraction of false edges among significant edges, in (0, 1).
@@ -333,6 +365,7 @@ def compare(
         raise ValueError(f"names must be two different ones, found {names}")
     check_expression("a", a)
     check_expression("b", b)
+    a, b = (in_bins(part, bins, scale) for part in (a, b))
     first, second, notes = with_common_genes(a, b, names, scale)
     both, n_first = pool_conditions(first, second, scale)
     inputs = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import FEWEST, subset_genes
@@ -19,9 +20,10 @@ from grn_tvcs.expression.together import (
     warn_of_steps,
 )
 from grn_tvcs.expression.warned import warn_user
-from grn_tvcs.network.edge_files import same_but_for_case
+from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 
+MOST_CONDITIONS = 6  # that are compared, in 15 pairs
 MIN_COMMON_GENES = 0.5  # fraction of the genes of the larger table
 
 
@@ -42,7 +44,7 @@ def with_common_genes(
     warn_of_steps(names, (a, b))
     common = set(a.genes) & set(b.genes)
     most = max(len(a.genes), len(b.genes))
-    cased = same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
+    cased = _same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
     if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
         raise ValueError(
             f"the conditions must share at least half of their genes, found {len(common)} of "
@@ -74,6 +76,11 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 
 def _refuse_few_series(name: str, part: Expression) -> None:
     n = len(part.pieces())
+    if not n:
+        raise ValueError(
+            f"compare tests time series, but no sample of {name} has a time; infer a network of "
+            "each condition and compare the two folders: grn-tvcs compare RUN_A RUN_B"
+        )
     if part.n_steady:
         warn_user(
             f"{name}: {part.n_steady} steady-state samples are not used, only time series are"
@@ -87,14 +94,21 @@ def _refuse_few_series(name: str, part: Expression) -> None:
         )
 
 
+def _same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
+    """Say which names would match if capitals did not count."""
+    known, lower = set(genes), {gene.lower() for gene in genes}
+    same = [name for name in names if name not in known and name.lower() in lower]
+    return f"; {joined(same)} would match if capitals did not count" if same else ""
+
+
 def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
     """Split samples by their column of conditions, in the order of `wanted` or of the rows.
 
     Raises
     ------
     DataError
-        If the column does not name two conditions and `wanted` does not choose, or a condition of
-        `wanted` is missing.
+        If the column does not name two conditions, or names more than `MOST_CONDITIONS` and
+        `wanted` does not choose, or a condition of `wanted` is missing.
     """
     sheet, place = roles.sheet, roles.kinds.index(PART)
     sheet.grid.check_rectangle()
@@ -108,14 +122,15 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
         raise sheet.error(
             f"must name the condition {quoted(missing[0])}, found {joined(found)}", column=place
         )
-    if len(chosen) != 2:
+    if not 2 <= len(chosen) <= MOST_CONDITIONS:
         remedy = (
             "give the table of the other condition too, or another column"
             if len(chosen) < 2
-            else "name two of them by --conditions"
+            else "name some of them by --conditions"
         )
         raise sheet.error(
-            f"must name two conditions, found {len(chosen)}: {joined(chosen)}; {remedy}",
+            f"must name 2 to {MOST_CONDITIONS} conditions, found {len(chosen)}: {joined(chosen)}; "
+            f"{remedy}",
             column=place,
         )
     return {
@@ -126,11 +141,11 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
 def read_conditions(
     data: Any, column: str, wanted: Sequence[str] = (), **options: Any
 ) -> dict[str, Expression]:
-    """Read two conditions of one table, of a column that names the condition of each sample.
+    """Read the conditions of one table by a column that names the condition of each sample.
 
     It is a column of the table, of its sheet of samples or of ``obs``, or a row where genes stand
-    in rows. Everything else is as for `Expression.of`. The two conditions are in the order of
-    `wanted`, or of the samples.
+    in rows. Everything else is as for `Expression.of`. The conditions are those of `wanted` in this
+    order, or all in the order of the samples.
 
     Raises
     ------
@@ -151,4 +166,34 @@ def conditions_in(
             "a file of pseudotimes has no column of conditions; give a table and pseudotimes for "
             "each condition"
         )
-    return read_parts(data, options, column, partial(conditions_of, wanted=wanted))
+    likely: dict[str, dict[str, Any]] = {}  # options that may separate series, by the column
+
+    def split(roles: Roles) -> dict[str, Roles]:
+        for j in _may_name_series(roles):
+            likely[roles.sheet.heads[j]] = roles.more_series(j)
+        return conditions_of(roles, wanted)
+
+    parts = read_parts(data, options, column, split)
+    few = [name for name, part in parts.items() if len(part.pieces()) == 1]
+    if few and likely:
+        first, *_ = likely.values()
+        raise may_read(
+            DataError(
+                f"a condition must have at least {MIN_SERIES} series, but {few[0]} has 1; if "
+                f"{joined(likely)} tells series apart, as of donors, give {option_words(first)}",
+                path=str(data) if isinstance(data, str | Path) else "the data",
+            ),
+            *likely.values(),
+        )
+    return parts
+
+
+def _may_name_series(roles: Roles) -> list[int]:
+    """Return places of columns that are called as what series are of, such as donors."""
+    return [
+        j
+        for j, (head, kind) in enumerate(zip(roles.sheet.heads, roles.kinds, strict=True))
+        if kind not in (*NAMED, PART)
+        and MAY_BE_SERIES.fullmatch(head)
+        and len(set(roles.sheet.cells(j))) > 1
+    ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from grn_tvcs.comparison.comparison import INTERVAL, Comparison
-from grn_tvcs.comparison.edges import KINDS
+from grn_tvcs.comparison.comparison import Comparison
+from grn_tvcs.comparison.edges import INTERVAL, KINDS
 from grn_tvcs.comparison.permutations import ALPHA
 from grn_tvcs.comparison.picture import HEIGHT, MAX_DRAWN, RADIUS, WIDTH, draw
+from grn_tvcs.comparison.several import Comparisons
 from tvcs_core.command.results import Results
 from tvcs_core.files.page import fill_page
 
@@ -21,6 +22,33 @@ def write_files(comparison: Comparison, out: Results, *, command: str = "") -> N
     out.table("genes.tsv", *comparison.gene_table())
     out.text("report.html", render(comparison, command=command))
     out.record |= comparison.facts()
+
+
+def write_pairs(found: Comparisons, out: Results, *, command: str = "") -> None:
+    """Write the files of every pair of several conditions, with a page for each."""
+    out.table("pairs.tsv", *found.pair_table())
+    out.table("differences.tsv", *found.table())
+    out.table("genes.tsv", *found.gene_table())
+    for number, one in enumerate(found.pairs, start=1):
+        out.text(f"pair{number}.html", render(one, command=command))
+    out.text("report.html", render_pairs(found, command=command))
+    out.record |= found.facts()
+
+
+def render_pairs(found: Comparisons, *, command: str = "") -> str:
+    """Render the report of several conditions, which leads to the pages of the pairs."""
+    header, rows = found.pair_table()
+    names = dict.fromkeys(name for one in found.pairs for name in one.names)
+    return fill_page(
+        "grn_tvcs.comparison",
+        "pairs.html.j2",
+        title=f"{len(names)} conditions: comparison of {len(rows)} pairs of networks",
+        header=[name.replace("_", " ") for name in header],
+        rows=rows,
+        pairs=found.pairs,
+        alpha=ALPHA,
+        command=command,
+    )
 
 
 def render(comparison: Comparison, *, command: str = "") -> str:
@@ -69,9 +97,20 @@ def methods_paragraph(comparison: Comparison) -> str:
         "tested, given the target's own level and its regulators in the pooled data. Whole series "
         f"were permuted between the conditions ({comparison.permutations} permutations, "
         f"{which} of {comparison.possible}); the global test over all genes gave p = "
-        f"{comparison.global_p_value:.2g}. The probability that an edge differs, and the false "
-        "discovery rate, are predictions of a model trained on simulated pairs of networks; "
+        f"{comparison.global_p_value:.2g}{_corrected(comparison)}. The probability that an "
+        "edge differs, and the false discovery rate, are predictions of a model trained on "
+        "simulated pairs of networks; "
         f"{len(comparison.significant)} edges had a false discovery rate of at most "
         f"{comparison.fdr:g}. Intervals are {round(100 * INTERVAL)} % jackknife intervals over "
         "series."
+    )
+
+
+def _corrected(comparison: Comparison) -> str:
+    if comparison.correction is None:
+        return ""
+    return (
+        f", {comparison.corrected_p_value:.2g} after Holm's correction for the "
+        f"{comparison.n_tests} pairs of conditions that were compared (false discovery rates are "
+        "over all of these)"
     )

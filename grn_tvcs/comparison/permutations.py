@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +68,48 @@ def series_needed(n_first: int, n_second: int, alpha: float = ALPHA) -> int:
     while 1.0 / count_permutations(n, n) > alpha:
         n += 1
     return n
+
+
+def describe_design(
+    names: Sequence[str],
+    n_series: Sequence[int],
+    permutations: int,
+    *,
+    fdr: float,
+    n_tests: int = 1,
+) -> str:
+    """Describe what so many series and permutations can show.
+
+    Parameters
+    ----------
+    names, n_series
+        Of both conditions.
+    permutations
+        Number that are computed, with the observed one.
+    fdr
+        The false discovery rate that is accepted.
+    n_tests
+        Number of pairs of conditions that are compared.
+    """
+    (a, b), (n_a, n_b) = names, n_series
+    have = f"{n_a} series of {a} and {n_b} of {b} have {permutations} permutations"
+    smallest = f"so the smallest possible p value is {1 / permutations:.2g}"
+    if n_tests > 1:
+        smallest += f", {min(1.0, n_tests / permutations):.2g} corrected for {n_tests} pairs"
+    if n_tests / permutations <= ALPHA:
+        return f"{have}, {smallest}."
+    needed = series_needed(n_a, n_b, ALPHA / n_tests)
+    best = n_tests / permutations
+    genes = (
+        f"What can be found is genes whose regulation differs, at a false discovery of {best:.2g} "
+        "at best."
+        if best <= fdr
+        else f"Nor can a gene have a false discovery of {fdr:g} or less."
+    )
+    return (
+        f"Too few series for edges: {have}, {smallest}; {needed} series per condition are needed. "
+        f"{genes}"
+    )
 
 
 def draw_permutations(

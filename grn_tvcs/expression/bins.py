@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.expression.warned import warn_user
 from tvcs_core.arguments import check_number, check_type
 
 AUTO, OFF = "auto", "off"
@@ -80,6 +82,28 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
         cells=total,
         notes=(*expression.notes, _said(expression, cells, total)),
     )
+
+
+def in_bins(expression: Expression, bins: int | str, scale: str | None = None) -> Expression:
+    """Return cells along time on their scale and averaged in bins; other samples as they are.
+
+    It warns of what was averaged unless a number of bins was asked for.
+
+    Parameters
+    ----------
+    expression, bins
+        As for `average_in_bins`; ``"off"`` for no bins.
+    scale
+        As for `infer`.
+    """
+    if not isinstance(bins, str):
+        check_number("bins", bins, whole=True)
+    if bins == OFF or (bins == AUTO and not holds_cells(expression)):
+        return expression
+    averaged = average_in_bins(on_scale(expression, scale), bins)
+    if bins == AUTO:
+        warn_user(f"{averaged.notes[-1]} Give bins='off' to use each by itself.")
+    return averaged
 
 
 def holds_cells(expression: Expression) -> bool:

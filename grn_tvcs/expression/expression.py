@@ -71,7 +71,7 @@ class Expression:
 
     @classmethod
     def of(cls, data: Any, **options: Any) -> Expression:
-        """Read expression of a file, of several, of a DataFrame or of an AnnData.
+        """Read expression of a file, of several, of a DataFrame, an AnnData or an array.
 
         A file is a table of samples x genes: text, plain or ``.gz``, or ``.xlsx``; a series matrix
         of GEO, known by its first line; AnnData's ``.h5ad``; or BEELINE's, with `pseudotime`. The
@@ -87,20 +87,23 @@ class Expression:
         left out, with a warning, or refused.
 
         Columns of a DataFrame mean the same, and so do named levels of its index; other names in
-        the index are not used. Of an AnnData and its file times and series stand in ``obs``;
-        samples without a time are left out and those at one time of a series averaged, with a
-        warning. Files of the same genes are taken together: the series of all stand after each
-        other, named by the file as well where names would clash.
+        the index are not used. Of an AnnData and its file times and series stand in ``obs``: where
+        a column is the time, samples without one are left out and those at one time of a series
+        averaged, with a warning; where none is, all samples are in steady state. An array of
+        samples x genes comes with `gene_names`, and perhaps with `times` (NaN for a sample in
+        steady state) and `series`, one for each sample. Files of the same genes are taken together:
+        the series of all stand after each other, named by the file as well where names would clash.
 
         Parameters
         ----------
         data
-            A path or several, a DataFrame or an AnnData.
+            A path or several, a DataFrame, an AnnData, or an array with `gene_names`.
         **options
-            What the data do not say themselves, as the command line has it: `samples` (a path, or
-            beside a DataFrame another), `pseudotime`, `lineage_weights`, `genes_in_rows`,
-            `time_column`, `sample_column`, `series_column`, `ignore`, `keep`, `replicates`,
-            `sheet`, `samples_sheet`, `layer`, `gene_column` and `missing`: see
+            `gene_names`, `times` and `series` of an array, and what data do not say themselves, as
+            the command line has it: `samples` (a path, or beside a DataFrame another),
+            `pseudotime`, `lineage_weights`, `genes_in_rows`, `time_column`, `sample_column`,
+            `series_column`, `ignore`, `keep`, `replicates`, `sheet`, `samples_sheet`, `layer`,
+            `gene_column` and `missing`: see
             `grn_tvcs.expression.options.Options`.
 
         Raises
@@ -119,11 +122,11 @@ class Expression:
         >>> table = pd.DataFrame({"Time": ["0h", "2h"], "lexA": [1.0, 2.0], "recA": [3.0, 1.0]})
         >>> Expression.of(table).genes
         ('lexA', 'recA')
+        >>> Expression.of([[1, 3], [2, 1]], gene_names=["lexA", "recA"], times=[0, 2]).times
+        array([0., 2.])
         """
-        from grn_tvcs.expression.options import Options
-
         # Reading stands above expressions; so it is known here by its name alone.
-        found: Expression = load("grn_tvcs.expression.read", "read")(data, Options.of(**options))
+        found: Expression = load("grn_tvcs.expression.read", "read_with")(data, options)
         return found
 
     def __post_init__(self) -> None:
@@ -316,8 +319,8 @@ def check_expression(name: str, data: object) -> None:
     """
     if not isinstance(data, Expression):
         raise TypeError(
-            f"{name} must be an Expression, found {describe_value(data)}: read a file, a DataFrame "
-            "or an AnnData by Expression.of(...)"
+            f"{name} must be an Expression, found {describe_value(data)}: read a file, a "
+            "DataFrame, an AnnData or an array by Expression.of(...)"
         )
 
 

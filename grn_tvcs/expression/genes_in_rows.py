@@ -12,7 +12,7 @@ import numpy as np
 from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
 from grn_tvcs.expression.judge.genes import refuse_results
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names, is_of_samples
-from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded
+from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded, place_of
 from grn_tvcs.expression.judge.samples import (
     MOST_LOOKED_AT,
     refuse_two_units,
@@ -88,7 +88,7 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     """
     sheet.check_names()
     whole = without(sheet, options.ignore)
-    sheet = of_samples(whole, options.keep)
+    sheet = of_samples(whole, options.keep, options.gene_column)
     corner, *samples = sheet.heads
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     labels = {*NAMED, *(name.lower() for name in wanted if name)} - {*map(str.lower, options.keep)}
@@ -116,8 +116,14 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     return roles
 
 
-def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False) -> Sheet:
-    """Leave out columns of annotation; the best column of names comes first.
+def of_samples(
+    sheet: Sheet,
+    keep: Sequence[str] = (),
+    gene_column: str | None = None,
+    *,
+    is_told: bool = False,
+) -> Sheet:
+    """Leave out columns of annotation; the best column of names, or the given one, comes first.
 
     With `is_told`, a sheet of samples names the columns of samples.
 
@@ -126,6 +132,8 @@ def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False)
     LayoutError
         If columns are results of tests, or hold levels in two units.
     """
+    if gene_column is not None:
+        sheet = _named_by(sheet, gene_column, keep)
     columns = Names(sheet.path, sheet.heads[1:], keep)
     is_sample = samples_by_name(columns)
     if not is_told:
@@ -136,31 +144,56 @@ def of_samples(sheet: Sheet, keep: Sequence[str] = (), *, is_told: bool = False)
 
 def _named(sheet: Sheet, keep: Sequence[str]) -> Sheet:
     """Name genes by a second column of names, or by the first if it is empty or repeated."""
-    heads = sheet.heads
-    more = [
-        j
-        for j, name in enumerate(heads[1:], start=1)
-        if OF_GENES.fullmatch(name)
-        and name not in keep
-        and not any(is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MOST_TOLD])
-    ]
+    heads, more = sheet.heads, _of_names(sheet, keep)
     if not more or (not OF_GENES.fullmatch(heads[0]) and heads[0]):
         return sheet
     best = next((j for j in more if re.search("name|symbol", heads[j], re.IGNORECASE)), None)
     if best is None:
         warn_user(f"{sheet.path}: left out {joined(heads[j] for j in more)}, names and no samples")
         return sheet.without(more)
-    first, better = sheet.cells(0), sheet.cells(best)
+    made, n_other = _called(sheet, best)
+    warn_user(
+        f"{sheet.path}: genes are named by {heads[best]}, {n_other} of {len(sheet)} by "
+        f"{heads[0] or 'the first column'}, where it is empty or comes twice; to name all by "
+        f"that, give {option_words({'gene_column': heads[0] or '1'})}"
+    )
+    return made.without(more)
+
+
+def _named_by(sheet: Sheet, wanted: str, keep: Sequence[str]) -> Sheet:
+    """Name genes by a column that the user names, and leave out others of names."""
+    place = place_of(sheet, wanted, "--gene-column")
+    made, n_other = _called(sheet, place)
+    if n_other:
+        first = sheet.heads[0] or "the first column"
+        warn_user(
+            f"{sheet.path}: {n_other} of {len(sheet)} genes are named by {first}, for "
+            f"{sheet.heads[place]} is empty or comes twice"
+        )
+    return made.without({*_of_names(sheet, keep), place} - {0})
+
+
+def _of_names(sheet: Sheet, keep: Sequence[str]) -> list[int]:
+    """Return the places of further columns of names of genes."""
+    return [
+        j
+        for j, name in enumerate(sheet.heads[1:], start=1)
+        if OF_GENES.fullmatch(name)
+        and name not in keep
+        and not any(is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MOST_TOLD])
+    ]
+
+
+def _called(sheet: Sheet, place: int) -> tuple[Sheet, int]:
+    """Name genes by a column, by the first where that is empty or repeated; count the latter."""
+    if not place:
+        return sheet, 0
+    first, better = sheet.cells(0), sheet.cells(place)
     count = Counter(better)
     names = [b if b and count[b] == 1 else a for a, b in zip(first, better, strict=True)]
     n_other = sum(a != b for a, b in zip(names, better, strict=True))
-    warn_user(
-        f"{sheet.path}: genes are named by {heads[best]}, {n_other} of {len(names)} by "
-        f"{heads[0] or 'the first column'}, where it is empty or comes twice; to name all by "
-        f"that, give {option_words({'ignore': heads[best]})}"
-    )
     column = replace(sheet.columns[0], texts=names)
-    return replace(sheet, columns=[column, *sheet.columns[1:]]).without(more)
+    return replace(sheet, columns=[column, *sheet.columns[1:]]), n_other
 
 
 def _refuse_words(sheet: Sheet, rows: Sequence[int]) -> None:

@@ -88,7 +88,19 @@ class Options:
     layer: Annotated[str | None, Help("Layer instead of X, or raw, for .h5ad.", "NAME")] = None
     gene_column: Annotated[
         str | None,
-        Help("Column of .var that names the genes, for .h5ad. Default: its index.", "NAME"),
+        Help(
+            "Column that names the genes where they stand in rows, or of .var. Default: a column "
+            "of names beside one of identifiers, else the first; the index of .var.",
+            "NAME",
+        ),
+    ] = None
+    gene_names: Annotated[
+        Path | None,
+        Help(
+            "Names by which genes are called: two columns, identifier and name. Identifiers "
+            "match without version, prefix of a species and case.",
+            "FILE",
+        ),
     ] = None
     missing: Annotated[
         str, Help("What to do about missing values: error, drop or interpolate.")
@@ -153,6 +165,7 @@ class Options:
             Naming them.
         """
         of_reading = {field.name for field in fields(Options)}
+        taken = (*taken, "gene_names")  # of genes that are read already
         if wrong := [n for n in self.given() if n in of_reading and n not in taken]:
             options = [f"--{name.replace('_', '-')}" for name in wrong]
             are = "is" if len(options) == 1 else "are"

@@ -9,8 +9,8 @@ their own (`formats.cells`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ from grn_tvcs.expression.formats.annotated import (
     is_anndata,
     roles_of_obs,
 )
+from grn_tvcs.expression.formats.array import OF_ARRAYS, as_frame, is_array
 from grn_tvcs.expression.formats.beeline import read_beeline
 from grn_tvcs.expression.formats.frame import TAKES, is_frame, sheet_of_frame
+from grn_tvcs.expression.formats.gene_names import named
 from grn_tvcs.expression.formats.geo import (
     is_series_matrix,
     read_series_matrix,
@@ -35,25 +37,69 @@ from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
 from grn_tvcs.expression.judge.roles import Roles
-from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
 from grn_tvcs.expression.together import together
 from tvcs_core.arguments import describe_value
 
-TAKEN = "a DataFrame, an AnnData, a path or a list of paths"
+TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
 OF_TABLES = (*TAKES, "sheet", "samples_sheet")
+OF_ALL = tuple(field.name for field in fields(Options))
+READING = (*OF_ALL, *(name for name in OF_ARRAYS if name not in OF_ALL))  # of `Expression.of`
 Split = Callable[[Roles], dict[str, Roles]]
+
+
+def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
+    """Return an expression as it is, and read any other data with `words`, the options of reading.
+
+    Raises
+    ------
+    TypeError
+        Naming the argument `name`, if there are options for what is read already, or data of
+        another kind.
+    """
+    if not isinstance(data, Expression):
+        if not any(is_one(data) for is_one in (_is_path, _is_list, is_array, is_frame, is_anndata)):
+            raise TypeError(
+                f"{name} must be an Expression, or {TAKEN}, found {describe_value(data)}"
+            )
+        return read_with(data, words)
+    if words:
+        raise TypeError(
+            f"{min(words)} is for data that are read here, but {name} is an Expression already: "
+            f"give it to Expression.of(data, {min(words)}=...)"
+        )
+    return data
+
+
+def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
+    """Read expression with options as words, an array too; see `Expression.of`."""
+    if is_array(data):
+        data, words = as_frame(data, words)
+    elif strange := [name for name in OF_ARRAYS if name in words and name not in OF_ALL]:
+        raise TypeError(f"{strange[0]} is for an array, found {describe_value(data)}")
+    return read(data, Options.of(**words))
 
 
 def read(data: Any, options: Options) -> Expression:
     """Read expression from any source; see `Expression.of`."""
-    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
+    if _is_list(data):
         return together(data, [read(path, options) for path in data])
     if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
-        return read_beeline(data, options)
+        return _named(read_beeline(data, options), options)
     [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
     return found
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, str | Path)
+
+
+def _is_list(data: Any) -> bool:
+    """Whether data are several paths."""
+    is_list = isinstance(data, list | tuple) and bool(data)
+    return is_list and all(isinstance(path, str | Path) for path in data)
 
 
 def read_parts(
@@ -71,6 +117,18 @@ def read_parts(
     split
         It names the parts of the samples, whose column is of the kind `PART`.
     """
+    parts = _read_parts(data, options, column, split)
+    return {name: _named(part, options) for name, part in parts.items()}
+
+
+def _named(expression: Expression, options: Options) -> Expression:
+    """Call genes as a file of names does, where there is one."""
+    return expression if options.gene_names is None else named(expression, options.gene_names)
+
+
+def _read_parts(
+    data: Any, options: Options, column: str | None, split: Split
+) -> dict[str, Expression]:
     if isinstance(data, str | Path) and _is_h5ad(data):
         with open_h5ad(data, options) as file:
             return _of_annotated(file, column, split)
@@ -127,6 +185,14 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     part
         The column whose values part the table.
     """
+    if options.gene_column is not None and not options.genes_in_rows:
+        raise may_read(
+            sheet.error(
+                "--gene-column names genes that stand in rows: give --genes-in-rows too; where "
+                "samples stand in rows, the first row names the genes, so leave it out"
+            ),
+            {"genes_in_rows": True},
+        )
     if sheet.beside is not None:
         return join_sheet(sheet, sheet.beside, options, part)
     if options.genes_in_rows:

@@ -66,7 +66,8 @@ def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = 
     told = with_times(told)
     _refuse_other_way(levels, told, genes_in_rows=options.genes_in_rows)
     if options.genes_in_rows:
-        levels = of_samples(levels, options.keep, is_told=True).turned("sample")
+        levels = of_samples(levels, options.keep, options.gene_column, is_told=True)
+        levels = levels.turned("sample")
     rows = rows_by_name(levels, "sample")
     kinds = _kinds(told, rows, options, part)
     told = _as_levels_say(told, kinds.index("sample"), rows, levels.path)

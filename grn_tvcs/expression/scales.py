@@ -19,6 +19,7 @@ FEWEST_COUNTED, SOME_ZEROS = 10, 0.05  # genes, and part of 0, that small counts
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
 LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
 WHOLE = 0.25  # part of the lesser values that are whole numbers in expected counts, as of RSEM
+OF_ONE_SIZE = 1e-12  # samples whose sizes differ by less have one size, up to rounding
 RARE, SLIGHT = 0.05, 0.05  # part of all values, and of the largest, that background leaves below 0
 
 Values = NDArray[np.float64]
@@ -164,7 +165,8 @@ def of_one_size(counts: Values, size_of_all: float | None = None) -> Values:
     if not size.any():
         return counts
     usual = np.median(size[size > 0]) if size_of_all is None else size_of_all
-    return counts * np.where(size > 0, usual / np.where(size > 0, size, 1.0), 1.0)
+    factor = np.where(size > 0, usual / np.where(size > 0, size, 1.0), 1.0)
+    return counts * np.where(np.abs(factor - 1.0) < OF_ONE_SIZE, 1.0, factor)  # twice is as once
 
 
 def log_levels(values: Values, log_offset: float, scale: str) -> Values:

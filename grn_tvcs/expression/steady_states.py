@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, describe_repeated
+from grn_tvcs.expression.formats.gene_names import renamed
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
 from grn_tvcs.expression.judge.names import INDEX, Names
 from grn_tvcs.expression.judge.roles import counts_rows
+from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.warned import unwarned, warn_user
 from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
@@ -136,6 +139,21 @@ class SteadyStates:
         assert self.is_overexpressed is not None  # the constructor fills it
         return self.is_overexpressed
 
+    def renamed(self, genes: Sequence[str]) -> SteadyStates:
+        """The same experiments, the genes called so, in the order of the columns."""
+        name_of = dict(zip(self.genes, genes, strict=True)) | {WILD_TYPE: WILD_TYPE}
+        changed = tuple(name_of[gene] for gene in self.changed)
+        return replace(self, genes=tuple(genes), changed=changed)
+
+    def called_as(self, genes: Sequence[str]) -> SteadyStates:
+        """The same experiments, the genes called as those of a table, with a warning."""
+        same = same_names(self.genes, genes)
+        made = [same.gene_of.get(gene, gene) for gene in self.genes]
+        if made == list(self.genes) or len(set(made)) < len(made):
+            return self
+        warn_user(f"of the genes of steady states, {same.said()}")
+        return self.renamed(made)
+
     def of(self, genes: Sequence[str]) -> SteadyStates:
         """The same experiments with the columns in the order of `genes`.
 
@@ -144,6 +162,8 @@ class SteadyStates:
         ValueError
             If the genes differ.
         """
+        if set(genes) != set(self.genes):
+            self = self.called_as(genes)
         if missing := sorted(set(genes) ^ set(self.genes)):
             raise ValueError(
                 "steady states and series must have the same genes, but these are in one of "
@@ -225,6 +245,7 @@ def read_steady_states(
     knockdowns: str | Path | None = None,
     overexpressions: str | Path | None = None,
     wildtype: str | Path | None = None,
+    gene_names: str | Path | Mapping[str, str] | None = None,
 ) -> SteadyStates:
     """Read tables of steady states, one column per gene, one row per experiment.
 
@@ -232,7 +253,9 @@ def read_steady_states(
     genes, the k-th row being that of the k-th gene (DREAM), or a first column that names the
     changed gene of each row: alone, or as strains are called (``ΔlexA``, ``dlexA``,
     ``lexA_KO_rep1``, ``lexA::kan``; over-expressed ``lexA_OE``, ``pBAD-lexA``), with a warning that
-    says what was read. Rows called ``WT``, ``control`` and the like are the wild type.
+    says what was read. Rows called ``WT``, ``control`` and the like are the wild type. Genes are
+    called by `gene_names`, a file or a mapping of identifiers to names, where it has any of them;
+    changed genes may be called either way then.
 
     Raises
     ------
@@ -242,7 +265,7 @@ def read_steady_states(
         If the tables have different genes, or none is given.
     """
     given = {OUT: knockouts, DOWN: knockdowns, UP: overexpressions, "": wildtype}
-    made = [_read(path, changes) for changes, path in given.items() if path is not None]
+    made = [_read(path, changes, gene_names) for changes, path in given.items() if path is not None]
     if not made:
         raise ValueError(
             "give a table of knock-outs, of knock-downs, of over-expression or of the wild type"
@@ -257,7 +280,9 @@ def read_steady_states(
     )
 
 
-def _read(path: str | Path, changes: str) -> SteadyStates:
+def _read(
+    path: str | Path, changes: str, gene_names: str | Path | Mapping[str, str] | None
+) -> SteadyStates:
     sheet = _without_index(open_sheet(path), changes)
     sheet.grid.check_rectangle()
     if not len(sheet):
@@ -273,12 +298,26 @@ def _read(path: str | Path, changes: str) -> SteadyStates:
         raise sheet.error(twice, HEAD)
     levels = sheet.numbers(places, marks=())
     n = len(sheet)
-    changed = _changed(sheet, genes, has_names, changes) if changes else [WILD_TYPE] * n
+    called = _called(genes, gene_names)
+    name_of = dict(zip(genes, called, strict=True))
+    genes = called
+    changed = [WILD_TYPE] * n
+    if changes:
+        changed = _changed(sheet, genes, has_names, changes, name_of)
     is_changed = np.array([gene != WILD_TYPE for gene in changed])
     return SteadyStates(
         levels, tuple(changed), is_changed & (changes == OUT), tuple(genes),
         is_changed & (changes == UP),
     )  # fmt: skip
+
+
+def _called(genes: list[str], gene_names: str | Path | Mapping[str, str] | None) -> list[str]:
+    """Return genes by their names in a file; as they are where it has none of them."""
+    if gene_names is None:
+        return genes
+    with unwarned(), suppress(ValueError):  # it is said of the table of expression
+        return list(renamed(genes, gene_names))
+    return genes
 
 
 def _without_index(sheet: Sheet, changes: str) -> Sheet:
@@ -290,7 +329,9 @@ def _without_index(sheet: Sheet, changes: str) -> Sheet:
     return sheet.without({0}) if counts_rows(sheet, 0) or is_named else sheet
 
 
-def _changed(sheet: Sheet, genes: list[str], has_names: bool, changes: str) -> list[str]:
+def _changed(
+    sheet: Sheet, genes: list[str], has_names: bool, changes: str, name_of: dict[str, str]
+) -> list[str]:
     if not has_names:
         if len(sheet) != len(genes):
             raise sheet.error(
@@ -304,7 +345,14 @@ def _changed(sheet: Sheet, genes: list[str], has_names: bool, changes: str) -> l
     known = dict.fromkeys(genes)
     names = sheet.cells(0)
     marks, others = (_GAINED, _LOST) if changes == UP else (_LOST, _GAINED)
-    changed = [name if name in known else _gene_of(name, known, by_case, marks) for name in names]
+    gene_of = same_names(names, genes).gene_of
+    ids = same_names(names, list(name_of))
+    by_id = ids.gene_of | {one: one for one in ids.as_written}
+    gene_of = {name: name_of[one] for name, one in by_id.items()} | gene_of
+    changed = [
+        name if name in known else gene_of.get(name) or _gene_of(name, known, by_case, marks)
+        for name in names
+    ]
     for i, (name, found) in enumerate(zip(names, changed, strict=True)):
         if found is None:
             forms = "A_OE, pBAD-A, A_OE_rep1" if changes == UP else "ΔA, dA, A_KO, A_KO_rep1"

@@ -7,7 +7,7 @@ rules, which `infer` applies to all methods alike. Its options are its keyword-o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ MIN_STEPS = 6  # steps from sample to sample and steady-state samples; with fewe
 
 
 def infer(
-    expression: Expression,
+    expression: Any,
     method: str = DEFAULT,
     *,
     max_in_degree: int | None = None,
@@ -55,6 +55,7 @@ def infer(
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
     scale: str | None = None,
+    bins: int | str = AUTO,
     rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Network:
@@ -65,7 +66,8 @@ def infer(
     Parameters
     ----------
     expression
-        Levels over time, or in steady state, or both, as `Expression.of` reads them. Methods
+        Levels over time, or in steady state, or both: an `Expression`, or what `Expression.of`
+        reads (a path, a DataFrame, an AnnData, an array with `gene_names`). Methods
         without time use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"`` and
         ``"tvcs-plain"`` use series only, with a warning about other samples. Constant genes get no
         regulators, with a warning.
@@ -79,7 +81,8 @@ def infer(
         ``"auto"`` does the same, but only for methods with a confidence (for the others, see
         `choose_edges`).
     regulators
-        Names of the genes that may regulate; None means all.
+        Names of the genes that may regulate; None means all. Genes that are written otherwise are
+        found without version, prefix of a species and case of letters, with a warning.
     targets
         Names of the genes whose regulators are sought; None means all. ``"tvcs"`` takes time and
         memory for these alone.
@@ -91,10 +94,14 @@ def infer(
     scale
         Scale of the values: ``"levels"``, ``"log"`` or ``"counts"``; by default that of
         `expression`, or a guess, with a warning if it is doubtful.
+    bins
+        Cells along time are averaged in so many bins per series, as `average_in_bins` does it;
+        ``"off"`` for none.
     rng
         Seed or generator; equal seeds give equal networks.
     **options
-        Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Some methods
+        Options of the method, such as ``resamples`` for ``"tvcs"``; see `options_of`. Options of
+        reading, such as ``time_column``, where `expression` is to be read. Some methods
         also take ``threads``; ``engine``, which does the work instead of threads: one of
         `tvcs_core.engines`, a Dask client, an executor or a `joblib.Parallel`; ``progress``, True
         to show it, as in a notebook, or a function of the finished and the total units of work;
@@ -117,21 +124,27 @@ def infer(
         in steady state and the method needs series, or they are fewer than three, or networks are
         to be simulated (``calibrate``) with fewer than six steps and steady-state samples.
     """
-    from grn_tvcs.expression.expression import check_expression
+    from grn_tvcs.expression.read import READING, taken
     from grn_tvcs.network.provenance import Provenance
     from grn_tvcs.network.rules import Rules, gene_set
 
+    of_reading = {name: options.pop(name) for name in READING if name in options}
     check_arguments(method, steady, prior, options, max_edges)
-    check_expression("expression", expression)
+    expression = taken("expression", expression, of_reading)
     cap = None if isinstance(max_edges, str) else max_edges
-    named = gene_set("regulators", regulators), gene_set("targets", targets)
+    genes = expression.genes
+    named = (
+        _called("regulators", gene_set("regulators", regulators), genes),
+        _called("targets", gene_set("targets", targets), genes),
+    )
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
     if options.get("calibrate") == OFF:
         options["calibrate"] = 0
     given = options | {"steady": steady, "prior": prior}
     with _shown(options.get("progress")) as progress:
         given["progress"] = progress
-        settled, network, rules = _inferred(expression, method, rules, scale, rng, given)
+        settled = _settled(expression, scale, bins, method)
+        network, rules = _inferred(settled, method, rules, rng, given)
     seed = rng if isinstance(rng, int) else None
     return replace(network, provenance=Provenance(settled, rules, method, seed, steady))
 
@@ -177,22 +190,44 @@ def check_arguments(
             )
 
 
+def _called(kind: str, names: frozenset[str] | None, genes: Sequence[str]) -> frozenset[str] | None:
+    """Return names as the genes are called; a warning counts those that are written otherwise."""
+    from grn_tvcs.expression.judge.same_names import same_names
+    from grn_tvcs.expression.warned import warn_user
+
+    if names is None:
+        return None
+    same = same_names(sorted(names), genes)
+    if said := same.said():
+        warn_user(f"{kind}: {said}")
+    return frozenset(same.gene_of.get(name, name) for name in names)
+
+
+def _settled(expression: Expression, scale: str | None, bins: int | str, method: str) -> Expression:
+    """Return the expression on its scale, cells along time averaged in bins."""
+    from grn_tvcs.expression.bins import in_bins
+    from grn_tvcs.expression.scales import on_scale
+    from grn_tvcs.methods.steady_samples import refuse_unsuited
+
+    refuse_unsuited(expression, method)
+    return on_scale(in_bins(expression, bins, scale), scale)
+
+
 def _inferred(
-    expression: Expression,
+    settled: Expression,
     method: str,
     rules: Rules,
-    scale: str | None,
     rng: int | np.random.Generator | None,
     options: dict[str, Any],
-) -> tuple[Expression, Network, Rules]:
-    """Return the expression on its scale, its network and the caps in use."""
+) -> tuple[Network, Rules]:
+    """Return the network of an expression on its scale, and the caps in use."""
     import numpy as np
 
     from grn_tvcs.combine.signs import supported_signs
-    from grn_tvcs.expression.scales import beside, on_scale
+    from grn_tvcs.expression.scales import beside
     from grn_tvcs.expression.warned import warn_user
     from grn_tvcs.methods.directions import without_direction
-    from grn_tvcs.methods.steady_samples import refuse_unsuited, used_by
+    from grn_tvcs.methods.steady_samples import used_by
     from grn_tvcs.network.digits import significant
     from grn_tvcs.network.evidence import name_overexpressed
     from tvcs_core.files.display import joined
@@ -201,8 +236,6 @@ def _inferred(
     known = METHODS[method]
     steady, prior = options.pop("steady"), options.pop("prior")
     rng = stream(rng, "infer", method)
-    refuse_unsuited(expression, method)
-    settled = on_scale(expression, scale)
     expression = used_by(settled, method).in_name_order()
     candidates = rules.candidates(expression.genes, expression.constant_genes)
     for kind, names in (("regulators", rules.regulators), ("targets", rules.targets)):
@@ -241,7 +274,7 @@ def _inferred(
     undirected = without_direction(pairs, candidates.allowed, expression, method, steady, prior)
     network = network.replace(pairs=replace(pairs, undirected=undirected)).with_verdict()
     rules = rules.with_number(candidates.targets.size, network.verdict)
-    return settled, network.select_under_caps(rules), rules
+    return network.select_under_caps(rules), rules
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import json
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,14 @@ import numpy as np
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
+from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.warned import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
 from grn_tvcs.network.programs.headers import (
+    as_true_edges,
+    of_database,
     of_three,
     open_edges,
     scores_and_signs,
@@ -58,7 +61,8 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Text, plain or ``.gz``, or a workbook.
     genes
         All genes; None for those that the file names, in the order of their names. Self-loops,
-        edges of other genes and repeats are left out, with a warning that says so.
+        edges of other genes and repeats are left out, with a warning that says so; genes that are
+        written otherwise are found as in `read_reference`.
 
     Raises
     ------
@@ -73,10 +77,12 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
     # Other programs have columns of this name that mean something else.
     known = [name for name in EXTRA if name in columns and (edges.is_ours or name in ANYBODYS)]
     kept = _Kept(genes, [*FIXED, *known])
+    same = same_names(edges.names(), genes)
+    gene_of = same.gene_of
     for row, score, sign in zip(
         range(first, len(table.rows)), scores.tolist(), signs.tolist(), strict=True
     ):
-        if not kept.takes(*edges.ends(row)):
+        if not kept.takes(*(gene_of.get(name, name) for name in edges.ends(row))):
             continue
         is_in = _flag(table, row, columns["selected"]) if edges.is_ours else True
         kept.note("scores", score)
@@ -86,7 +92,7 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
             kept.note(name, READERS[name](table, row, columns[name]))
     if len(table.rows) > first and not kept.n_taken:
         raise _no_edge(table, (columns["regulator"], columns["target"]), first, genes)
-    found = kept.reference()
+    found = replace(kept.reference(), same=same.said())
     for message in [*unread(table, edges.header, other_signs), *found.said()]:
         warn_user(f"{path}: {message}")
     return found.network
@@ -134,7 +140,9 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
     pair that is not listed; where some are -1, which represses, 1 activates. A header is known by
     its names, which may be in any order, or by holding neither two genes nor one of these values.
     Edges have the score 1. Self-loops, edges of genes that are not in `genes` and repeats are left
-    out, with a warning that says so.
+    out, with a warning that says so; genes that are written otherwise are found without version,
+    prefix of a species and case of letters, with a warning that counts them. Lists of databases may
+    have more columns: CollecTRI, DoRothEA and OmniPath with their headers, TRRUST without one.
 
     Raises
     ------
@@ -159,30 +167,34 @@ class Reference:
     left_out
         Names of the edges that do not count, by reason: ``self_loops``, ``unknown_genes``,
         ``repeats``.
-    strangers
-        Names of the file that are no genes of the network.
+    same
+        What is to be said of names that are not written as the genes are.
     """
 
     network: Network
     left_out: dict[str, list[str]]
-    strangers: tuple[str, ...] = ()
+    same: str = ""
 
     def said(self) -> list[str]:
         """A sentence for every reason that there was."""
-        more = {"unknown_genes": same_but_for_case(self.strangers, self.network.genes)}
-        return [
-            f"left out {len(names)} edges {REASONS[kind]}: {joined(names)}{more.get(kind, '')}"
+        left_out = [
+            f"left out {len(names)} edges {REASONS[kind]}: {joined(names)}"
             for kind, names in self.left_out.items()
             if names
         ]
+        return [self.same, *left_out] if self.same else left_out
 
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read a reference, and count the rows that were left out."""
     table, columns = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, third = of_three(table, columns, "a reference")
-    first = 1 if is_named or _is_header(table.rows[0], genes) else 0
+    wide = of_database(table, columns)
+    is_named, ends, third = wide or of_three(table, columns, "a reference")
+    first = 1 if is_named or (wide is None and _is_header(table.rows[0], genes)) else 0
     cells = ["1" if third is None else row[third] for row in table.rows[first:]]
+    cells = cells if wide is None else as_true_edges(cells)
+    same = same_names((row[j] for row in table.rows[first:] for j in ends), genes)
+    gene_of = same.gene_of
     kept = _Kept(genes, ["scores", "signs"])
     for row, (value, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
         if sign is None:
@@ -192,17 +204,19 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
                 line=table.lines[row],
                 column=3 if third is None or not first else table.rows[0][third],
             )
-        if kept.takes(*(table.rows[row][j] for j in ends)):
+        if kept.takes(*(gene_of.get(name, name) for name in (table.rows[row][j] for j in ends))):
             kept.note("scores", value != NO_EDGE)
             kept.note("signs", sign)
     found = kept.reference()
     if not found.network.n_scored:
         raise _no_edge(table, ends, first, genes)
-    return found
+    return replace(found, same=same.said())
 
 
-def names_in_reference(path: str | Path) -> list[str]:
+def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:
     """The genes that a list of true edges names, each once; a header is known by its names alone.
+
+    Those that are one of `genes` in another way of writing are called as these.
 
     Raises
     ------
@@ -210,16 +224,17 @@ def names_in_reference(path: str | Path) -> list[str]:
         As `read_reference`.
     """
     table, columns = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, _ = of_three(table, columns, "a reference")
-    return sorted({row[j] for row in table.rows[int(is_named) :] for j in ends})
+    is_named, ends, _ = of_database(table, columns) or of_three(table, columns, "a reference")
+    names = {row[j] for row in table.rows[int(is_named) :] for j in ends}
+    gene_of = same_names(names, genes).gene_of
+    return sorted({gene_of.get(name, name) for name in names})
 
 
 def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[str]) -> DataError:
     names = sorted({row[j] for row in table.rows[first:] for j in ends})
     return DataError(
         "must have an edge between two different genes of the network, found none; it names "
-        f"{joined(names) or 'nothing'}; the network has {joined(list(genes))}"
-        f"{same_but_for_case(names, genes)}",
+        f"{joined(names) or 'nothing'}; the network has {joined(list(genes))}",
         path=table.path,
     )
 
@@ -227,13 +242,6 @@ def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[st
 def _is_header(top: Sequence[str], genes: Sequence[str]) -> bool:
     """Whether a row without known names is no edge all the same."""
     return not (set(genes).issuperset(top[:2]) or len(top) < 3 or of_true_edges(top[2:3]) != [None])
-
-
-def same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
-    """Warn where names would match if capitals did not count."""
-    known, lower = set(genes), {gene.lower() for gene in genes}
-    same = [name for name in names if name not in known and name.lower() in lower]
-    return f"; {joined(same)} would match if capitals did not count" if same else ""
 
 
 def read_genes(path: str | Path) -> list[str]:
@@ -283,7 +291,6 @@ class _Kept:
 
     def __init__(self, genes: Sequence[str], known: Sequence[str]) -> None:
         self.left_out: dict[str, list[str]] = {kind: [] for kind in REASONS}
-        self.strangers: dict[str, None] = {}  # names that are no genes, each once
         self._genes = genes
         self._place = {gene: i for i, gene in enumerate(genes)}
         self._numbers = array("q")  # place of the regulator * genes + place of the target
@@ -298,8 +305,6 @@ class _Kept:
             return False
         if regulator not in self._place or target not in self._place:
             self.left_out["unknown_genes"].append(f"{regulator} -> {target}")
-            ends = (regulator, target)
-            self.strangers |= dict.fromkeys(name for name in ends if name not in self._place)
             return False
         self._numbers.append(self._place[regulator] * len(self._genes) + self._place[target])
         return True
@@ -316,7 +321,7 @@ class _Kept:
     def reference(self) -> Reference:
         """Return the edges as a network, and the rows left out."""
         network = Network(tuple(self._genes), self._pairs())
-        return Reference(network, self.left_out, tuple(self.strangers))
+        return Reference(network, self.left_out)
 
     def _pairs(self) -> Pairs:
         """Return the facts of the edges; of a repeated one the first row counts."""

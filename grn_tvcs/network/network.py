@@ -382,11 +382,14 @@ class Network:
 
         return celloracle_frame(self.edges(selected_only=True))
 
-    def to_anndata(self, data: Any, key: str = "tvcs") -> Any:
-        """Keep the network in ``data.uns[key]``, and return `data`, an AnnData.
+    def to_anndata(self, data: Any, key: str = "tvcs", gene_column: str | None = None) -> Any:
+        """Keep the network in ``data.uns[key]`` and ``data.varp``, and return `data`, an AnnData.
 
-        There are ``edges``, the selected ones as in `to_frame`, ``genes``, ``notes`` and, where
-        known, ``method``, ``seed`` and ``verdict``. `from_anndata` reads it back.
+        In ``uns`` there are ``edges``, the selected ones as in `to_frame`, ``genes``, ``notes``
+        and, where known, ``method``, ``seed`` and ``verdict``. Where ``var`` names every gene, by
+        its index or by `gene_column`, sparse matrices over ``var``, [regulator, target], hold the
+        same edges: ``varp["tvcs_scores"]``, ``varp["tvcs_signs"]`` and, where known,
+        ``varp["tvcs_confidence"]``. `from_anndata` reads the network back.
         """
         from grn_tvcs.network.programs.anndata import keep
 
@@ -394,7 +397,7 @@ class Network:
         if self.provenance is not None:
             facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
         frame = self.to_frame(selected_only=True)
-        return keep(data, key, frame, self.genes, self.notes, facts)
+        return keep(data, key, frame, self.genes, self.notes, facts, gene_column)
 
     @classmethod
     def from_anndata(cls, data: Any, key: str = "tvcs") -> Network:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
+from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.warned import warn_user
-from grn_tvcs.network.edge_files import same_but_for_case
 from grn_tvcs.network.programs.headers import (
     REGULATOR,
     SCORE,
@@ -28,6 +28,8 @@ from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table, is_number
 
 EXAMPLES = 3
+# DoRothEA's levels of confidence as decoupler weighs them: 1 divided by the rank of the level.
+WEIGHT_OF_LEVEL = {level: 1.0 / rank for rank, level in enumerate("ABCDE", start=1)}
 SIGNS = "signs must be 1, -1 or 0, and 0 where no edge is listed"
 REASONS = {
     "unknown_genes": "have a gene that is not in the table",
@@ -212,7 +214,9 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``. Where
     no column says the sign, a weight below 0 represses, and then one above 0 activates. Of a pair
     that is listed several times the largest weight counts. Those, self-loops and edges of other
-    genes are counted in one warning.
+    genes are counted in one warning. DoRothEA's levels of confidence (``confidence``, A to E) are
+    weights where there are none. Genes that are not called as in `genes` are found without
+    version, prefix of a species and case of letters, with a warning that counts them.
 
     Raises
     ------
@@ -224,14 +228,16 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     columns, first = _columns(table, named)
     table = replace(table, has_header=first == 1)
     values = _weights_and_signs(table, columns, first)
-    pairs = _Pairs(genes)
+    pairs, ends = _Pairs(genes), (columns["regulator"], columns["target"])
+    same = same_names((row[j] for row in table.rows[first:] for j in ends), genes)
+    gene_of = same.gene_of
     for row, (weight, sign) in enumerate(values, start=first):
         if weight:
-            cells = table.rows[row]
-            pairs.add(cells[columns["regulator"]], cells[columns["target"]], weight, sign)
+            regulator, target = (table.rows[row][j] for j in ends)
+            pairs.add(gene_of.get(regulator, regulator), gene_of.get(target, target), weight, sign)
     if not pairs.found:
         raise _no_edge(table, columns, first, genes)
-    if said := pairs.said():
+    for said in filter(None, (same.said(), pairs.said())):
         warn_user(f"{path}: {said}")
     return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
 
@@ -290,7 +296,10 @@ def _columns(table: Table, named: dict[str, int] | None) -> tuple[dict[str, int]
     """Places of the columns, and of the first row that is an edge."""
     if named is not None:
         known = {"regulator": "regulator", "target": "target", "weight": "score", "sign": "sign"}
-        return {name: named[other] for name, other in known.items() if other in named}, 1
+        columns = {name: named[other] for name, other in known.items() if other in named}
+        if "confidence" in named and "weight" not in columns:
+            columns["level"] = named["confidence"]
+        return columns, 1
     width = len(table.rows[0])
     if not 2 <= width <= 4:
         raise table.error(
@@ -315,6 +324,10 @@ def _weights_and_signs(
     weights = np.ones(n)
     if "weight" in columns:
         weights = table.numbers(first, [columns["weight"]])[:, 0]
+    elif "level" in columns:
+        levels = [row[columns["level"]].strip().upper() for row in table.rows[first:]]
+        if all(level in WEIGHT_OF_LEVEL for level in levels):
+            weights = np.array([WEIGHT_OF_LEVEL[level] for level in levels])
     bad = np.flatnonzero(np.abs(weights) > 1)
     if "sign" in columns:
         told = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
@@ -349,6 +362,6 @@ def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[
     names = sorted({row[j] for row in table.rows[first:] for j in places})
     return DataError(
         "must have a prior edge between two different genes of the table, found none; it names "
-        f"{joined(names)}; the table has {joined(list(genes))}{same_but_for_case(names, genes)}",
+        f"{joined(names)}; the table has {joined(list(genes))}",
         path=table.path,
     )

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import Expression, Rules, edge_count, infer, simulate, write_expression
+from grn_tvcs import (
+    Expression,
+    Rules,
+    average_in_bins,
+    edge_count,
+    infer,
+    simulate,
+    write_expression,
+)
 from grn_tvcs.cli.main import app
 from grn_tvcs.edge_count import (
     best_count,
@@ -267,3 +275,15 @@ def test_what_is_no_number_of_edges_is_refused(table, tmp_path):
         assert done.exit_code == 2
         assert message in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_cells_are_averaged_in_bins_as_infer_does_it():
+    rng = np.random.default_rng(0)
+    times = np.concatenate([np.sort(rng.random(110)) for _ in range(4)])
+    levels = rng.normal(size=(440, 4)) + np.sin(6 * times)[:, None]
+    cells = Expression(levels, times, tuple(np.repeat(list("abcd"), 110)), tuple("ABCD"))
+    cells = replace(cells, scale="log")
+    with pytest.warns(UserWarning, match="440 cells were averaged"):
+        found = choose_edges(cells, "pcc", rng=0)
+    assert found == choose_edges(average_in_bins(cells), "pcc", rng=0)
+    assert found != choose_edges(cells, "pcc", rng=0, bins="off")

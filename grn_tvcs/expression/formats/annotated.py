@@ -1,7 +1,7 @@
 """Annotated levels as AnnData keeps them, in a file or in memory.
 
 Times are in ``obs``, genes in ``var``. Samples of a series at the same time, such as the cells of
-one day, are averaged: a series has one level per gene and time.
+one day, are averaged: a series has one level per gene and time. Without a time all are at rest.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,24 @@ from scipy import sparse
 
 from grn_tvcs.expression.clock import said_of_unit, times_in
 from grn_tvcs.expression.expression import Expression, describe_repeated
-from grn_tvcs.expression.formats.cells import Cells, expression_of_cells, points_of
+from grn_tvcs.expression.formats.cells import (
+    Cells,
+    expression_at_rest,
+    expression_of_cells,
+    points_of,
+)
 from grn_tvcs.expression.from_sheet import perturbed_in
 from grn_tvcs.expression.judge.names import CLOCK
-from grn_tvcs.expression.judge.roles import IGNORED, Roles, kinds_of, series_places
+from grn_tvcs.expression.judge.roles import IGNORED, PART, Roles, kinds_of, series_places
 from grn_tvcs.expression.judge.series import Samples, by_columns
-from grn_tvcs.expression.options import LayoutError, Options, may_read
+from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
 from grn_tvcs.expression.warned import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined, quoted
 
 RAW = "raw"
+PEEKED = 20  # samples of a layer that tell whether it holds counts
 OBJECT = "the AnnData"
 PARTS = ("obs", "var", "X")
 OTHER_THAN_NUMBERS = "cmMSU"  # kinds of NumPy: complex, times and texts
@@ -74,6 +81,10 @@ class Annotated(ABC):
     def matrix(self, name: str, *, is_layer: bool) -> Any:
         """``X``, that of ``raw`` or a layer: an array or a sparse one; (samples, genes)."""
 
+    @abstractmethod
+    def some(self, name: str, *, is_layer: bool) -> NDArray[Any]:
+        """Return some values of a matrix, those of its first samples, without reading it all."""
+
     def error(self, what: str, column: str | None = None) -> DataError:
         """Make an error that names the data and perhaps a column."""
         return DataError(what, path=self.path, column=column)
@@ -100,6 +111,12 @@ class Annotated(ABC):
             raise self.error(twice, column)
         return tuple(names)
 
+    @cached_property
+    def whole(self) -> tuple[tuple[str, ...], Any]:
+        """Names of the genes and the levels of all samples, read once for all parts."""
+        genes = self.genes()
+        return genes, self.levels(self.n_samples(), len(genes))
+
     def levels(self, n_samples: int, n_genes: int) -> Any:
         """Return the finite levels in use, dense or sparse; (samples, genes)."""
         name = self.options.layer or "X"
@@ -122,7 +139,28 @@ class Annotated(ABC):
             levels.check_format(full_check=True)
         if not np.isfinite(levels.data if is_sparse else levels).all():
             raise self.error(f"{name} must hold finite numbers, found NaN or infinity")
+        if self.options.layer is None and levels.size and levels.min() < 0:
+            self._warn_of_scaled()
         return levels
+
+    def _warn_of_scaled(self) -> None:
+        """Warn of values below 0 in X where a layer or raw holds what they were made of."""
+        held = [(name, True) for name in self.layers()]
+        held += [(RAW, False)] if self.has_raw() and RAW not in self.layers() else []
+        unscaled = []
+        for name, is_layer in held:
+            values = self.some(name, is_layer=is_layer)
+            if values.size and values.min() >= 0:
+                is_whole = bool((values == np.rint(values)).all())
+                unscaled.append((not is_whole, f"{name} ({'counts' if is_whole else 'levels'})"))
+        if unscaled:
+            told = joined(name for _, name in sorted(unscaled))
+            first = sorted(unscaled)[0][1].partition(" (")[0]
+            warn_user(
+                f"{self.path}: X holds values below 0, as scaling (sc.pp.scale) makes them, and is "
+                f"taken as logarithms; there is also {told}: to use it, give --layer {first} "
+                f"(layer={first!r} in Python)"
+            )
 
 
 def is_anndata(data: Any) -> bool:
@@ -178,6 +216,11 @@ class _InMemory(Annotated):
             return sparse.csr_array(levels, dtype=np.float64)
         return np.asarray(levels, dtype=np.float64)
 
+    def some(self, name: str, *, is_layer: bool) -> NDArray[Any]:
+        levels = self._data.layers[name] if is_layer else self._data.raw.X
+        first = levels[:PEEKED]
+        return np.asarray(first.data if sparse.issparse(first) else first)
+
 
 class _Obs(Grid):
     """The grid of ``obs``: a column is read when it is asked for."""
@@ -202,8 +245,8 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
 
     Raises
     ------
-    DataError
-        If no column is the time.
+    LayoutError
+        If no column is the time, but one is called like one.
     """
     heads = data.columns("obs")
     here = {name.lower() for name in heads}
@@ -211,10 +254,27 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     options = replace(data.options, ignore=ignored, keep=())
     columns = [Column(name, j) for j, name in enumerate(heads)]
     obs = Sheet(_Obs(data), columns, range(1, data.n_samples() + 1))
-    kinds = kinds_of(obs, options, part, has_index=False) if heads else []
+    kinds = kinds_of(obs, options, part, has_index=False)
     if "time" not in kinds:
-        raise _without_time(data, [h for h, k in zip(heads, kinds, strict=True) if k != IGNORED])
+        used = [h for h, k in zip(heads, kinds, strict=True) if k not in (IGNORED, PART)]
+        _refuse_likely_times(data, used)
     return Roles(obs, kinds, series_places(obs, kinds, options), options)
+
+
+def _refuse_likely_times(data: Annotated, used: Sequence[str]) -> None:
+    """Refuse to take samples as at rest where a column is called like a time."""
+    likely = [name for name in used if CLOCK.fullmatch(name) or "pseudotime" in name.lower()]
+    if likely:
+        rest = {"ignore": (*data.options.ignore, *likely)}
+        raise may_read(
+            data.error(
+                f"obs has no column time, but {joined(likely)} may be one: give "
+                f"{option_words({'time_column': likely[0]})}, or {option_words(rest)} to take all "
+                "samples as at rest"
+            ),
+            *({"time_column": name} for name in likely),
+            {"ignore": tuple(likely)},
+        )
 
 
 def expression_of(data: Annotated, roles: Roles) -> Expression:
@@ -225,9 +285,14 @@ def expression_of(data: Annotated, roles: Roles) -> Expression:
     DataError, ValueError
         As for `Expression.of`.
     """
+    if "time" not in roles.kinds:
+        genes, levels = data.whole
+        options = replace(data.options, ignore=_ignored(data, genes))
+        rows = np.array(roles.sheet.rows, dtype=int) - 1
+        notes = ("No column of obs is a time, so all samples were taken as at rest.",)
+        return expression_at_rest(data.path, genes, levels[rows], options, notes)
     times, unit = _times(roles)
-    if not (is_in := ~np.isnan(times)).all():
-        warn_user(f"{data.path}: left out {int((~is_in).sum())} samples without a time")
+    is_in = ~np.isnan(times)
     samples = Samples(roles, times)
     names = by_columns(samples)
     place = {name: k for k, name in enumerate(dict.fromkeys(names.values()))}
@@ -241,11 +306,11 @@ def expression_of(data: Annotated, roles: Roles) -> Expression:
             "time of a series"
         )
     on = perturbed_in(samples)
-    genes = data.genes()
+    genes, levels = data.whole
     return expression_of_cells(
         data.path,
         genes,
-        data.levels(data.n_samples(), len(genes)),
+        levels,
         cells,
         replace(data.options, ignore=_ignored(data, genes)),
         perturbed=None if on is None else _of_points(on[is_in], points.point, data),
@@ -253,29 +318,30 @@ def expression_of(data: Annotated, roles: Roles) -> Expression:
     )
 
 
-def _without_time(data: Annotated, used: Sequence[str]) -> LayoutError:
-    likely = [name for name in used if CLOCK.fullmatch(name) or "pseudotime" in name.lower()]
-    return may_read(
-        data.error(
-            f"obs must have a column time, or give --time-column"
-            f"{' ' + likely[0] if likely else ''}; it has {joined(data.columns('obs'))}"
-        ),
-        *({"time_column": name} for name in likely),
-    )
-
-
 def _times(roles: Roles) -> tuple[NDArray[np.float64], str]:
     """Return the time of each sample, NaN if it has none or is not reached, and the unit."""
     obs, place = roles.sheet, roles.kinds.index("time")
     times, unit = times_in(obs, place, may_be_far=True)
-    if (is_far := np.isinf(times)).any():
-        warn_user(
-            f"{obs.path}: left out {int(is_far.sum())} samples whose time in {obs.heads[place]} is "
-            "infinite, as pseudotime is where a cell is not reached"
+    is_far = np.isinf(times)
+    times = np.where(is_far, np.nan, times)
+    if n_out := int(np.isnan(times).sum()):
+        far = (
+            f", {int(is_far.sum())} of them with an infinite one, as pseudotime is where a cell is "
+            "not reached"
         )
-        times = np.where(is_far, np.nan, times)
+        warn_user(
+            f"{obs.path}: left out {n_out} samples without a time in {obs.heads[place]}"
+            f"{far if is_far.any() else ''}"
+        )
     if np.isnan(times).all():
-        raise obs.error("must hold finite times", column=place)
+        raise may_read(
+            obs.error(
+                "must hold finite times, found none; give another column, or "
+                f"{option_words({'ignore': obs.heads[place]})} to take all samples as at rest",
+                column=place,
+            ),
+            {"ignore": (obs.heads[place],)},
+        )
     return times, unit
 
 

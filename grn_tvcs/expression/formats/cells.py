@@ -123,21 +123,7 @@ def expression_of_cells(
         )
     shares = cells.weights / points.size[points.point]
     mean = sparse.csr_array((shares, (points.point, cells.cell)), shape=(n, levels.shape[0]))
-    means = mean @ levels
-    values = means.toarray() if sparse.issparse(means) else np.asarray(means)
-    kept = np.flatnonzero([gene not in options.ignore for gene in genes])
-
-    def columns() -> Names:
-        return Names(path, [genes[j] for j in kept.tolist()], options.keep)
-
-    refuse_results(columns())
-    kept = kept[genes_by_name(columns(), has_time=True)]
-    if not kept.size:
-        raise DataError("must have a column for each gene, found none", path=path)
-    kept = kept[genes_by_numbers(columns(), values[:, kept], has_time=True)]
-    values = values[:, kept]
-    warn_of_names(path, columns().names)
-    warn_of_samples(path, values)
+    names, values = _judged(path, genes, mean @ levels, options, has_time=True)
     if n < n_cells:
         said = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
         notes = (said, *notes)
@@ -145,8 +131,39 @@ def expression_of_cells(
         values,
         points.times,
         tuple(series),
-        tuple(columns().names),
+        names,
         perturbed,
         notes,
         cells=None if (points.size == 1).all() else points.size,
     )
+
+
+def expression_at_rest(
+    path: str, genes: Sequence[str], levels: Any, options: Options, notes: tuple[str, ...]
+) -> Expression:
+    """Make expression of cells or samples without times: each is a steady-state sample."""
+    refuse_cells(path, levels.shape[0], len(genes), BYTES_OF_A_LEVEL)
+    names, values = _judged(path, genes, levels, options, has_time=False)
+    none = np.empty((0, len(names)))
+    return Expression(none, np.empty(0), (), names, notes=notes, steady_values=values)
+
+
+def _judged(
+    path: str, genes: Sequence[str], levels: Any, options: Options, *, has_time: bool
+) -> tuple[tuple[str, ...], Values]:
+    """Return the columns that are genes and their levels; (samples, genes)."""
+    values = levels.toarray() if sparse.issparse(levels) else np.asarray(levels)
+    kept = np.flatnonzero([gene not in options.ignore for gene in genes])
+
+    def columns() -> Names:
+        return Names(path, [genes[j] for j in kept.tolist()], options.keep)
+
+    refuse_results(columns())
+    kept = kept[genes_by_name(columns(), has_time=has_time)]
+    if not kept.size:
+        raise DataError("must have a column for each gene, found none", path=path)
+    kept = kept[genes_by_numbers(columns(), values[:, kept], has_time=has_time)]
+    values = values[:, kept]
+    warn_of_names(path, columns().names)
+    warn_of_samples(path, values)
+    return tuple(columns().names), values

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FRAME, SAMPLES = "the DataFrame", "the sheet of samples"
 TAKES = (
     "samples", "genes_in_rows", "time_column", "sample_column", "series_column", "ignore", "keep",
-    "replicates", "missing",
+    "replicates", "missing", "gene_column",
 )  # fmt: skip
 
 Values = NDArray[np.float64]

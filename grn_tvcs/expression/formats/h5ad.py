@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from grn_tvcs.expression.formats.annotated import RAW, TAKES, Annotated
+from grn_tvcs.expression.formats.annotated import PEEKED, RAW, TAKES, Annotated
 from grn_tvcs.expression.options import Options
 from tvcs_core import DataError
 from tvcs_core.files.display import quoted
@@ -160,8 +160,18 @@ class _File(Annotated):
     def has_raw(self) -> bool:
         return RAW in self._file and "X" in self._file[RAW]
 
+    def _part(self, name: str, *, is_layer: bool) -> Any:
+        return self._file[f"layers/{name}" if is_layer else f"{RAW}/X" if name == RAW else "X"]
+
+    def some(self, name: str, *, is_layer: bool) -> Any:
+        part = self._part(name, is_layer=is_layer)
+        if hasattr(part, "dtype"):
+            return np.asarray(part[:PEEKED])
+        last = int(part["indptr"][min(PEEKED, len(part["indptr"]) - 1)])
+        return np.asarray(part["data"][:last])
+
     def matrix(self, name: str, *, is_layer: bool) -> Any:
-        part = self._file[f"layers/{name}" if is_layer else f"{RAW}/X" if name == RAW else "X"]
+        part = self._part(name, is_layer=is_layer)
         kind = part.attrs.get("encoding-type", "array")
         if kind in ("csr_matrix", "csc_matrix"):
             make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array

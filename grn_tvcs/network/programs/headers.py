@@ -24,6 +24,8 @@ from tvcs_core.files.tables import SPACE, Table, is_number, read_table
 
 REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
 TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
+SYMBOLS = ("source_genesymbol", "target_genesymbol")  # OmniPath's, beside identifiers of proteins
+STIMULATION, INHIBITION = "is_stimulation", "is_inhibition"  # OmniPath's signs
 SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
 SIGN = ("sign", "mor", "regulation", "effect", "interaction")
 SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
@@ -53,7 +55,7 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
     DataError
         If it is no table, or XML, JSON, SIF, a matrix or a base GRN, which hold no list of edges.
     """
-    table = read_table(path, spaces=True)
+    table = _with_sign(read_table(path, spaces=True))
     if _has_names_of_rows(table):
         rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
         table = replace(table, rows=rows)
@@ -98,6 +100,25 @@ def _has_names_of_rows(table: Table) -> bool:
     if len(table.rows) < 2 or any(len(row) != width + 1 for row in table.rows[1:]):
         return False
     return _ends(table) is not None
+
+
+def _with_sign(table: Table) -> Table:
+    """Add a column of signs to a table of OmniPath, which says stimulation and inhibition apart."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if not {*SYMBOLS, STIMULATION, INHIBITION} <= set(header) or SIGN[0] in header:
+        return table
+    table.check_rectangle()
+    up, down = header.index(STIMULATION), header.index(INHIBITION)
+    signs = {(True, False): "+", (False, True): "-"}
+    rows = Rows.of(
+        [*row, signs.get((_is_on(row[up]), _is_on(row[down])), "?") if i else SIGN[0]]
+        for i, row in enumerate(table.rows)
+    )
+    return replace(table, rows=rows)
+
+
+def _is_on(cell: str) -> bool:
+    return cell.strip().lower() in ("1", "true", "1.0")
 
 
 def _is_sif(table: Table) -> bool:
@@ -145,6 +166,8 @@ def _holds_signs(table: Table, column: int) -> bool:
 def _ends(table: Table) -> dict[str, int] | None:
     """Places of regulator and target: the first columns, or wherever such names stand."""
     header = [cell.lower() for cell in table.rows[0]]
+    if set(SYMBOLS) <= set(header):
+        return {"regulator": header.index(SYMBOLS[0]), "target": header.index(SYMBOLS[1])}
     if len(header) > 1 and header[0] in REGULATOR and header[1] in TARGET:
         return {"regulator": 0, "target": 1}
     found: dict[str, int] = {}
@@ -254,6 +277,30 @@ def of_three(table: Table, columns: dict[str, int] | None, what: str) -> Three:
             row=0,
         )
     return Three(columns is not None, ends, others[0] if others else None)
+
+
+def of_database(table: Table, columns: dict[str, int] | None) -> Three | None:
+    """Places of the columns of a list of a database, which has more than three; None for others.
+
+    Such are CollecTRI and DoRothEA with a header (the sign, or a weight below 0, tells repression),
+    and TRRUST without one (regulator, target, a word for the sign, sources).
+    """
+    width = len(table.rows[0])
+    if width <= 3:
+        return None
+    if columns is not None:
+        third = columns.get("sign", columns.get("score"))
+        return Three(True, (columns["regulator"], columns["target"]), third)
+    return Three(False, (0, 1), 2) if all(is_word(row[2]) for row in table.rows) else None
+
+
+def as_true_edges(cells: Sequence[str]) -> list[str]:
+    """Return weights of a database as signs of true edges: below 0 represses, 0 is no edge."""
+    if not all(is_number(cell) for cell in cells):
+        return list(cells)
+    weights = [float(cell) for cell in cells]
+    positive = "+" if min(weights, default=0.0) < 0 else "1"
+    return ["0" if w == 0 else "-" if w < 0 else positive for w in weights]
 
 
 def without_header(table: Table) -> dict[str, int]:

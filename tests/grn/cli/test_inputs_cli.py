@@ -97,7 +97,8 @@ def test_lists_of_regulators_may_be_tables_and_of_another_case(name, tmp_path):
     done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
     assert done.exit_code == 0, done.stderr
     assert "regulators   2 of 2 names are genes" in done.stdout
-    assert "names are genes, in" in done.stderr
+    assert "2 of " in done.stderr
+    assert "names are genes" in done.stderr
     assert ("another case of letters" in done.stderr) == (name in ("another case", "both"))
     words = ["--regulators", "--targets", "--genes"]
     infer = "infer", tmp_path / "x.csv", "--method", "pcc", "--out"
@@ -105,12 +106,13 @@ def test_lists_of_regulators_may_be_tables_and_of_another_case(name, tmp_path):
     assert [one.exit_code for one in made] == [0, 0, 0]
 
 
-def test_a_list_that_matches_is_taken_as_it_stands_and_near_names_are_pointed_out(tmp_path):
+def test_names_of_a_list_that_are_written_otherwise_are_found_and_counted(tmp_path):
     FRAME.assign(Time=range(12)).to_csv(tmp_path / "x.csv", index=False)
-    (tmp_path / "r.txt").write_text("GeneA\ngeneb\n")
+    (tmp_path / "r.txt").write_text("GeneA\ngeneb\nOther\n")
     done = grn_tvcs("check", tmp_path / "x.csv", "--regulators", tmp_path / "r.txt")
-    assert "regulators   1 of 2 names are genes" in done.stdout
-    assert "geneb would match if capitals did not count" in done.stderr
+    assert "regulators   2 of 3 names are genes" in done.stdout
+    said = "2 of 3 names are genes: 1 as written, 1 in another case of letters (geneb is GeneB)"
+    assert said in done.stderr
 
 
 def test_a_list_may_be_a_workbook(tmp_path):
@@ -142,7 +144,7 @@ def test_lists_match_genes_without_the_versions_of_ensembl(of_list, of_table, tm
     FRAME.set_axis([name + of_table for name in names], axis=1).to_csv(path, index=False)
     regulators.write_text("\n".join(name + of_list for name in names[:2]))
     done = grn_tvcs("check", path, "--regulators", regulators)
-    assert "2 of 2 names are genes, without their versions" in done.stderr
+    assert "2 of 2 names are genes: 2 without their version (ENSMUSG" in done.stderr
     assert "regulators   2 of 2 names are genes" in done.stdout
 
 

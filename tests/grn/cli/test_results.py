@@ -64,7 +64,7 @@ def test_a_reference_is_scored_and_what_does_not_count_is_said(small, tmp_path, 
     ("text", "message"),
     [
         ("x\ty\n", "found none; it names x, y; the network has G1, G2"),
-        ("g1\tg2\n", "g1, g2 would match if capitals did not count"),
+        ("g1\tg1\n", "found none; it names g1; the network has G1, G2"),
     ],
 )
 def test_a_reference_of_other_genes_is_refused_before_the_work(

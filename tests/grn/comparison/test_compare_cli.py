@@ -231,6 +231,8 @@ def test_a_folder_without_edges_or_record_is_refused(finished):
         ((".", "--condition-column", "x"), "a finished folder has no column of conditions"),
         (("wild.tsv", "wild.tsv"), "give two different tables"),
         (("wild.tsv", "mutant.tsv", "--conditions", "a"), "two different names with a comma"),
+        (("wild.tsv", "mutant.tsv", "--conditions", "a,b,c"), "must be two different names"),
+        (("wild.tsv", "--condition-column", "x", "--conditions", "a"), "two or more different na"),
         (
             ("wild.tsv", "mutant.tsv", "--permutations", "3"),
             "permutations must be >= 34, found 3",

@@ -52,7 +52,7 @@ def test_no_difference_is_found_where_there_is_none():
     assert differing <= stats.binom.isf(0.01, len(pairs), ALPHA)
     none = next(result for result in results if not result.is_significant)
     assert none.significant == ()
-    assert {edge.false_discovery for edge in none.edges} == {1.0}
+    assert none.edges == ()  # none is listed at a false discovery of 1
     assert none.describe().startswith("No significant difference")
 
 
@@ -62,10 +62,32 @@ def test_with_too_few_series_nothing_is_claimed_and_it_says_how_many_are_needed(
     assert found.permutations == found.possible == 10
     assert not found.is_testable
     assert found.significant == ()
+    assert found.edges == ()
     assert found.describe() == (
-        "Too few series: 3 series of A and 3 of B have only 10 permutations, so the smallest "
-        "possible p value is 0.1. At least 4 series per condition are needed."
+        "Too few series for edges: 3 series of A and 3 of B have 10 permutations, so the smallest "
+        "possible p value is 0.1; 4 series per condition are needed. What can be found is genes "
+        "whose regulation differs, at a false discovery of 0.1 at best. 3 genes have a false "
+        "discovery of 0.2 or less: G7, G1, G6."
     )
+    two = [part.part(np.isin(part.series, ("01", "02"))) for part in conditions]
+    assert "Nor can a gene have a false discovery of 0.2 or less. No gene has" in (
+        compare(*two, rng=0).describe()
+    )
+
+
+def test_with_three_series_genes_keep_their_false_discovery_rate():
+    """Where no regulation differs, a gene is named in at most the accepted share of pairs."""
+    weights = network(*COMMON)
+    pairs = [
+        (series(weights, 3, 2000 + 2 * k, 10), series(weights, 3, 2001 + 2 * k, 10))
+        for k in range(60)
+    ]
+    named = sum("1 gene" in text or "genes have" in text for text in map(described, pairs))
+    assert 0 < named <= stats.binom.isf(0.01, len(pairs), 0.2)
+
+
+def described(pair):
+    return compare(*pair, rng=0).describe_genes()
 
 
 def test_the_order_of_genes_and_series_and_a_shift_change_nothing(found, conditions):
@@ -144,8 +166,10 @@ def test_the_report_of_no_difference_draws_nothing_and_says_so(conditions, tmp_p
     compare(*halves, rng=0).report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<svg" not in page
-    assert "none of them is a finding" in page
+    assert "there is nothing to draw or to list" in page
+    assert "false discovery</th>" not in page
     assert "Too few series" in page
+    assert "Power with" not in page
 
 
 def test_common_genes_are_compared_and_counted(conditions):
@@ -172,6 +196,9 @@ def test_common_genes_are_compared_and_counted(conditions):
          "^A: must tell times in the unit of the other files, .* Times are in min"),
         (lambda b: replace(b, values=b.values + 1000), {},
          "^B: must hold values of the unit of A, found the medians"),
+        (lambda b: replace(b, values=b.values[:0], times=b.times[:0], series=(),
+                           steady_values=b.values), {},
+         "no sample of B has a time; infer a network of each condition and compare the two"),
         (lambda b: b, {"fdr": 0}, "fdr must be above 0 and below 1, found 0"),
         (lambda b: b, {"permutations": 5}, r"permutations must be >= 34, found 5"),
         (lambda b: b, {"names": ("x", "x")}, "names must be two different ones"),
@@ -300,8 +327,8 @@ def test_a_blank_line_still_parts_series_when_the_column_is_gone(tmp_path):
         ),
         ("Strain", (), "has no column 'Strain' for --condition-column; it has Time, replicate"),
         ("state", ("wild", "nobody"), "must name the condition 'nobody', found mutant, wild"),
-        ("replicate", (), "must name two conditions, found 10: .*name two of them by --conditions"),
-        ("state", ("wild",), "must name two conditions, found 1: wild; give the table of the oth"),
+        ("replicate", (), "must name 2 to 6 conditions, found 10: .*name some of them by --cond"),
+        ("state", ("wild",), "must name 2 to 6 conditions, found 1: wild; give the table of the"),
     ],
 )
 def test_a_column_that_does_not_name_two_conditions_is_refused(

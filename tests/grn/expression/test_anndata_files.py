@@ -7,6 +7,7 @@ from scipy import sparse
 
 from grn_tvcs import Expression
 from grn_tvcs.expression.formats.h5ad import _refuse_endless
+from tests.grn.tables import ways_out
 from tvcs_core import DataError
 
 anndata = pytest.importorskip("anndata")
@@ -75,9 +76,8 @@ def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
     with pytest.warns(UserWarning, match="left out") as said:
         found = Expression.of(path, time_column="dpt_pseudotime", series_column="donor")
     assert [str(w.message).partition(": ")[2] for w in said] == [
-        "left out 1 samples whose time in dpt_pseudotime is infinite, as pseudotime is where a "
-        "cell is not reached",
-        "left out 2 samples without a time",
+        "left out 2 samples without a time in dpt_pseudotime, 1 of them with an infinite one, as "
+        "pseudotime is where a cell is not reached"
     ]
     assert found.times.tolist() == [0, 0.5, 0.1, 0.25]
 
@@ -85,7 +85,11 @@ def test_cells_that_pseudotime_does_not_reach_are_left_out(path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({}, "obs must have a column time, or give --time-column day; it has day, dpt_"),
+        (
+            {},
+            "obs has no column time, but day, dpt_pseudotime may be one: give --time-column day, "
+            "or --ignore day --ignore dpt_pseudotime to take all samples as at rest",
+        ),
         ({"time_column": "dya"}, "has no column 'dya' for --time-column; did you mean 'day'"),
         ({"time_column": "day", "layer": "count"}, "no layer 'count'; did you mean 'counts'.*raw"),
         ({"time_column": "day", "gene_column": "symbols"}, "var has no column 'symbols'; did you"),
@@ -144,6 +148,54 @@ def test_without_layers_and_raw_x_alone_is_named(made, tmp_path):
     for layer, message in (("counts", "X alone: leave --layer out"), ("raw", "has no raw; leave")):
         with pytest.raises(DataError, match=message):
             Expression.of(tmp_path / "x.h5ad", time_column="day", layer=layer)
+
+
+@pytest.mark.parametrize("door", ["memory", "file"])
+def test_without_a_time_all_samples_are_at_rest(made, path, door):
+    found = Expression.of(made if door == "memory" else path, ignore=["day", "dpt_pseudotime"])
+    assert (found.n_steady, found.series, found.genes) == (6, (), ("E1", "E2", "E3"))
+    assert np.array_equal(found.steady_values, X)
+    assert found.notes == ("No column of obs is a time, so all samples were taken as at rest.",)
+    if door == "memory":
+        made.obs = made.obs[["donor", "lane"]]
+        assert np.array_equal(Expression.of(made).steady_values, X)
+
+
+def test_the_remedies_of_a_time_that_may_be_one_read_the_data(path):
+    with pytest.raises(DataError, match="may be one") as why:
+        Expression.of(path)
+    ways = [way for way in ways_out(path, why.value) if "ignore" in way]
+    assert ways == [{"ignore": ("day", "dpt_pseudotime")}]
+
+
+def test_a_column_without_any_finite_time_names_what_reads_it(made):
+    made.obs["dpt_pseudotime"] = np.nan
+    made.obs = made.obs.drop(columns="day")
+    match = "must hold finite times, found none; give another column, or --ignore dpt_pseudotime"
+    with pytest.warns(UserWarning, match="left out 6"), pytest.raises(DataError, match=match):
+        Expression.of(made, time_column="dpt_pseudotime")
+    assert Expression.of(made, ignore="dpt_pseudotime").n_steady == 6
+
+
+@pytest.mark.parametrize("door", ["memory", "file"])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_scaled_levels_are_said_where_others_are_there(made, tmp_path, door, is_sparse):
+    made.X = X - 5
+    if not is_sparse:
+        made.layers["counts"] = X * 10
+    made.layers["scaled"] = X - 5
+    made.write_h5ad(tmp_path / "x.h5ad")
+    source = made if door == "memory" else tmp_path / "x.h5ad"
+    words = {"time_column": "day", "series_column": ["donor", "lane"]}
+    with pytest.warns(UserWarning, match="below 0") as said:
+        Expression.of(source, **words)
+    [told] = [str(w.message).partition(": ")[2] for w in said]
+    assert told == (
+        "X holds values below 0, as scaling (sc.pp.scale) makes them, and is taken as logarithms; "
+        "there is also counts (counts), raw (counts): to use it, give --layer counts "
+        "(layer='counts' in Python)"
+    )
+    assert Expression.of(source, layer="counts", **words).values.min() == 0  # and without a word
 
 
 def test_a_text_table_has_no_layers(tmp_path):

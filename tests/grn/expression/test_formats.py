@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -324,3 +325,59 @@ def test_cells_of_10x_are_refused_with_what_makes_them_readable(tmp_path, name):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="must be a file, found a folder"):
         Expression.of(tmp_path / "empty")
+
+
+COUNTS = (
+    "gene_id\tgene_name\tc_0h\tc_2h\tc_6h\n"
+    "ENSG1.2\tFOS\t1\t2\t3\nENSG2.1\tJUN\t4\t5\t7\nENSG3.5\tJUN\t2\t4\t9\nENSG4.1\t\t3\t3\t8\n"
+)
+
+
+def test_a_column_names_the_genes_of_a_text_table(tmp_path):
+    """As of nf-core/rnaseq, whose names repeat and may be empty; in memory too."""
+    path, sheet = tmp_path / "counts.tsv", tmp_path / "sheet.csv"
+    path.write_text(COUNTS)
+    sheet.write_text("sample,time\nc_0h,0\nc_2h,2\nc_6h,6\n")
+    words = {"genes_in_rows": True, "samples": sheet}
+    ids = ("ENSG1.2", "ENSG2.1", "ENSG3.5", "ENSG4.1")
+    names = ("FOS", "ENSG2.1", "ENSG3.5", "ENSG4.1")
+    with pytest.warns(UserWarning, match="to name all by that, give --gene-column gene_id"):
+        assert Expression.of(path, **words).genes == names
+    assert Expression.of(path, gene_column="gene_id", **words).genes == ids
+    with pytest.warns(UserWarning, match="3 of 4 genes are named by gene_id, for gene_name is em"):
+        assert Expression.of(path, gene_column="gene_name", **words).genes == names
+    with pytest.raises(DataError, match="no column 'gene' for --gene-column; did you mean"):
+        Expression.of(path, gene_column="gene", **words)
+    frame = pd.read_csv(path, sep="\t", keep_default_na=False)
+    words["samples"] = pd.read_csv(sheet)
+    assert Expression.of(frame, gene_column="gene_id", **words).genes == ids
+    path.write_text(COUNTS.replace("gene_name", "Beschreibung"))
+    words["samples"] = sheet
+    with pytest.warns(UserWarning, match="3 of 4 genes"):
+        assert Expression.of(path, gene_column="Beschreibung", **words).genes == names
+
+
+def test_a_column_of_names_is_of_genes_in_rows(tmp_path):
+    (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
+    with pytest.raises(
+        ValueError, match="names genes that stand in rows: give --genes-in-rows too"
+    ):
+        Expression.of(tmp_path / "x.tsv", gene_column="A")
+
+
+def test_feature_counts_are_read_as_they_are(tmp_path):
+    """With the line of the command, the columns of places, and paths of alignments as samples."""
+    runs = [f"/data/run 1/c_{k}.sorted.bam" for k in (0, 2, 6)]
+    head = "\t".join(["Geneid", "Chr", "Start", "End", "Strand", "Length", *runs])
+    rows = [f"ENSG{k}\tchr1;chr1\t1;9\t5;20\t+;+\t17\t{k}5\t{k}7\t{9 - k}" for k in range(1, 5)]
+    command = '# Program:featureCounts v2.0.6; Command:"featureCounts" "-a" "x.gtf"'
+    (tmp_path / "counts.txt").write_text("\n".join([command, head, *rows]) + "\n")
+    (tmp_path / "sheet.csv").write_text("sample,time\nc_0,0\nc_2,2\nc_6,6\n")
+    with pytest.warns(UserWarning, match=r"left out Chr|found by their names") as said:
+        found = Expression.of(
+            tmp_path / "counts.txt", samples=tmp_path / "sheet.csv", genes_in_rows=True
+        )
+    assert len(said) == 2
+    assert found.genes == ("ENSG1", "ENSG2", "ENSG3", "ENSG4")
+    assert found.times.tolist() == [0, 2, 6]
+    assert found.values[:, 0].tolist() == [15, 17, 8]

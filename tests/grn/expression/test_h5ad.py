@@ -97,7 +97,7 @@ def test_samples_at_the_same_time_are_averaged_and_those_without_left_out(h5ad, 
     with pytest.warns(UserWarning, match="samples") as said:
         found = Expression.of(h5ad(levels, obs, kind=kind))
     assert [str(w.message).split(": ")[1] for w in said] == [
-        "left out 1 samples without a time",
+        "left out 1 samples without a time in time",
         "averaged 4 samples to 2, one for each time of a series",
     ]
     assert found.series == ("1", "1")
@@ -126,7 +126,7 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
         (
             {"obs": {"day": [0.0, 1, 0, 1]}},
             {},
-            "must have a column time, or give --time-column d",
+            "has no column time, but day may be one: give --time-column day, or --ignore day to",
         ),
         ({}, {"time_column": "day"}, "has no column 'day' for --time-column; it has Time, series"),
         ({}, {"time_column": "note"}, "column 'note': must be a number, found 'x'"),
@@ -143,7 +143,9 @@ def test_columns_may_be_named_and_nullable_or_categories(h5ad):
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*averaged", "ignore:.*is infinite", "ignore:.*is not used")
+@pytest.mark.filterwarnings(
+    "ignore:.*averaged", "ignore:.*left out 4 samples", "ignore:.*is not used"
+)
 def test_a_file_that_does_not_hold_is_refused_with_its_name(h5ad, change, arguments, message):
     with pytest.raises(DataError, match=message) as error:
         Expression.of(h5ad(**change), **arguments)

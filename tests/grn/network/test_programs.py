@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grn_tvcs import Expression, Network, Rules, infer, write_network
+from grn_tvcs import Expression, Network, Rules, infer, tl, write_network
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.rules import FEW
 
@@ -126,7 +126,7 @@ def test_the_style_of_cytoscape_maps_the_columns_that_files_have(network, tmp_pa
 
 def test_a_network_stays_in_an_anndata_and_its_file(network, tmp_path):
     anndata = pytest.importorskip("anndata")
-    data = anndata.AnnData(np.zeros((2, 1), dtype=np.float32))
+    data = anndata.AnnData(np.zeros((2, 5), dtype=np.float32), var=pd.DataFrame(index=GENES))
     assert network.to_anndata(data) is data
     data.write_h5ad(tmp_path / "x.h5ad")
     again = Network.from_anndata(anndata.read_h5ad(tmp_path / "x.h5ad"))
@@ -218,7 +218,7 @@ def test_the_number_of_edges_is_chosen_by_the_verdict_or_said_not_to_be(expressi
 
 @pytest.mark.parametrize("wrong", [None, "cells.h5ad", {"uns": {}}])
 def test_what_is_no_anndata_is_refused(network, wrong):
-    for door in (Network.from_anndata, network.to_anndata):
+    for door in (Network.from_anndata, network.to_anndata, tl.infer):
         with pytest.raises(TypeError, match=r"^data must be an AnnData, found"):
             door(wrong)
 
@@ -234,7 +234,7 @@ def test_what_is_no_anndata_is_refused(network, wrong):
 )
 def test_a_network_that_was_changed_in_uns_is_refused(network, part, value, message):
     anndata = pytest.importorskip("anndata")
-    data = anndata.AnnData(np.zeros((2, 2)))
+    data = anndata.AnnData(np.zeros((2, 5)), var=pd.DataFrame(index=GENES))
     network.to_anndata(data)
     if part is None:
         data.uns["tvcs"] = value

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -103,7 +104,8 @@ def test_a_reference_keeps_its_signs(network, tmp_path):
 
 def test_an_anndata_keeps_scores_and_signs(network):
     anndata = pytest.importorskip("anndata")
-    data = network.to_anndata(anndata.AnnData(np.zeros((2, 1), dtype=np.float32)))
+    var = pd.DataFrame(index=list(network.genes))
+    data = network.to_anndata(anndata.AnnData(np.zeros((2, len(var)), dtype=np.float32), var=var))
     assert known(Network.from_anndata(data)) == (SCORES, SIGNS)
 
 

@@ -7,6 +7,7 @@ from dataclasses import astuple
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, Network, infer, read_network, read_reference, score, write_edges
@@ -174,7 +175,8 @@ def test_graphs_and_anndata_of_many_genes_are_read_without_a_square():
     graph.add_nodes_from(range(MANY))
     graph.add_edge(3, 9, score=2.5, sign="-", evidence="series")
     graph.add_edge(4, 9, weight=-1.5)
-    data = anndata.AnnData(np.ones((2, 3)))
+    var = pd.DataFrame(index=[str(i) for i in range(MANY)])
+    data = anndata.AnnData(np.ones((2, MANY)), var=var)
     with less_than_a_square():
         network = Network.from_networkx(graph)
         again = Network.from_anndata(network.to_anndata(data))

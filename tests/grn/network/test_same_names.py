@@ -1,0 +1,201 @@
+"""Names of genes in other files: found however they are written, counted, never guessed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grn_tvcs import Expression, SteadyStates, infer, read_steady_states
+from grn_tvcs.expression.judge.same_names import same_names
+from grn_tvcs.network.edge_files import names_in_edges
+from tests.makers.commands import grn_tvcs
+
+ENS = [f"ENSG{k:011d}" for k in range(4)]
+
+
+def test_each_way_is_counted_and_the_plainest_comes_first():
+    genes = ["Fos", "FOS", "Jun", f"{ENS[0]}.4", "GRCh38_TP53", "NM_000546.6", "mm10___Egr1"]
+    names = ["FOS", "jun", ENS[0], "TP53", "NM_000546.2", "egr1", "nothing"]
+    found = same_names(names, genes)
+    assert found.gene_of == {
+        "jun": "Jun", ENS[0]: f"{ENS[0]}.4", "NM_000546.2": "NM_000546.6", "TP53": "GRCh38_TP53",
+        "egr1": "mm10___Egr1",
+    }  # fmt: skip
+    assert (found.n_names, found.n_found, found.unclear) == (7, 6, {})
+    assert found.said() == (
+        "6 of 7 names are genes: 1 as written, 1 in another case of letters (jun is Jun), 2 "
+        f"without their version ({ENS[0]} is {ENS[0]}.4, NM_000546.2 is NM_000546.6), 1 without "
+        "the prefix of a species (TP53 is GRCh38_TP53), 1 without version, prefix and case of "
+        "letters (egr1 is mm10___Egr1)"
+    )
+    assert same_names(["FOS", "x"], genes).said() == ""  # a stranger is counted elsewhere
+
+
+def test_a_name_that_would_be_several_genes_is_none_and_said():
+    found = same_names(["fos", ENS[0]], ["Fos", "FOS", f"{ENS[0]}.1", f"{ENS[0]}.2"])
+    assert found.gene_of == {}
+    assert found.unclear == {"fos": ("FOS", "Fos"), ENS[0]: (f"{ENS[0]}.1", f"{ENS[0]}.2")}
+    assert found.said() == (
+        "0 of 2 names are genes; 2 would be several genes each and are none: fos (FOS, Fos), "
+        f"{ENS[0]} ({ENS[0]}.1, {ENS[0]}.2)"
+    )
+    assert "1 would be several genes and is none" in same_names(["fos"], ["Fos", "FOS"]).said()
+
+
+@pytest.mark.parametrize("name", ["Y74C9A.3", "HLA-DRB1.2", "F28C1.1", "AC0001.5", "T.1"])
+def test_what_is_no_version_stays(name):
+    assert same_names([name], [name.partition(".")[0], f"{name[:-1]}9"]).gene_of == {}
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    levels = np.round(np.exp(rng.normal(4, 1, (12, 4))), 3)
+    return pd.DataFrame(levels, columns=[f"{one}.{k}" for k, one in enumerate(ENS)]).assign(
+        Time=[0, 1, 2, 4, 8, 24] * 2
+    )
+
+
+NAMES = "gene_id\tgene_name\n" + "".join(
+    f"{one}\t{name}\n" for one, name in zip(ENS, ("Fos", "Jun", "Egr1", ""), strict=True)
+)
+SAID = (
+    "3 of 4 genes are called by its names; 1 have no name there (ENSG00000000003.3): these keep "
+    "their own (of the identifiers there, 4 of 5 names are genes: 4 without their version "
+)
+CALLED = ("Fos", "Jun", "Egr1", f"{ENS[3]}.3")
+
+
+@pytest.mark.filterwarnings("ignore:.*averaged")
+def test_a_file_of_names_calls_the_genes_of_any_source(table, tmp_path):
+    table.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
+    (tmp_path / "names.tsv").write_text(NAMES)
+    for data in (tmp_path / "x.tsv", table):
+        with pytest.warns(UserWarning, match="genes are called") as said:
+            found = Expression.of(data, gene_names=tmp_path / "names.tsv")
+        assert found.genes == CALLED
+        assert SAID in str(said[0].message)
+    anndata = pytest.importorskip("anndata")
+    made = anndata.AnnData(
+        table[table.columns[:-1]].to_numpy(),
+        pd.DataFrame({"time": [*table["Time"]]}, index=[f"s{i}" for i in range(12)]),
+        pd.DataFrame(index=table.columns[:-1]),
+    )
+    with pytest.warns(UserWarning, match=r"genes are called|averaged"):
+        assert Expression.of(made, gene_names=tmp_path / "names.tsv").genes == CALLED
+
+
+@pytest.mark.parametrize(
+    ("pairs", "genes", "message"),
+    [
+        ({"A": "x", "B": "x"}, ("A", "B", "C"), "2 have a name that other genes have too .A, B"),
+        ({"A": "B", "C": "y"}, ("A", "B", "y"), "1 have a name that other genes have too .A"),
+        ({"C": "NA", "A": "x"}, ("x", "B", "C"), "1 of 3 genes are called.*2 have no name there"),
+    ],
+)
+def test_a_gene_keeps_its_own_name_where_another_would_be_unclear(pairs, genes, message):
+    frame = pd.DataFrame(np.arange(9.0).reshape(3, 3) ** 1.5, columns=["A", "B", "C"])
+    with pytest.warns(UserWarning, match=message):
+        assert Expression.of(frame, gene_names=pairs).genes == genes
+
+
+def test_a_gene_with_two_names_keeps_its_own(tmp_path):
+    frame = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 1.5, columns=["A", "B"])
+    (tmp_path / "n.csv").write_text("A,x\nA,y\nB,z\n")
+    with pytest.warns(UserWarning, match=r"1 have several names there \(A\)"):
+        assert Expression.of(frame, gene_names=tmp_path / "n.csv").genes == ("A", "z")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A\nB\n", "must have two columns, identifiers and names of genes, found 1"),
+        ("p,q\nr,s\n", r"must name genes of the table .*found none: here stands p, r; there A, B"),
+        ("A,x,1\nB,y,2\n", "or one column called name or symbol beside the identifiers; found A"),
+    ],
+)
+def test_a_file_that_names_no_genes_is_refused(tmp_path, text, message):
+    (tmp_path / "n.csv").write_text(text)
+    frame = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 1.5, columns=["A", "B"])
+    with pytest.raises(ValueError, match=message):
+        Expression.of(frame, gene_names=tmp_path / "n.csv")
+    with pytest.raises(TypeError, match="gene_names must be a file or a mapping"):
+        Expression.of(frame, gene_names=3)
+
+
+def test_a_table_of_transcripts_has_its_names_by_the_heading(tmp_path):
+    (tmp_path / "tx2gene.tsv").write_text(
+        "transcript_id\tgene_id\tgene_name\nT1\tA\tx\nT2\tA\tx\nT3\tB\ty\n"
+    )
+    frame = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 1.5, columns=["A", "B"])
+    with pytest.warns(UserWarning, match="2 of 2 genes are called by its names"):
+        found = Expression.of(frame, gene_names=tmp_path / "tx2gene.tsv")
+    assert found.genes == ("x", "y")
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_command_finds_names_in_every_list(table, tmp_path):
+    """Names of a file, regulators, prior edges, a reference and knock-outs, none as the table's."""
+    table.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
+    (tmp_path / "names.tsv").write_text(NAMES)
+    (tmp_path / "tfs.txt").write_text("FOS\nJUN\n")
+    (tmp_path / "prior.tsv").write_text("FOS\tEGR1\tActivation\t123\n")
+    (tmp_path / "true.tsv").write_text("FOS\tJUN\nJUN\tEGR1\n")
+    out = table.drop(columns="Time").iloc[:3].set_axis(ENS, axis=1)
+    out.insert(0, "gene", ["FOS", "WT", f"{ENS[3]}.7"])
+    out.to_csv(tmp_path / "ko.tsv", sep="\t", index=False)
+    words = ["--method", "ensemble", "--option", "trees=4", "--option", "resamples=2"]
+    for option, name in {
+        "gene-names": "names.tsv", "regulators": "tfs.txt", "prior": "prior.tsv",
+        "reference": "true.tsv", "knockouts": "ko.tsv",
+    }.items():  # fmt: skip
+        words += [f"--{option}", tmp_path / name]
+    done = grn_tvcs("infer", tmp_path / "x.tsv", *words, "--out", tmp_path / "o")
+    assert done.exit_code == 0, done.stderr
+    assert SAID in done.stderr
+    assert "2 of 2 names are genes: 2 in another case of letters (FOS is Fos" in done.stderr
+    assert names_in_edges(tmp_path / "o" / "edges.tsv") == sorted(CALLED)
+
+
+def test_columns_of_steady_states_are_found_among_the_genes(table):
+    data = Expression.of(table)
+    steady = SteadyStates(np.ones((1, 4)), (ENS[1],), np.array([True]), tuple(ENS))
+    with pytest.warns(UserWarning, match="of the genes of steady states, 4 of 4 names are genes"):
+        made = steady.of(data.genes)
+    assert (made.genes, made.changed) == (data.genes, (f"{ENS[1]}.1",))
+
+
+def test_a_knock_out_is_found_without_its_version(tmp_path):
+    lines = ["gene\tENSG00000000001.4\tB", "ENSG00000000001\t1\t2", "b\t3\t4", "WT\t2\t3"]
+    (tmp_path / "ko.tsv").write_text("\n".join(lines) + "\n")
+    with pytest.warns(UserWarning, match="read as the gene|wild type"):
+        found = read_steady_states(knockouts=tmp_path / "ko.tsv")
+    assert found.changed == ("", "B", "ENSG00000000001.4")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_score_finds_the_genes_of_the_reference(tmp_path):
+    (tmp_path / "edges.tsv").write_text("TF\ttarget\timportance\nFos\tJun\t3\nJun\tEgr1\t2\n")
+    (tmp_path / "true.tsv").write_text("FOS\tJUN\tActivation\t1\n")
+    done = grn_tvcs("score", tmp_path / "edges.tsv", tmp_path / "true.tsv")
+    assert done.exit_code == 0, done.stderr
+    assert "all pairs of the 3 genes" in done.stderr
+    assert "1 of them true; true edges 1 of 6 pairs" in done.stdout
+
+
+def test_regulators_in_python_are_found_and_counted(table):
+    data = Expression.of(table.rename(columns=dict(zip(table.columns[:4], "ABCD", strict=True))))
+    with (
+        pytest.warns(UserWarning, match="regulators: 2 of 3 names are genes: 1 as written, 1 in"),
+        pytest.warns(UserWarning, match="1 of 3 regulators are no genes: x"),
+    ):
+        found = infer(data, "clr", regulators=["a", "B", "x"], scale="levels")
+    assert {edge.regulator for edge in found.edges()} == {"A", "B"}
+
+
+def test_names_that_are_found_change_no_number(table, tmp_path):
+    """A prior list by other names is the prior list."""
+    renamed = table.rename(columns=dict(zip(table.columns[:4], "ABCD", strict=True)))
+    with pytest.warns(UserWarning, match="genes are called"):
+        called = Expression.of(table, gene_names=dict(zip(ENS, "ABCD", strict=True)))
+    one, two = (infer(data, "clr", scale="levels") for data in (Expression.of(renamed), called))
+    assert one.edges() == two.edges()
