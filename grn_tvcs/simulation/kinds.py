@@ -20,7 +20,8 @@ KINDS: dict[str, Callable[[int, np.random.Generator], tuple[float, float]]] = {
     "star": lambda n, rng: (int(rng.integers(1, 4)), rng.uniform(0.6, 1.3)),
 }
 NULLS = ("noise", "walk", "autoregression")  # tables without any network
-DRIVEN = "driven"  # tables of a common stimulus, which only train the null trees
+# Tables that only train the null trees: of a common stimulus, and of regulators not measured.
+DRIVEN, UNMEASURED = "driven", "unmeasured"
 
 
 def draw_topology(
