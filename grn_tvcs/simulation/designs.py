@@ -84,7 +84,8 @@ class Design:
     hidden
         Fraction of the genes of the network that are not measured, in [0, 1).
     common
-        Whether genes share variation that no edge explains (`common_variation`).
+        Whether genes share variation that no edge explains in series and in samples at rest
+        (`common_variation`).
 
     Raises
     ------
