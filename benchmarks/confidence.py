@@ -20,7 +20,7 @@ from grn_tvcs import infer
 from grn_tvcs.network.confidence import LIKELY, calibration_error
 from grn_tvcs.simulation.designs import RANDOM, Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
-from grn_tvcs.simulation.kinds import KINDS, NULLS
+from grn_tvcs.simulation.kinds import KINDS, NULLS, UNMEASURED
 from tvcs_core.streams import stream
 
 ABOVE, SURE = 0.1, 0.3
@@ -28,7 +28,9 @@ SIZES = ((10, 1, 12), (10, 5, 21), (30, 1, 12), (30, 10, 21), (100, 10, 21))
 OUT = {"knocked_out": 1.0, "knocked_down": 1.0}
 SERIES = tuple(Design(n, n, series, points) for n, series, points in SIZES)
 TENS, THIRTIES, HUNDREDS = SERIES[1], SERIES[3], SERIES[4]
+LISTED = Design(30, 9, 4, 8)  # a list of regulators, which may leave out who drives a table
 MORE = (
+    LISTED,
     *(replace(d, is_perturbation_known=True) for d in (TENS, THIRTIES)),
     *(replace(d, **OUT) for d in (TENS, THIRTIES, HUNDREDS)),
     *(replace(d, hidden=0.3) for d in (TENS, THIRTIES, HUNDREDS)),
@@ -104,6 +106,8 @@ def main():
     warnings.simplefilter("ignore")
     sizes = [d for d in SERIES if given.only in d.key]
     work = [(null_line, kind, d, given.nulls) for kind in NULLS for d in sizes if given.nulls]
+    if given.only in LISTED.key and given.nulls:
+        work.append((null_line, UNMEASURED, LISTED, given.nulls))
     designs = [d for d in (*SERIES, *MORE) if given.only in d.key]
     work += [(networks_line, d, given.networks) for d in designs if given.networks]
     rows = {null_line: [], networks_line: []}

@@ -20,7 +20,7 @@ GROWN = {
     "max_out_degree": "max_out_degree",
     "regulators": "min_regulators",
 }
-MEASURED = ("noise", "noise_level", "sde")
+MEASURED = ("noise", "noise_level", "sde", "common_variation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +64,14 @@ class SimulateOptions:
     sde: Annotated[
         float | None, typer.Option(help="Strength of the noise in the dynamics. Default: 0.05.")
     ] = None
+    common_variation: Annotated[
+        bool,
+        typer.Option(
+            "--common-variation",
+            help="Genes share variation that no edge explains, as by growth, operons or a common "
+            "course.",
+        ),
+    ] = False
     ode: Annotated[bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0.")] = False
     seed: Seed = 0
     force: Force = False

@@ -1,8 +1,9 @@
 """Calibration: edge probabilities for one design, from networks simulated with it.
 
 The networks show how log-odds of the combiner relate to probabilities, and how tables of the design
-look. For small networks, half of them have genes that are not measured, because small panels leave
-out many genes: a hidden regulator makes its targets look like regulators of each other. Tables
+look. For small networks, and if only some genes may regulate, half of them have genes that are not
+measured. Small panels and lists of regulators leave out many genes, and a hidden regulator makes
+its targets, or the regulators that move with it, look like causes. Tables
 without edges show how high the log-odds of false pairs are. A design is simulated once. The result
 is cached in the folder of compiled kernels (``TVCS_CACHE_DIR``, the user's cache), named after the
 design, the model and the version of the package.
@@ -51,7 +52,8 @@ from tvcs_core.streams import stream
 # Networks per design: simulated for a user, and for a calibration shipped with the package. The
 # calibration error of both is measured by `python -m benchmarks.confidence`.
 N_NETWORKS, N_COMMON_NETWORKS = 12, 48
-# Fraction of genes hidden in every other network of a kind; largest such design (decision 85).
+# Fraction of genes hidden in every other network of a kind; largest such design without a list of
+# regulators (decision 85).
 HIDDEN_FRACTION, MAX_HIDDEN_GENES = 0.3, 20
 N_NULL_TABLES = 120  # tables without edges per design; their maximum is the limit
 SEED = 0  # of the simulation, independent of the user's seed: a design is calibrated once
@@ -128,8 +130,8 @@ def load_or_calibrate(
     design
         Rounded, so that similar designs share one calibration.
     n_networks
-        Networks to simulate, at least 1, of all kinds in turn. Every other one of few genes has
-        hidden genes.
+        Networks to simulate, at least 1, of all kinds in turn. Every other one has hidden genes if
+        there are few genes, or a list of regulators.
     resamples
         Halves of the series for the lagged regression.
     null_model
@@ -269,7 +271,8 @@ def _network(state: tuple[Combiner, Design, int], k: int) -> tuple[Array, NDArra
     kinds = tuple(KINDS)
     rng = stream(SEED, "networks of a design", design.key, str(k))
     turn, place = divmod(k, len(kinds))
-    if design.n_genes <= MAX_HIDDEN_GENES and (turn + place) % 2:
+    may_hide = design.n_genes <= MAX_HIDDEN_GENES or design.n_regulators < design.n_genes
+    if may_hide and (turn + place) % 2:
         example = draw_example(replace(design, hidden=HIDDEN_FRACTION), kinds[place], rng)
     else:
         example = draw_example(design, kinds[place], rng)

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
+from grn_tvcs.network.network import Network
 from grn_tvcs.network.rules import Rules
+from grn_tvcs.simulation.common_variation import draw_common_variation
 from grn_tvcs.simulation.designs import WILD, Design, Rng
 from grn_tvcs.simulation.experiments import STAGES, Bench, is_on
-from grn_tvcs.simulation.kinds import DRIVEN, NULLS, draw_topology
+from grn_tvcs.simulation.kinds import DRIVEN, NULLS, UNMEASURED, draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
 from grn_tvcs.simulation.simulation import NOISES
 from grn_tvcs.simulation.stimulus import driven, responses
@@ -26,6 +28,7 @@ from tvcs_core.streams import seed_of, stream
 NOISE_LEVELS = {"normal": (0.01, 0.1), "lognormal": (0.03, 0.2), "microarray": (0.3, 1.0)}
 MAX_SDE = 0.05  # strength of the noise in the dynamics
 LEFT = {"out": 0.0, "down": 0.5}  # remaining fraction of the transcription of a changed gene
+MAX_UNMEASURED = 3  # regulators of a network none of whose regulators is measured
 DRIVEN_NOISE = (0.02, 0.3)  # standard deviation of log levels under a common stimulus
 # Of cells: dropout probability, log10 noise, and pseudotime error as a fraction of the series.
 DROPPED, CELL_NOISE, BLUR = (0.0, 0.7), (0.05, 0.2), (0.02, 0.1)
@@ -51,7 +54,7 @@ class Example:
         ``[regulator, target]``, with genes in the order of their names; edges between measured
         genes.
     kind
-        One of `KINDS` or `NULLS`, or `DRIVEN`.
+        One of `KINDS` or `NULLS`, `DRIVEN` or `UNMEASURED`.
     signs
         1 for activation, -1 for repression, 0 without an edge; ordered as `is_edge`.
     """
@@ -90,10 +93,24 @@ def draw_example(design: Design, kind: str, rng: Rng = None) -> Example:
     pool = np.concatenate([may, rng.permutation(hidden)[:n_more]])
     while True:  # draw again if no edge joins two measured genes
         topology = draw_topology(kind, n_all, rng, np.sort(pool))
-        signs = topology.signs[np.ix_(measured, measured)]
-        if signs.any():
+        assert topology.signs is not None
+        if topology.signs[np.ix_(measured, measured)].any():
             break
-    topology = replace(topology, genes=_names(n_all))
+    return _measured_on(topology, design, measured, may, kind, rng)
+
+
+def _measured_on(
+    topology: Network,
+    design: Design,
+    measured: NDArray[np.intp],
+    may: NDArray[np.intp],
+    kind: str,
+    rng: np.random.Generator,
+) -> Example:
+    """Do the experiments of a design on a network, of which some genes are measured."""
+    assert topology.signs is not None
+    signs = topology.signs[np.ix_(measured, measured)]
+    topology = replace(topology, genes=_names(len(topology.genes)))
     bench = Bench(draw_kinetics(topology, seed_of(rng)), float(rng.uniform(0, MAX_SDE)), rng)
     changed = _changed(design, may, rng)
     levels = _levels(design, bench, measured, changed, rng)
@@ -125,6 +142,7 @@ def _levels(
     noise = str(rng.choice(list(NOISE_LEVELS)))
     size = rng.uniform(*NOISE_LEVELS[noise])
     true: dict[str, list[Array]] = {}
+    common = _common(design, rng)
     if not design.cells:
         true["series"] = _series(design, bench, rng)
     true["rest"] = [bench.multifactorial()[None] for _ in range(design.n_steady)]
@@ -135,11 +153,25 @@ def _levels(
     found = {}
     for name, rows in true.items():
         exact = np.concatenate([np.empty((0, bench.n_genes)), *rows])[:, measured]
+        if name in common:
+            exact = exact * np.exp(common[name])
         spread = rng.standard_normal(exact.shape)
         found[name] = np.maximum(NOISES[noise][0](exact, size, spread), 0.0)
     if design.cells:
         found |= _bins_of_cells(design, bench, measured, rng)
+        if "series" in common:
+            found["series"] = found["series"] * np.exp(common["series"])
     return found
+
+
+def _common(design: Design, rng: np.random.Generator) -> dict[str, Array]:
+    """Return changes of log levels of series and of samples at rest that genes share."""
+    if not design.common:
+        return {}
+    n_timed = design.n_series * design.n_points
+    lengths = [design.n_points] * design.n_series + [1] * design.n_steady
+    found = draw_common_variation(lengths, design.n_genes, rng)
+    return {"series": found[:n_timed], "rest": found[n_timed:]}
 
 
 def _series(design: Design, bench: Bench, rng: np.random.Generator) -> list[Array]:
@@ -224,7 +256,8 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     kind
         ``"noise"``: independent samples; ``"walk"``: a random walk of every gene along a series;
         ``"autoregression"``: a mean-reverting walk; ``"driven"``: independent responses of the
-        genes to a common stimulus that was not measured.
+        genes to a common stimulus that was not measured; ``"unmeasured"``: a network all of whose
+        1 to 3 regulators were not measured.
     rng
         Seed or generator; equal seeds give equal tables.
 
@@ -233,11 +266,14 @@ def draw_null(design: Design, kind: str, rng: Rng = None) -> Example:
     ValueError
         If the kind is unknown.
     """
-    if kind not in (*NULLS, DRIVEN):
-        raise ValueError(f"kind must be one of {', '.join((*NULLS, DRIVEN))}, found {kind!r}")
+    known = (*NULLS, DRIVEN, UNMEASURED)
+    if kind not in known:
+        raise ValueError(f"kind must be one of {', '.join(known)}, found {kind!r}")
     rng = stream(rng, "null")
     if kind == DRIVEN:
         return _draw_driven(design, rng)
+    if kind == UNMEASURED:
+        return _draw_unmeasured(design, rng)
     n = design.n_genes
     rest, size = rng.uniform(-2, 0, n), rng.uniform(0.1, 0.6)
     memory = {"noise": np.zeros(n), "walk": np.ones(n), "autoregression": rng.uniform(0.5, 0.98, n)}
@@ -258,6 +294,15 @@ def _draw_driven(design: Design, rng: np.random.Generator) -> Example:
     logs = driven(design, response, rng)
     logs = logs + size * rng.standard_normal(logs.shape)
     return _without_edges(design, DRIVEN, rest, size, logs, response, rng)
+
+
+def _draw_unmeasured(design: Design, rng: np.random.Generator) -> Example:
+    """Draw the tables of a network none of whose regulators is measured."""
+    n = design.n_genes
+    hidden = n + np.arange(int(rng.integers(1, MAX_UNMEASURED + 1)))
+    topology = draw_topology("star", n + hidden.size, rng, hidden)
+    may = np.sort(rng.permutation(n)[: design.n_regulators])
+    return _measured_on(topology, design, np.arange(n), may, UNMEASURED, rng)
 
 
 def _without_edges(
@@ -284,6 +329,8 @@ def _without_edges(
         if rows or name in ("series", "rest")
     }
     levels["series"] = np.exp(rest + logs.reshape(-1, n))
+    for part, change in _common(design, rng).items():
+        levels[part] *= np.exp(change)
     if response.any():
         levels["rest"] *= np.exp(response * rng.standard_normal((design.n_steady, 1)))
     for part, which in changed.items():

@@ -88,9 +88,12 @@ def test_it_is_that_of_a_loop_over_networks(combiner, cache, design):
     assert slow.traits.shape == (6, len(TRAITS))
 
 
-@pytest.mark.parametrize(("n_genes", "n_hidden"), [(20, N_NETWORKS // 2), (21, 0)])
-def test_half_of_the_networks_of_few_genes_have_some_that_are_not_measured(
-    combiner, monkeypatch, n_genes, n_hidden
+@pytest.mark.parametrize(
+    ("n_genes", "n_listed", "n_hidden"),
+    [(20, 20, N_NETWORKS // 2), (21, 21, 0), (21, 20, N_NETWORKS // 2)],
+)
+def test_half_of_the_networks_of_few_genes_or_with_a_list_have_some_that_are_not_measured(
+    combiner, monkeypatch, n_genes, n_listed, n_hidden
 ):
     drawn = []
 
@@ -99,7 +102,8 @@ def test_half_of_the_networks_of_few_genes_have_some_that_are_not_measured(
         return draw_example(DESIGN, kind, rng)
 
     monkeypatch.setattr(module, "draw_example", draw)
-    calibrate_design(combiner, replace(DESIGN, n_genes=n_genes), resamples=2)
+    design = replace(DESIGN, n_genes=n_genes, n_regulators=n_listed)
+    calibrate_design(combiner, design, resamples=2)
     assert sum(hidden == HIDDEN_FRACTION for _, hidden in drawn) == n_hidden
     assert {kind for kind, hidden in drawn if not hidden} == set(KINDS)
     assert {kind for kind, hidden in drawn if hidden} == (set(KINDS) if n_hidden else set())

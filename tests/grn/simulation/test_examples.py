@@ -27,6 +27,8 @@ DESIGNS = {
     "hidden": replace(SERIES, hidden=0.4, knocked_out=1.0),
     "few candidates": replace(SERIES, n_regulators=2, hidden=0.3),
     "a part out": replace(SERIES, n_regulators=5, knocked_out=0.4, knocked_down=0.01),
+    "common variation": replace(SERIES, common=True, n_steady=4),
+    "common variation of cells": replace(SERIES, common=True, cells=5, interval=12.0),
     "a hidden part": replace(SERIES, n_regulators=5, hidden=0.3, knocked_down=0.6),
 }
 
@@ -92,7 +94,7 @@ def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind must be one of flat, mid, hub, star, found 'walk'"):
         draw_example(SERIES, "walk", 0)
     with pytest.raises(
-        ValueError, match="one of noise, walk, autoregression, driven, found 'flat'"
+        ValueError, match="one of noise, walk, autoregression, driven, unmeasured, found 'flat'"
     ):
         draw_null(SERIES, "flat", 0)
 
