@@ -74,6 +74,7 @@ def dense_score(network, reference, pairs, cut):
     room = np.clip(int(true.sum()) - (np.cumsum(size) - size), 0, size)
     figures = (
         sn, sp, (tp + tn) / true.size, 0.0 if sn + sp == 0 else 2 * sn * sp / (sn + sp),
+        2 * tp / (2 * tp + fp + fn),
         (tp * tn - fp * fn) / float(spread) if spread else 0.0, (sn + sp) / 2,
         area_under_roc(true, ranking), average_precision(true, ranking),
         float((true_at * room / size).sum()) / room.sum() if room.sum() else np.nan,
