@@ -81,7 +81,8 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     page = (out / "report.html").read_text()
     assert f"The number of edges, {n_edges}, is that which the verdict supports." in page
     assert "edges in all" not in page
-    assert page.index(network.verdict.said()) < page.index("The network</h2>")
+    said = page.index(network.verdict.said())  # beside the drawing, before filters and list
+    assert page.index("The network</h2>") < said < page.index('id="explorer"')
     assert "Expected true edges by number of edges" in page
 
 
