@@ -8,25 +8,26 @@ that it is true.
 
 Probabilities are reduced if the table resembles noise or random walks. None are given if the table
 lies outside the range of simulated tables, or if genes are co-expressed more closely than there:
-the training then need not hold. Without knock-outs, the sources are then summed, as in the method
-ensemble. None are given either if all series share one direction, as after a common stimulus,
-because the data cannot show which gene causes it.
+the training then need not hold. None are given either if all series share one direction, as after a
+common stimulus, because the data cannot show which gene causes it. Without knock-outs, edges are
+then ranked by a blend of several rankings, which uses single cells where samples are bins of cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.combine.blend.blend import blend, rankings_of, used_rankings
+from grn_tvcs.combine.blend.texts import LAGGED_TEXT, RANKED_BY, blend_sentence, describe_blend
 from grn_tvcs.combine.calibration import N_NETWORKS, Calibration, is_cached, load_or_calibrate
 from grn_tvcs.combine.coexpression import coexpression_measures, design_for, load_coexpression
 from grn_tvcs.combine.direction import shared_direction
-from grn_tvcs.combine.domain_check import traits
+from grn_tvcs.combine.domain_check import TraitDistribution, traits
 from grn_tvcs.combine.evidence_scores import (
     CLR,
     KNOCKDOWN,
@@ -44,12 +45,8 @@ from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import compress_logits, effect_of_changes, weight_by_non_null
 from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.combine.pretrained import PretrainedModels, load_pretrained
-from grn_tvcs.evidence.extra_trees import importances
-from grn_tvcs.evidence.hubs import estimate_hub_priors
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
-from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.prior_edges import add_prior_edges, add_prior_log_odds
-from grn_tvcs.evidence.samples import all_log_levels
 from grn_tvcs.evidence.scaling import scale_by_top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
@@ -63,7 +60,9 @@ from grn_tvcs.simulation.designs import SERIES, Design, design_of, rounded
 from tvcs_core.engines import Engine, Threads
 from tvcs_core.streams import stream
 
-TREES = 100  # per gene in the unweighted sum, as in learned evidence of small networks
+# Distance from simulated tables, relative to the limit, beyond which no networks of the design are
+# simulated. They move a distance by less (decision on the blend).
+CERTAIN_DISTANCE = 2.0
 N_MORE_SERIES = 2  # further series for which the verdict predicts the number of edges
 # Sources of evidence of an edge, in the order of `network.evidence.SOURCES`.
 SOURCES = ((LAGGED, SHORT), (KNOCKOUT,), (KNOCKDOWN,), (LEVELS, RATES), (CLR, PARTIAL))
@@ -81,7 +80,6 @@ ONE_DIRECTION = (
     "the data cannot show which gene causes it. Series under other perturbations, or knock-outs, "
     "can. "
 )
-SUM_RANKING = "Edges are ranked by the sum of {}trees for levels and partial correlation."
 LEARNED_RANKING = (
     "Edges are still ranked by the learned combination, because genes were knocked out or down."
 )
@@ -95,18 +93,8 @@ NOT_CALIBRATED = (
 )
 
 # Texts of the methods paragraph, with citations of `report.references`.
-LAGGED_TEXT = (
-    "lagged regression by matching pursuit under caps in random halves of the series (Nguyen et "
-    "al., 2012; Yang et al., 2017), "
-)
-SUM_TEXT = (
-    "Ordered pairs were scored by the sum of {}the importance of the regulator in extremely "
-    "randomised trees (Geurts et al., 2006) that predict the level of the target in the same "
-    "sample as in GENIE3 (Huynh-Thu et al., 2010), and partial correlation with shrinkage (Schäfer "
-    "and Strimmer, 2005), each divided by the mean of its strongest edges."
-)
 SERIES_TEXTS = (
-    LAGGED_TEXT.removesuffix(", "),
+    LAGGED_TEXT,
     "trees that predict rates of change (Huynh-Thu and Geurts, 2018)",
     "lagged correlation (Schmitt et al., 2004)",
 )
@@ -180,7 +168,8 @@ def combined(
         return Network(expression.genes, nothing, verdict=Verdict(why_not=NO_CANDIDATES))
     table_traits, design = _traits_and_design(expression, rules, steady)
     known = _shipped_calibration(model, design, resamples)
-    n_to_simulate = calibrate if known is None else 0
+    why_not = _why_surely_out_of_domain(model, table_traits, design, expression)
+    n_to_simulate = calibrate if known is None and not why_not else 0
     first, second = _split_progress(progress, n_to_simulate)
     evidence = compute_evidence(
         expression, rules, rng, steady, resamples=resamples,
@@ -195,15 +184,21 @@ def combined(
     network = _unscored(expression.genes, evidence)
     shared = shared_direction(expression)
     near = None if known is None else known.traits
-    why_not = _why_out_of_domain(model, table_traits, design, near, expression)
+    if not why_not and _distribution(model, design).is_out_of_domain(table_traits, design, near):
+        why_not = OUT_OF_DOMAIN
     if not why_not and known is not None and shared > known.shared:
         why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
+    logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
-        sums = _sum_of_sources(evidence, expression, rules, rng, steady, engine, checkpoint_dir)
-        ranking = SUM_RANKING.format("lagged regression, " if LAGGED in evidence.scores else "")
-        return _with_ranking(network, evidence, sums, prior, Verdict(why_not=why_not + ranking))
-    logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
+        rankings = rankings_of(
+            evidence, logits, expression, rules, rng, steady, engine, checkpoint_dir
+        )
+        # A common stimulus looks to the learned combination like a regulator of all genes.
+        used = bool(expression.series), why_not != ONE_DIRECTION
+        scores = blend(rankings, evidence.allowed, used_rankings(*used))
+        verdict = Verdict(why_not=why_not + blend_sentence(*used))
+        return _with_ranking(network, evidence, scores, prior, verdict)
     if why_not or known is None:
         why_not = why_not + LEARNED_RANKING if why_not else NOT_CALIBRATED
         return _with_ranking(network, evidence, sigmoid(logits), prior, Verdict(why_not=why_not))
@@ -216,10 +211,10 @@ def combined(
 
 
 def describe(network: Network, expression: Expression, steady: SteadyStates | None) -> str:
-    """Describe how pairs were scored: by probabilities, by a learned ranking, or by a sum."""
+    """Describe how pairs were scored: by probabilities, by a learned ranking, or by a blend."""
     verdict, has_series = network.verdict, bool(expression.series)
-    if verdict is not None and SUM_RANKING.partition("{")[0] in verdict.why_not:
-        return SUM_TEXT.format(LAGGED_TEXT if has_series else "")
+    if verdict is not None and RANKED_BY in verdict.why_not:
+        return describe_blend(expression, ONE_DIRECTION not in verdict.why_not)
     sources = [*(SERIES_TEXTS if has_series else ()), *LEVEL_TEXTS]
     if steady is not None:
         sources.append("effects of knock-outs and knock-downs (Pinna et al., 2010)")
@@ -234,9 +229,13 @@ def count_calibration_networks(
     calibrate: int = N_NETWORKS,
     resamples: int = DEFAULT_PLAN.resamples,
 ) -> int:
-    """Return the number of networks that `combined` will simulate: 0 for known designs."""
-    model, (_, design) = load_pretrained(), _traits_and_design(expression, rules, steady)
-    is_known = _shipped_calibration(model, design, resamples) is not None
+    """Return the number of networks that `combined` will simulate.
+
+    It is 0 for known designs, and for tables that are surely outside the domain.
+    """
+    model, (found, design) = load_pretrained(), _traits_and_design(expression, rules, steady)
+    is_known = bool(_why_surely_out_of_domain(model, found, design, expression))
+    is_known = is_known or _shipped_calibration(model, design, resamples) is not None
     is_known = is_known or is_cached(model.stamp, design, calibrate, resamples)
     return 0 if is_known else calibrate
 
@@ -258,15 +257,20 @@ def _traits_and_design(
     )
 
 
-def _why_out_of_domain(
-    model: PretrainedModels,
-    table_traits: dict[str, float],
-    design: Design,
-    near: Array | None,
-    expression: Expression,
+def _distribution(model: PretrainedModels, design: Design) -> TraitDistribution:
+    """Return the distribution of the traits of simulated tables."""
+    return model.trait_distributions[design.start]
+
+
+def _why_surely_out_of_domain(
+    model: PretrainedModels, table_traits: dict[str, float], design: Design, expression: Expression
 ) -> str:
-    """Return why a table is outside the domain of the training data; empty if it is inside."""
-    if model.trait_distributions[design.start].is_out_of_domain(table_traits, design, near):
+    """Return why a table is outside the domain whatever networks of its design are like.
+
+    Empty if only these networks can tell, or if it is inside.
+    """
+    far = _distribution(model, design).relative_distance(table_traits, design)
+    if far > CERTAIN_DISTANCE:
         return OUT_OF_DOMAIN
     measures = coexpression_measures(expression)
     is_excessive = load_coexpression().is_excessive(measures, design_for(expression, design))
@@ -354,33 +358,6 @@ def _with_ranking(
         scores, note = add_prior_edges(before, listed, evidence.allowed)
         network = _with_prior(network, evidence, before, scores, note)
     return network.replace(scores=scores, selected=scores > 0, verdict=verdict)
-
-
-def _sum_of_sources(
-    evidence: EvidenceScores,
-    expression: Expression,
-    rules: Rules,
-    rng: np.random.Generator,
-    steady: SteadyStates | None,
-    engine: Engine,
-    checkpoint_dir: Path | None,
-) -> Array:
-    """Return the sum of ``ensemble`` over the sources that the samples allow; [input, gene]."""
-    n, genes = evidence.allowed.shape[1], expression.genes
-    forest = partial(importances, trees=TREES)
-    candidates = rules.inputs(genes, expression.constant_genes)
-    logs = all_log_levels(expression, steady)
-    checkpoint_dir = None if checkpoint_dir is None else checkpoint_dir / "more trees"
-    found = level_trees(
-        logs, genes, candidates, rng, forest, engine=engine, checkpoint_dir=checkpoint_dir
-    )
-    scores = evidence.scores | {LEVELS: found}
-    added = [scale_by_top_mean(scores[part], n) for part in (LEVELS, PARTIAL)]
-    if LAGGED in scores:
-        hubs = estimate_hub_priors(scores[LAGGED])
-        added = [hubs.for_other_evidence * part for part in added]
-        added.insert(0, scale_by_top_mean(hubs.for_scores * scores[LAGGED], n))
-    return np.sum(added, axis=0)
 
 
 def _split_progress(

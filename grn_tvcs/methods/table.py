@@ -124,6 +124,7 @@ METHODS: dict[str, Method] = {
         Method("aracne", selects=True, is_symmetric=True),
         Method("clr", is_symmetric=True),
         Method("mrnet", is_symmetric=True),
+        Method("pidc", is_symmetric=True),
         Method("genie3"),
         Method("dyngenie3", needs_series=True),
         Method("tigress", selects=True),
