@@ -48,10 +48,10 @@ from tvcs_core.engines import Serial  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 
 PARTS = (SUM, LEARNED, RATES, CLR, RANK, PIDC)
-# Weights that are tried: that of the sum is the unit.
+# Weights that are tried.
 GRID = {
-    SUM: (1.0,), LEARNED: (0.0, 0.5, 1.0), RATES: (0.0, 0.5, 1.0), CLR: (0.0, 0.5, 1.0),
-    RANK: (0.0, 0.5, 1.0), PIDC: (0.0, 0.5, 1.0, 2.0),
+    SUM: (1.0, 2.0), LEARNED: (0.0, 0.5, 1.0), RATES: (0.0, 0.5), CLR: (0.0, 0.5),
+    RANK: (0.0, 0.5), PIDC: (0.5, 1.0, 2.0),
 }  # fmt: skip
 TODAY = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # the plain sum
 

@@ -32,7 +32,7 @@ from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine
 
 SUM, LEARNED, PIDC = "sum", "learned", "pidc"
-WEIGHTS = {SUM: 1.0, LEARNED: 1.0, RATES: 0.5, PIDC: 2.0}
+WEIGHTS = {SUM: 2.0, LEARNED: 1.0, RATES: 0.5, CLR: 0.5, RANK: 0.5, PIDC: 1.0}
 TREES = 100  # per gene in the sum, as in learned evidence of small networks
 
 Array = NDArray[np.float64]
