@@ -44,10 +44,10 @@ from grn_tvcs.cli.resources import (  # noqa: E402
     estimate_of_parts,
     memory_of_ranking,
 )
+from grn_tvcs.combine.blend.blend import TREES  # noqa: E402
 from grn_tvcs.combine.evidence_scores import compute_evidence, n_halves, n_trees  # noqa: E402
 from grn_tvcs.combine.features import pair_features  # noqa: E402
 from grn_tvcs.combine.pretrained import load_pretrained  # noqa: E402
-from grn_tvcs.methods.combined import TREES  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
 from grn_tvcs.simulation.examples import draw_example  # noqa: E402
 from grn_tvcs.stability.units import size_of_units  # noqa: E402

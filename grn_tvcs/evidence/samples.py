@@ -14,18 +14,26 @@ from grn_tvcs.expression.steady_states import SteadyStates
 LOG_OFFSET = 0.2
 
 
-def all_levels(expression: Expression, steady: SteadyStates | None = None) -> NDArray[np.float64]:
+def all_levels(
+    expression: Expression, steady: SteadyStates | None = None, *, unbinned: bool = False
+) -> NDArray[np.float64]:
     """Return the levels of all samples: of the series, and of steady states if there are any.
 
-    This is the single definition of the samples that count without time.
+    This is the single definition of the samples that count without time. With `unbinned`, cells
+    that were averaged in bins count as they were before. What is learned from simulated tables, or
+    compared with these, has bins.
     """
-    if steady is None:
-        return expression.levels
-    return np.concatenate([expression.levels, steady.levels])
+    levels = expression.unbinned_levels if unbinned else expression.levels
+    return levels if steady is None else np.concatenate([levels, steady.levels])
 
 
 def all_log_levels(
-    expression: Expression, steady: SteadyStates | None = None, log_offset: float = LOG_OFFSET
+    expression: Expression,
+    steady: SteadyStates | None = None,
+    log_offset: float = LOG_OFFSET,
+    *,
+    unbinned: bool = False,
 ) -> NDArray[np.float64]:
     """Return the same on a log scale, ``log(x / max + log_offset)``; log values stay."""
-    return log_levels(all_levels(expression, steady), log_offset, scale_of(expression))
+    levels = all_levels(expression, steady, unbinned=unbinned)
+    return log_levels(levels, log_offset, scale_of(expression))

@@ -21,6 +21,7 @@ from tvcs_core.arguments import check_number, check_type
 AUTO, OFF = "auto", "off"
 MANY_POINTS = 100  # a series of more, at uneven times, is taken for cells
 FEWEST_BINS, MOST_BINS = 10, 50  # of a lineage, where the number is chosen
+MAX_UNBINNED = 2000  # cells that are kept for evidence without time, evenly spaced among more
 
 Array = NDArray[np.float64]
 
@@ -39,7 +40,8 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
     Returns
     -------
     Expression
-        A note gives the numbers of cells and bins, and the share of zero levels.
+        A note gives the numbers of cells and bins, and the share of zero levels. Its `unbinned`
+        are the levels before averaging, of at most `MAX_UNBINNED` samples.
         A perturbation is on in a bin if it is in at least half of it.
 
     Raises
@@ -80,6 +82,9 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
         series=tuple(expression.series[i] for i in starts),
         perturbed=on,
         cells=total,
+        unbinned=_some_of(expression.values)
+        if expression.unbinned is None
+        else expression.unbinned,
         notes=(*expression.notes, _said(expression, cells, total)),
     )
 
@@ -104,6 +109,14 @@ def in_bins(expression: Expression, bins: int | str, scale: str | None = None) -
     if bins == AUTO:
         warn_user(f"{averaged.notes[-1]} Give bins='off' to use each by itself.")
     return averaged
+
+
+def _some_of(values: Array) -> Array:
+    """Return at most `MAX_UNBINNED` rows, evenly spaced."""
+    n = len(values)
+    if n <= MAX_UNBINNED:
+        return values
+    return values[np.linspace(0, n - 1, MAX_UNBINNED).round().astype(np.int64)]
 
 
 def holds_cells(expression: Expression) -> bool:

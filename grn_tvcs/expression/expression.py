@@ -49,6 +49,9 @@ class Expression:
     cells
         How many cells each sample of a series is the mean of, or the sum of their weights; None
         where every sample counts once.
+    unbinned
+        Levels of the cells, or of some of them, that were averaged in bins, for evidence that
+        ignores time; (cells, genes). None if samples were not averaged.
 
     Raises
     ------
@@ -68,6 +71,7 @@ class Expression:
     guessed_from: str | None = None
     steady_values: NDArray[np.float64] | None = None
     cells: NDArray[np.float64] | None = None
+    unbinned: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, data: Any, **options: Any) -> Expression:
@@ -174,6 +178,16 @@ class Expression:
             if not np.isfinite(steady_values).all():
                 raise ValueError("levels in steady state must be finite")
             object.__setattr__(self, "steady_values", steady_values if len(steady_values) else None)
+        if self.unbinned is not None:
+            unbinned = array_of("unbinned", self.unbinned, np.float64)
+            object.__setattr__(self, "unbinned", unbinned)
+            if unbinned.ndim != 2 or unbinned.shape[1] != len(self.genes):
+                raise ValueError(
+                    f"unbinned must have a column for each of the {len(self.genes)} genes, found "
+                    f"the shape {unbinned.shape}"
+                )
+            if not np.isfinite(unbinned).all():
+                raise ValueError("levels of cells must be finite")
         if self.cells is not None:
             cells = array_of("cells", self.cells, np.float64)
             object.__setattr__(self, "cells", cells)
@@ -233,6 +247,13 @@ class Expression:
         )
 
     @property
+    def unbinned_levels(self) -> NDArray[np.float64]:
+        """All samples regardless of time, with cells as they were before they were averaged."""
+        if self.unbinned is None:
+            return self.levels
+        return np.concatenate([self.unbinned, self.levels[len(self.times) :]])
+
+    @property
     def is_constant(self) -> NDArray[np.bool_]:
         """Which genes have the same value in every sample; (genes,)."""
         levels = self.levels
@@ -255,7 +276,7 @@ class Expression:
             key=lambda rows: (self.times[rows].tolist(), values[rows].tolist()),
         )
         rows = np.array([i for piece in pieces for i in range(piece.start, piece.stop)], dtype=int)
-        rest = [] if self.steady_values is None else sorted(self.steady_values[:, order].tolist())
+        rest = None if self.steady_values is None else _sorted_rows(self.steady_values[:, order])
         return replace(
             self,
             values=values[rows],
@@ -263,12 +284,16 @@ class Expression:
             series=tuple(self.series[i] for i in rows),
             genes=tuple(self.genes[j] for j in order),
             perturbed=None if self.perturbed is None else self.perturbed[rows],
-            steady_values=np.array(rest) if rest else None,
+            steady_values=rest,
             cells=None if self.cells is None else self.cells[rows],
+            unbinned=None if self.unbinned is None else _sorted_rows(self.unbinned[:, order]),
         )
 
     def part(self, is_in: NDArray[np.bool_]) -> Expression:
-        """The samples of series for which `is_in` holds, and all steady-state samples."""
+        """The samples of series for which `is_in` holds, and all steady-state samples.
+
+        Cells before averaging are dropped, as their series are not known.
+        """
         names = zip(self.series, is_in, strict=True)
         return replace(
             self,
@@ -277,6 +302,7 @@ class Expression:
             series=tuple(name for name, is_there in names if is_there),
             perturbed=None if self.perturbed is None else self.perturbed[is_in],
             cells=None if self.cells is None else self.cells[is_in],
+            unbinned=None,
         )
 
     def of_series(self) -> Expression:
@@ -307,6 +333,11 @@ class Expression:
                 f"{time:g}; times go from {self.times.min():g} to {self.times.max():g}"
             )
         return replace(self, perturbed=on)
+
+
+def _sorted_rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sort rows by their numbers, so that their order in the file is forgotten."""
+    return values[np.lexsort(values.T[::-1])] if len(values) else values
 
 
 def check_expression(name: str, data: object) -> None:

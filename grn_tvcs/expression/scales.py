@@ -116,9 +116,14 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
             f"{most:.3g}; if the values are levels, give --scale levels (scale='levels' in Python)"
         )
     n = len(expression.times)
+    unbinned = expression.unbinned
+    if unbinned is not None and used != "log":
+        unbinned = np.maximum(unbinned, 0.0)
+        unbinned = of_one_size(unbinned) if used == "counts" else unbinned
     return replace(
-        expression, values=values[:n], steady_values=values[n:], scale=used, guessed_from=why
-    )
+        expression, values=values[:n], steady_values=values[n:], scale=used, guessed_from=why,
+        unbinned=unbinned,
+    )  # fmt: skip
 
 
 def said(expression: Expression) -> str:

@@ -43,6 +43,7 @@ def subset_genes(expression: Expression, names: Collection[str]) -> Expression:
         expression,
         values=expression.values[:, kept],
         steady_values=None if rest is None else rest[:, kept],
+        unbinned=None if expression.unbinned is None else expression.unbinned[:, kept],
         genes=tuple(gene for gene in expression.genes if gene in wanted),
         scale="log" if expression.scale == "log" else "levels",
     )

@@ -43,7 +43,7 @@ def aracne(
     larger value removes fewer edges.
     """
     regulators, targets, _ = rules.candidates(expression.genes)
-    rho = RankCorrelations(expression.levels)
+    rho = RankCorrelations(expression.unbinned_levels)
     r = rho.of(regulators, targets)
     scores = mutual_information(r)
     scores[scores < strongest_indirect_path(rho, regulators, targets) - tolerance] = 0.0

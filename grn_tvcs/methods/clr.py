@@ -28,7 +28,7 @@ def clr(expression: Expression, rules: Rules, rng: np.random.Generator) -> Netwo
     If a gene has equal information with all others, its z is 0.
     """
     regulators, targets, _ = rules.candidates(expression.genes)
-    rho = RankCorrelations(expression.levels)
+    rho = RankCorrelations(expression.unbinned_levels)
     scores = clr_scores(rho, regulators, targets)
     pairs = Pairs.correlated(regulators, targets, rho.of(regulators, targets), scores)
     return Network(expression.genes, pairs)

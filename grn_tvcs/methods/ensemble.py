@@ -119,7 +119,7 @@ def ensemble(
     knocked = _of_knockouts(steady, expression, candidates)
     hubs = estimate_hub_priors(series.scores, hub_power, knocked.power_for_series)
     forest = partial(importances, trees=trees)
-    logs = all_log_levels(expression, steady)
+    logs = all_log_levels(expression, steady, unbinned=True)
     levels = level_trees(
         logs, genes, candidates, rng, forest, second,
         engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,

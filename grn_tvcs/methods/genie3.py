@@ -50,7 +50,7 @@ def genie3(
     forest = partial(importances, trees=trees)
     candidates = rules.inputs(genes)
     scores = level_trees(
-        expression.levels, genes, candidates, rng, forest, progress,
+        expression.unbinned_levels, genes, candidates, rng, forest, progress,
         engine=engine or Threads(threads), checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     return Network(genes, Pairs.scored(candidates.regulators, scores))

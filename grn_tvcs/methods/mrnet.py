@@ -41,7 +41,7 @@ def mrnet(expression: Expression, rules: Rules, rng: np.random.Generator) -> Net
     Symmetric; 0 if neither was selected. Ties go to the first gene by name.
     """
     regulators, targets, _ = rules.candidates(expression.genes)
-    rho = RankCorrelations(expression.levels)
+    rho = RankCorrelations(expression.unbinned_levels)
     information = MutualInformation(rho)
     scores = np.zeros((regulators.size, targets.size))
     row_of, column_of = (_place_in(some, rho.n_genes) for some in (regulators, targets))

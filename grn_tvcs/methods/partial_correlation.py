@@ -42,6 +42,6 @@ def partial_correlation(
         raise ValueError(f"log_offset must be above 0, found {log_offset}")
     genes = expression.genes
     inputs, targets, _ = rules.inputs(genes)
-    logs = all_log_levels(expression, log_offset=log_offset)
+    logs = all_log_levels(expression, log_offset=log_offset, unbinned=True)
     partial = partial_correlations(logs, inputs, shrinkage or None)
     return Network(genes, Pairs.correlated(inputs, targets, partial))

@@ -19,5 +19,5 @@ DESCRIPTION = (
 def pcc(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by their absolute Pearson correlation over all samples; symmetric."""
     regulators, targets, _ = rules.candidates(expression.genes)
-    r = correlation(expression.levels, regulators, targets)
+    r = correlation(expression.unbinned_levels, regulators, targets)
     return Network(expression.genes, Pairs.correlated(regulators, targets, r))

@@ -23,5 +23,5 @@ DESCRIPTION = (
 def spearman(expression: Expression, rules: Rules, rng: np.random.Generator) -> Network:
     """Score pairs by their absolute rank correlation over all samples; symmetric."""
     regulators, targets, _ = rules.candidates(expression.genes)
-    rho = RankCorrelations(expression.levels).of(regulators, targets)
+    rho = RankCorrelations(expression.unbinned_levels).of(regulators, targets)
     return Network(expression.genes, Pairs.correlated(regulators, targets, rho))

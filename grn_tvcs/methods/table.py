@@ -129,6 +129,7 @@ METHODS: dict[str, Method] = {
         Method("aracne", selects=True, is_symmetric=True),
         Method("clr", is_symmetric=True),
         Method("mrnet", is_symmetric=True),
+        Method("pidc", is_symmetric=True),
         Method("genie3"),
         Method("dyngenie3", needs_series=True, is_lagged=True),
         Method("tigress", selects=True),

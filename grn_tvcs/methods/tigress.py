@@ -64,7 +64,7 @@ def tigress(
     """
     genes = expression.genes
     inputs, _, allowed = rules.inputs(genes, expression.constant_genes)
-    x = expression.levels
+    x = expression.unbinned_levels
     x = x - x.mean(axis=0)
     sd = x.std(axis=0)
     x = x / np.where(expression.is_constant | (sd == 0), np.inf, sd)

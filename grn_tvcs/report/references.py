@@ -5,6 +5,9 @@ from __future__ import annotations
 REFERENCES = {
     "Blumensath and Davies, 2009": "T. Blumensath and M. E. Davies. Iterative hard thresholding "
     "for compressed sensing. Applied and Computational Harmonic Analysis 27, 265 (2009)",
+    "Chan et al., 2017": "T. E. Chan, M. P. H. Stumpf and A. C. Babtie. Gene regulatory network "
+    "inference from single-cell data using multivariate information measures. Cell Systems 5, 251 "
+    "(2017)",
     "Efron et al., 2004": "B. Efron, T. Hastie, I. Johnstone and R. Tibshirani. Least angle "
     "regression. Annals of Statistics 32, 407 (2004)",
     "Faith et al., 2007": "J. J. Faith, B. Hayete, J. T. Thaden et al. Large-scale mapping and "

@@ -135,11 +135,13 @@ PARTS = {
     "knock-outs",
     "ensemble",
     "combined",
+    "pidc",
 }
 
 
 def test_the_methods_of_the_study_are_those_of_the_package_and_chance():
-    """But for sources of evidence and their sum, which `benchmarks.networks.kinds` measures."""
+    """Sources of evidence and their sum are measured by `benchmarks.networks.kinds`, PIDC by
+    `benchmarks.real.study`."""
     assert set(show.METHODS) == {*METHODS, "random"} - PARTS
     assert set(METHODS) >= PARTS
 

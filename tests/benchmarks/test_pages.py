@@ -22,6 +22,7 @@ STUDIES = {
     "networks": "benchmarks.networks.study",
     "plans": "benchmarks.crowd.plan_claims",
     "projection": "benchmarks.speed.families",
+    "real": "benchmarks.real.study",
     "synthetic": "benchmarks.synthetic.study",
 }
 

@@ -41,3 +41,29 @@ def refused(path, **given):
 def ways_out(path, error, **given):
     """Options with which a file is read that was refused with some."""
     return [way.options.given() for way in ways_that_read([path], error, Options.of(**given))]
+
+
+def of_another_nature(n_genes=40, n_series=8, n_points=6, seed=0):
+    """Series that begin anywhere, each with a trend, and two things common to all genes."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(2, n_genes))
+    rows = []
+    for _ in range(n_series):
+        start = rng.normal(size=2)
+        path = start + np.cumsum(rng.normal(0.6, 0.1, size=(n_points, 2)), axis=0)
+        rows.append(path @ common + 0.1 * rng.normal(size=(n_points, n_genes)))
+    times = np.tile(np.arange(float(n_points)), n_series)
+    names = tuple(f"{s}" for s in range(n_series) for _ in range(n_points))
+    genes = tuple(f"G{g:02d}" for g in range(n_genes))
+    return Expression(np.concatenate(rows), times, names, genes, scale="log")
+
+
+def in_operons(n_genes=12, n_series=6, n_points=8, seed=0):
+    """Genes in pairs that differ by little; each pair walks on its own."""
+    rng = np.random.default_rng(seed)
+    walk = rng.normal(size=(n_series, n_points, n_genes // 2)).cumsum(axis=1)
+    values = np.repeat(walk.reshape(-1, n_genes // 2), 2, axis=1)
+    values += 0.3 * rng.normal(size=values.shape)
+    times = np.tile(np.arange(float(n_points)), n_series)
+    names = tuple(f"{s}" for s in range(n_series) for _ in range(n_points))
+    return Expression(values, times, names, tuple(f"G{g:02d}" for g in range(n_genes)), scale="log")

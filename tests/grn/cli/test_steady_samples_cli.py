@@ -51,8 +51,8 @@ def test_methods_over_time_refuse_a_steady_table_alone(small, tmp_path, method):
     said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert said == [
         f"error: {method} needs time series, but no sample has a time (a column Time); methods "
-        "that need none: combined, pcc, aracne, clr, mrnet, genie3, tigress, spearman, "
-        "partial-correlation"
+        "that need none: combined, pcc, aracne, clr, mrnet, pidc, genie3, tigress, "
+        "spearman, partial-correlation"
     ]
     assert not out.exists()
 

@@ -1,12 +1,17 @@
 """Cells in bins against loops over cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grn_tvcs import Expression
+from grn_tvcs import Expression, infer
+from grn_tvcs.expression import bins
 from grn_tvcs.expression.bins import average_in_bins, holds_cells
+from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.expression.subset import subset_genes
 from tvcs_core import DataError
 
 
@@ -179,3 +184,53 @@ class TestWeightsOfLineages:
     def test_need_pseudotimes(self, tmp_path):
         with pytest.raises(ValueError, match="with a file of pseudotimes"):
             Expression.of(tmp_path / "x.csv", lineage_weights=tmp_path / "w.csv")
+
+
+class TestCellsBeforeBins:
+    def test_are_kept_for_evidence_without_time(self, rng):
+        cells = lineages((40, 30), rng)
+        found = average_in_bins(cells, 5)
+        assert np.array_equal(found.unbinned, cells.values)
+        assert np.array_equal(found.unbinned_levels, cells.values)
+        assert np.array_equal(average_in_bins(found, 2).unbinned, cells.values)
+        rest = replace(cells, steady_values=np.ones((2, 3)))
+        both = average_in_bins(rest, 5)
+        assert np.array_equal(both.unbinned_levels, np.vstack([cells.values, np.ones((2, 3))]))
+        assert both.levels.shape == (12, 3)
+        assert cells.unbinned is None
+        assert np.array_equal(rest.unbinned_levels, rest.levels)
+
+    def test_of_very_many_some_are_kept_evenly_spaced(self, rng, monkeypatch):
+        monkeypatch.setattr(bins, "MAX_UNBINNED", 11)
+        cells = lineages((40, 61), rng)
+        assert np.array_equal(average_in_bins(cells, 5).unbinned, cells.values[::10])
+
+    def test_follow_genes_and_scale(self, rng):
+        cells = lineages((40,), rng)
+        cells = replace(
+            cells, values=np.round(100 * cells.values), genes=("C", "A", "B"), scale="levels"
+        )
+        found = average_in_bins(cells, 5)
+        turned = found.in_name_order()
+        rows = cells.values[:, [1, 2, 0]].tolist()
+        assert turned.unbinned.tolist() == sorted(rows)
+        assert subset_genes(found, ["A", "C"]).unbinned.shape == (40, 2)
+        counts = on_scale(found, "counts")
+        size = counts.unbinned.sum(axis=1)
+        assert size[size > 0] == pytest.approx(size.max())
+        assert found.part(np.arange(5) < 3).unbinned is None
+
+    def test_are_refused_with_other_genes_or_without_numbers(self, rng):
+        found = average_in_bins(lineages((40,), rng), 5)
+        with pytest.raises(ValueError, match="unbinned must have a column for each of the 3 genes"):
+            replace(found, unbinned=np.ones((4, 2)))
+        with pytest.raises(ValueError, match="levels of cells must be finite"):
+            replace(found, unbinned=np.full((4, 3), np.nan))
+
+    @pytest.mark.parametrize(
+        "method", ["pcc", "spearman", "clr", "pidc", "aracne", "mrnet", "partial-correlation"]
+    )
+    def test_are_used_by_methods_without_time(self, method, rng):
+        cells = lineages((40, 30), rng)
+        found = infer(average_in_bins(cells, 5), method, scale="levels")
+        assert np.array_equal(found.scores, infer(cells, method, scale="levels").scores)

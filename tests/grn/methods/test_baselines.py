@@ -15,8 +15,8 @@ from grn_tvcs.evidence.rate_trees import decay_rates
 from grn_tvcs.methods.tigress import least_angle_entries
 from tests.reference import rank_correlation
 
-BASELINES = ("pcc", "aracne", "clr", "mrnet", "genie3", "dyngenie3", "tigress")
-UNDIRECTED = ("pcc", "aracne", "clr", "mrnet")
+BASELINES = ("pcc", "aracne", "clr", "mrnet", "pidc", "genie3", "dyngenie3", "tigress")
+UNDIRECTED = ("pcc", "aracne", "clr", "mrnet", "pidc")
 N = 8
 
 

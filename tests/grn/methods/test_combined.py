@@ -22,6 +22,7 @@ from grn_tvcs.network.verdict import LEARNED_RANKING
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example, draw_null
 from grn_tvcs.simulation.kinds import NULLS
+from tests.grn.tables import in_operons, of_another_nature
 
 FEW = {"resamples": 12, "calibrate": 2}
 
@@ -34,21 +35,6 @@ def made():
 @pytest.fixture(scope="module")
 def network(made):
     return infer(made.expression, steady=made.steady, rng=0, **FEW)
-
-
-def of_another_nature(n_genes=40, n_series=8, n_points=6, seed=0):
-    """Series that begin anywhere, each with a trend, and two things common to all genes."""
-    rng = np.random.default_rng(seed)
-    common = rng.normal(size=(2, n_genes))
-    rows = []
-    for _ in range(n_series):
-        start = rng.normal(size=2)
-        path = start + np.cumsum(rng.normal(0.6, 0.1, size=(n_points, 2)), axis=0)
-        rows.append(path @ common + 0.1 * rng.normal(size=(n_points, n_genes)))
-    times = np.tile(np.arange(float(n_points)), n_series)
-    names = tuple(f"{s}" for s in range(n_series) for _ in range(n_points))
-    genes = tuple(f"G{g:02d}" for g in range(n_genes))
-    return Expression(np.concatenate(rows), times, names, genes, scale="log")
 
 
 def test_it_is_the_default_and_says_chances(network):
@@ -140,24 +126,13 @@ def test_data_that_the_simulator_does_not_describe_are_ranked_without_a_chance()
     assert (found.scores > 0).any()
 
 
-def in_operons(n_genes=12, n_series=6, n_points=8, seed=0):
-    """Genes in pairs that differ by little; each pair walks on its own."""
-    rng = np.random.default_rng(seed)
-    walk = rng.normal(size=(n_series, n_points, n_genes // 2)).cumsum(axis=1)
-    values = np.repeat(walk.reshape(-1, n_genes // 2), 2, axis=1)
-    values += 0.3 * rng.normal(size=values.shape)
-    times = np.tile(np.arange(float(n_points)), n_series)
-    names = tuple(f"{s}" for s in range(n_series) for _ in range(n_points))
-    return Expression(values, times, names, tuple(f"G{g:02d}" for g in range(n_genes)), scale="log")
-
-
 def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(monkeypatch):
     expression = in_operons()
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: False)
     found = infer(expression, rng=0, **FEW)
     assert found.confidence is None
     assert "genes are more closely co-expressed" in found.verdict.said()
-    assert "ranked by the sum of" in found.verdict.said()
+    assert "ranked by a blend of" in found.verdict.said()
     monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: False)
     learned = infer(expression, rng=0, **FEW)
     assert learned.confidence is not None
@@ -167,7 +142,7 @@ def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(m
     assert not np.array_equal(found.scores, learned.scores)
 
 
-def test_the_plain_sum_has_the_hub_prior_of_ensemble(monkeypatch):
+def test_the_sum_in_the_blend_has_the_hub_prior_of_ensemble(monkeypatch):
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: True)
     star = draw_example(Design(24, 24, 10, 15), "star", np.random.default_rng(5))
     expression = star.expression

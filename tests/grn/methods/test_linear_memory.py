@@ -8,12 +8,13 @@ import pytest
 from grn_tvcs import Expression, SteadyStates, infer
 from grn_tvcs.combine import evidence_scores
 from grn_tvcs.evidence import correlation
+from grn_tvcs.evidence.decomposition import partial_information
 from grn_tvcs.methods import METHODS
 from grn_tvcs.network.prior import ListedEdges, Prior
 
 N_GENES, N_REGULATORS = 4000, 2
 FEWER = {  # which look at every pair of genes, or grow forests
-    "clr": 2200, "aracne": 2200, "mrnet": 2200, "genie3": 2200, "dyngenie3": 2200,
+    "clr": 2200, "aracne": 2200, "mrnet": 2200, "pidc": 2200, "genie3": 2200, "dyngenie3": 2200,
 }  # fmt: skip
 
 
@@ -37,7 +38,7 @@ def inferred(method, n_genes, **options):
     "method",
     [
         pytest.param("combined", marks=pytest.mark.slow), "ensemble", "tvcs", "knock-outs", "pcc",
-        "spearman", "clr", "aracne", "mrnet", "partial-correlation", "lagged-correlation",
+        "spearman", "clr", "aracne", "mrnet", "pidc", "partial-correlation", "lagged-correlation",
         pytest.param("genie3", marks=pytest.mark.slow),
         pytest.param("dyngenie3", marks=pytest.mark.slow), "tigress",
     ],
@@ -46,6 +47,7 @@ def test_no_square_of_all_genes_is_made(method, monkeypatch):
     n_genes = FEWER.get(method, N_GENES)
     monkeypatch.setattr(correlation, "CHUNK_SIZE", 20 * n_genes)
     monkeypatch.setattr(evidence_scores, "TREES_LARGE", 1)
+    monkeypatch.setattr(partial_information, "MAX_THIRD_GENES", 20)  # an array of genes x these
     options = {
         "combined": {"resamples": 2, "calibrate": 0},
         "ensemble": {"resamples": 2, "trees": 1},

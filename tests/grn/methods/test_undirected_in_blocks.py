@@ -6,6 +6,7 @@ import pytest
 from grn_tvcs import Expression, Network, Rules
 from grn_tvcs.evidence import correlation, mutual_information
 from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
 from grn_tvcs.evidence.mutual_information import MutualInformation
 from grn_tvcs.evidence.mutual_information import mutual_information as information_of
 from grn_tvcs.methods import METHODS, aracne
@@ -63,9 +64,13 @@ def dense_mrnet(levels):
     return np.maximum(scores, scores.T), rho
 
 
+def dense_pidc(levels):
+    return pidc_scores(levels), rank_correlation(levels)
+
+
 DENSE = {
     "pcc": dense_pcc, "spearman": dense_spearman, "clr": dense_clr, "aracne": dense_aracne,
-    "mrnet": dense_mrnet,
+    "mrnet": dense_mrnet, "pidc": dense_pidc,
 }  # fmt: skip
 
 

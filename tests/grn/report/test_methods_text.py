@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
+from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.network.prior import Prior
-from grn_tvcs.network.verdict import LEARNED_RANKING, describe_ranking
+from grn_tvcs.network.verdict import LEARNED_RANKING
 from grn_tvcs.report.methods_text import describe_values, methods_paragraph
 from grn_tvcs.report.references import REFERENCES, cited
 from grn_tvcs.simulation.designs import Design
@@ -113,10 +114,10 @@ def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_
         assert "was trained on simulated networks" in said
         assert "effects of knock-outs and knock-downs" in said
     else:
-        lagged = ["lagged regression"] if made.expression.series else []
-        parts = [*lagged, "trees for levels", "partial correlation"]
-        assert verdict.endswith(describe_ranking(parts))
-        assert "learned" not in said
+        assert verdict.endswith(blend_sentence(bool(made.expression.series), True))
+        assert "weighted sum of their log ranks" in said
+        assert "partial information decomposition (Chan et al., 2017) (weight" in said
+        assert ("predict rates of change" in said) == bool(made.expression.series)
         assert ("lagged regression" in said) == bool(made.expression.series)
     assert "ranked by" not in said  # the description of the method has it
 

@@ -1,0 +1,173 @@
+"""All methods on real sets with known edges, in one run.
+
+    python -m benchmarks.real.study FOLDER [--methods a,b] [--again a,b] [--write-docs]
+
+FOLDER holds the sets (`benchmarks.real.sets`). One row per table, gold standard and method goes to
+cases.csv in --out; a run that was stopped goes on there. GENIE3 and dynGENIE3 have 300 trees, and
+of more than 10 genes 100 extremely randomised trees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+from benchmarks.study import complete, forget, load, one_thread, options, run
+
+one_thread()
+
+import numpy as np  # noqa: E402
+
+from benchmarks.real.cases import BOOST, STUDIED, Case  # noqa: E402
+from benchmarks.real.page import page_of  # noqa: E402
+from benchmarks.real.peers import grnboost2  # noqa: E402
+from benchmarks.real.sets import Gold, Table, real_table, real_tables  # noqa: E402
+from grn_tvcs import METHODS, infer  # noqa: E402
+from grn_tvcs.evidence import extra_trees  # noqa: E402
+from grn_tvcs.network.confidence import LIKELY  # noqa: E402
+from grn_tvcs.network.scores import average_precision  # noqa: E402
+
+NAME, PAGE = "cases.csv", "real-sets.md"
+TOO_LONG = {("tigress", "mESC"), ("tigress", "spellman"), ("tigress", "bsubtilis")}  # hours
+FORESTS = ("genie3", "dyngenie3")
+FORESTS_UP_TO, TREES, EXTRA_TREES = 10, 300, 100
+TOP = 100
+
+
+class Task(NamedTuple):
+    """One method on one table."""
+
+    folder: str
+    table: str
+    method: str
+
+
+def main() -> int:
+    parser = options(__doc__, results="real", page=PAGE, jobs=1)
+    parser.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="of the sets")
+    parser.add_argument("--methods", type=known, default=list(STUDIED), metavar="a,b")
+    parser.add_argument("--again", type=known, default=[], metavar="a,b", help="anew")
+    given = parser.parse_args()
+    if not given.only_docs and not real_tables(Path(given.folder)):
+        parser.error(
+            f"FOLDER must hold real sets, such as irma or sos, found none in {given.folder!r}"
+        )
+    return run(given, compute, write_page)
+
+
+def known(text: str) -> list[str]:
+    """Return the methods of a list.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one is not of this study.
+    """
+    if unknown := [word for word in text.split(",") if word not in STUDIED]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(STUDIED)}")
+    return text.split(",")
+
+
+def compute(given: argparse.Namespace) -> None:
+    """Infer what cases.csv does not hold yet."""
+    folder = Path(given.folder)
+    tasks = {}
+    for name in real_tables(folder):
+        golds = [gold.name for gold in real_table(folder, name).golds]
+        for method in given.methods:
+            if (method, name) not in TOO_LONG:
+                keys = {(name, gold, method) for gold in golds}
+                tasks[Task(given.folder, name, method)] = keys
+    path = given.out / NAME
+    again = [keys for task, keys in tasks.items() if task.method in given.again]
+    forget(path, Case, set().union(*again))
+    complete(path, Case, tasks, solve, jobs=given.jobs, order=order)
+
+
+def order(case: Case) -> tuple[object, ...]:
+    return case.family, case.table, case.gold, STUDIED.index(case.method)
+
+
+def solve(task: Task) -> list[Case]:
+    """Judge a method on all gold standards of a table."""
+    made = real_table(Path(task.folder), task.table)
+    began = time.process_time()
+    scores, confidence = answer(made, task.method)
+    seconds = time.process_time() - began
+    return [case_of(task, made, gold, scores, confidence, seconds) for gold in made.golds]
+
+
+def answer(made: Table, method: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the scores of all pairs, [regulator, target], and the confidence, if there is one."""
+    expression, genes = made.expression, made.expression.genes
+    if method == BOOST:
+        candidates = made.rules.inputs(genes, expression.constant_genes)
+        scores = np.zeros((len(genes), len(genes)))
+        scores[candidates.regulators] = grnboost2(expression.unbinned_levels, candidates)
+        return scores, None
+    with warnings.catch_warnings(), forests(method, len(genes)) as chosen:
+        warnings.simplefilter("ignore")  # of constant genes and few steps
+        network = infer(expression, method, regulators=made.rules.regulators, rng=0, **chosen)
+    return network.scores, network.confidence
+
+
+@contextmanager
+def forests(method: str, n_genes: int) -> Iterator[dict[str, int]]:
+    """Yield options of GENIE3 and dynGENIE3; in large networks their trees are other ones."""
+    if method not in FORESTS:
+        yield {}
+    elif n_genes <= FORESTS_UP_TO:
+        yield {"trees": TREES}
+    else:
+        module = import_module(f"grn_tvcs.methods.{method}")
+        with patch.object(module, "importances", _extremely_randomised):
+            yield {"trees": EXTRA_TREES}
+
+
+def _extremely_randomised(inputs, response, rng, trees, threads=1):
+    return extra_trees.importances(inputs, response, rng, trees)
+
+
+def case_of(
+    task: Task,
+    made: Table,
+    gold: Gold,
+    scores: np.ndarray,
+    confidence: np.ndarray | None,
+    seconds: float,
+) -> Case:
+    """Judge scores over the pairs that count."""
+    truth, found = gold.is_edge[gold.judged], scores[gold.judged]
+    n_edges = int(truth.sum())
+    n_top = min(TOP, n_edges)
+    said = "" if not METHODS.get(task.method) or not METHODS[task.method].has_confidence else "no"
+    return Case(
+        made.family, task.table, gold.name, task.method, len(made.expression.genes), n_edges,
+        truth.size, n_edges / truth.size, average_precision(truth, found),
+        precision_of_top(truth, found, n_top), n_top, said if confidence is None else "yes",
+        0 if confidence is None else int((confidence[gold.judged] >= LIKELY).sum()), seconds,
+    )  # fmt: skip
+
+
+def precision_of_top(truth: np.ndarray, scores: np.ndarray, n: int) -> float:
+    """Share of edges among the n surest; of a tie at the end as many as have room, on average."""
+    last = np.partition(scores, -n)[-n]
+    above, tied = scores > last, scores == last
+    return float((truth[above].sum() + (n - above.sum()) * truth[tied].mean()) / n)
+
+
+def write_page(out: Path, docs: Path) -> None:
+    text = (docs / PAGE).read_text(encoding="utf-8")
+    (docs / PAGE).write_text(page_of(load(out / NAME, Case), text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""Blend of rankings, for tables outside the domain of the learned combination.
+
+What is learned from simulated tables need not hold there, and no single source of evidence is best
+on real tables. The blend adds weighted log ranks of several rankings, -log(1 - rank), with the rank
+of a pair as a fraction of all pairs: high in any ranking counts more than low in another. Sources
+without time use single cells, if samples are bins of cells. `python -m benchmarks.real.weights`
+chose the weights by leaving whole families of tables out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.combine.evidence_scores import CLR, LAGGED, RANK, RATES, EvidenceScores
+from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
+from grn_tvcs.evidence.extra_trees import importances
+from grn_tvcs.evidence.hubs import estimate_hub_priors
+from grn_tvcs.evidence.level_trees import level_trees
+from grn_tvcs.evidence.mutual_information import clr_scores
+from grn_tvcs.evidence.partial_correlation import partial_correlation
+from grn_tvcs.evidence.samples import all_levels, all_log_levels
+from grn_tvcs.evidence.scaling import scale_by_top_mean
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.steady_states import SteadyStates
+from grn_tvcs.network.rules import Rules
+from tvcs_core.engines import Engine
+
+SUM, LEARNED, PIDC = "sum", "learned", "pidc"
+WEIGHTS = {SUM: 2.0, LEARNED: 1.0, RATES: 0.5, CLR: 0.5, RANK: 0.5, PIDC: 1.0}
+TREES = 100  # per gene in the sum, as in learned evidence of small networks
+
+Array = NDArray[np.float64]
+
+
+def log_ranks(scores: Array) -> Array:
+    """Return -log(1 - rank) of scores, with mid-ranks in (0, 1); equal scores share one."""
+    rising = np.sort(scores)
+    below, upto = (np.searchsorted(rising, scores, side) for side in ("left", "right"))
+    return -np.log1p(-(below + upto) / (2.0 * max(scores.size, 1)))
+
+
+def blend(
+    rankings: Mapping[str, Array],
+    allowed: NDArray[np.bool_],
+    weights: Mapping[str, float] = WEIGHTS,
+) -> Array:
+    """Return the weighted sum of log ranks among the allowed pairs, 0 elsewhere; [input, gene].
+
+    Rankings that are absent, as rates without series, do not count.
+    """
+    total = np.zeros(allowed.shape)
+    for name, weight in weights.items():
+        if name in rankings:
+            total[allowed] += weight * log_ranks(rankings[name][allowed])
+    return total
+
+
+def used_rankings(has_series: bool, has_learned: bool = True) -> dict[str, float]:
+    """Return the weights of the rankings that a table allows."""
+    absent = {RATES: not has_series, LEARNED: not has_learned}
+    return {name: weight for name, weight in WEIGHTS.items() if not absent.get(name)}
+
+
+def rankings_of(
+    evidence: EvidenceScores,
+    logits: Array,
+    expression: Expression,
+    rules: Rules,
+    rng: np.random.Generator,
+    steady: SteadyStates | None,
+    engine: Engine,
+    checkpoint_dir: Path | None,
+    names: Collection[str] = tuple(WEIGHTS),
+) -> dict[str, Array]:
+    """Return the rankings `names` that the samples allow; [input, gene].
+
+    Parameters
+    ----------
+    evidence, logits
+        Scores of all sources, and the log-odds of the learned combination.
+    expression, rules, rng, steady
+        As for every method.
+    engine, checkpoint_dir
+        Engine that grows the trees, and the checkpoint folder.
+    """
+    genes = expression.genes
+    candidates = rules.inputs(genes, expression.constant_genes)
+    inputs = candidates.regulators
+    levels = all_levels(expression, steady, unbinned=True)
+    logs = all_log_levels(expression, steady, unbinned=True)
+    trees = level_trees(
+        logs, genes, candidates, rng, partial(importances, trees=TREES), engine=engine,
+        checkpoint_dir=None if checkpoint_dir is None else checkpoint_dir / "more trees",
+    )  # fmt: skip
+    rho = RankCorrelations(levels) if {CLR, RANK} & set(names) else None
+    found = {
+        SUM: _sum(evidence, trees, np.abs(partial_correlation(logs, inputs))),
+        LEARNED: logits,
+        PIDC: pidc_scores(levels, inputs),
+    }
+    if rho is not None:
+        found |= {CLR: clr_scores(rho, inputs), RANK: np.abs(rho.of(inputs))}
+    if RATES in evidence.scores:
+        found[RATES] = evidence.scores[RATES]
+    return {name: found[name] for name in names if name in found}
+
+
+def _sum(evidence: EvidenceScores, trees: Array, direct: Array) -> Array:
+    """Return the sum of ``ensemble`` over the sources that the samples allow; [input, gene]."""
+    n = evidence.allowed.shape[1]
+    parts = (trees, np.where(evidence.allowed, direct, 0.0))
+    added = [scale_by_top_mean(part, n) for part in parts]
+    if LAGGED in evidence.scores:
+        lagged = evidence.scores[LAGGED]
+        hubs = estimate_hub_priors(lagged)
+        added = [hubs.for_other_evidence * part for part in added]
+        added.insert(0, scale_by_top_mean(hubs.for_scores * lagged, n))
+    return np.sum(added, axis=0)

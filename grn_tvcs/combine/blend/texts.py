@@ -1,0 +1,56 @@
+"""The blend in words, for the verdict and the methods paragraph."""
+
+from __future__ import annotations
+
+from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SUM, used_rankings
+from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES
+from grn_tvcs.expression.expression import Expression
+from grn_tvcs.network.verdict import describe_ranking
+
+RANKED_BY = "Edges are ranked by a blend of "
+NAMES = {
+    SUM: "{}trees for levels, partial correlation", LEARNED: "the learned combination",
+    RATES: "trees for rates of change", CLR: "CLR", RANK: "rank correlation",
+    PIDC: "partial information decomposition",
+}  # fmt: skip
+LAGGED_TEXT = (
+    "lagged regression by matching pursuit under caps in random halves of the series (Nguyen et "
+    "al., 2012; Yang et al., 2017)"
+)
+# For the methods paragraph, with citations of `report.references`.
+TEXTS = {
+    SUM: "the sum of {}extremely randomised trees (Geurts et al., 2006) that predict levels as in "
+    "GENIE3 (Huynh-Thu et al., 2010), and partial correlation with shrinkage (Schäfer and "
+    "Strimmer, 2005), each divided by the mean of its strongest edges",
+    LEARNED: "a combination of all sources by gradient boosted trees (Friedman, 2001) and small "
+    "neural networks, trained on simulated networks with the kinetics of GeneNetWeaver (Schaffter "
+    "et al., 2011)",
+    RATES: "trees that predict rates of change (Huynh-Thu and Geurts, 2018)",
+    CLR: "CLR (Faith et al., 2007)",
+    RANK: "rank correlation (Spearman, 1904)",
+    PIDC: "partial information decomposition (Chan et al., 2017)",
+}
+
+
+def blend_sentence(has_series: bool, has_learned: bool) -> str:
+    """Return the sentence of the verdict on the ranking."""
+    lagged = "lagged regression, " if has_series else ""
+    names = [NAMES[name].format(lagged) for name in used_rankings(has_series, has_learned)]
+    return describe_ranking(names, "a blend")
+
+
+def describe_blend(expression: Expression, has_learned: bool) -> str:
+    """Describe the blend for the methods paragraph, with the rankings that the samples allow."""
+    has_series = bool(expression.series)
+    lagged = f"{LAGGED_TEXT}, " if has_series else ""
+    named = [
+        f"{TEXTS[name].format(lagged)} (weight {weight:g})"
+        for name, weight in used_rankings(has_series, has_learned).items()
+    ]
+    text = (
+        "Ordered pairs were scored by a weighted sum of their log ranks, -log(1 - rank), in "
+        f"several rankings: {'; '.join(named)}."
+    )
+    if expression.unbinned is not None:
+        text += " Evidence that ignores time is of the samples before averaging, not of bins."
+    return text

@@ -1,0 +1,146 @@
+"""The blend of rankings: log ranks, weights, cells, and which tables it is for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from grn_tvcs import Expression, average_in_bins, infer
+from grn_tvcs.combine.blend import texts
+from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SUM, WEIGHTS, blend, log_ranks, rankings_of
+from grn_tvcs.combine.coexpression import Coexpression
+from grn_tvcs.combine.domain_check import TraitDistribution
+from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES, compute_evidence
+from grn_tvcs.evidence.correlation import RankCorrelations
+from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
+from grn_tvcs.evidence.mutual_information import clr_scores
+from grn_tvcs.methods import combined
+from grn_tvcs.methods.combined import count_calibration_networks
+from grn_tvcs.network.rules import Rules
+from grn_tvcs.simulation.designs import Design
+from grn_tvcs.simulation.examples import draw_example
+from tests.grn.tables import in_operons, of_another_nature
+from tvcs_core.engines import Serial
+from tvcs_core.streams import stream
+
+PARTS = (SUM, LEARNED, RATES, CLR, RANK, PIDC)
+FEW = {"resamples": 12, "calibrate": 2}
+
+
+def test_equal_scores_share_a_log_rank_and_the_largest_of_many_is_finite():
+    scores = np.array([3.0, 0.0, 1.0, 0.0, 2.0])
+    ranks = (rankdata(scores) - 0.5) / 5
+    assert log_ranks(scores) == pytest.approx(-np.log(1 - ranks))
+    assert log_ranks(scores)[0] == pytest.approx(np.log(10))
+    assert np.unique(log_ranks(np.ones(4))).size == 1
+    assert log_ranks(np.ones(1)) == pytest.approx([np.log(2)])
+    assert log_ranks(np.empty(0)).size == 0
+
+
+def test_a_blend_adds_weighted_log_ranks_of_allowed_pairs_alone(rng):
+    allowed = rng.random((4, 6)) < 0.7
+    first, second = rng.normal(size=(2, 4, 6))
+    first[~allowed] = 99.0
+    found = blend({SUM: first, PIDC: second, "another": first}, allowed, {SUM: 1.0, PIDC: 2.0})
+    expected = log_ranks(first[allowed]) + 2 * log_ranks(second[allowed])
+    assert found[allowed] == pytest.approx(expected)
+    assert (found[allowed] > 0).all()
+    assert not found[~allowed].any()
+    assert np.array_equal(blend({SUM: 7 * first}, allowed), blend({SUM: first}, allowed))
+    assert set(WEIGHTS) <= set(texts.TEXTS)
+    assert set(WEIGHTS) <= set(texts.NAMES)
+
+
+def cells_of(expression, rng, n=12):
+    """Cells around every sample, at times of their own."""
+    values = np.repeat(expression.values, n, axis=0)
+    values = values * np.exp(0.4 * rng.standard_normal(values.shape))
+    times = np.repeat(expression.times, n) + np.tile(
+        rng.uniform(0, 9, n).cumsum() / n, len(expression.times)
+    )
+    names = tuple(name for name in expression.series for _ in range(n))
+    return Expression(values, times, names, expression.genes, scale="levels")
+
+
+@pytest.fixture
+def binned(rng):
+    made = draw_example(Design(9, 9, 2, 12), "mid", 4)
+    return average_in_bins(cells_of(made.expression, rng), 12)
+
+
+def rankings(expression):
+    rules, rng = Rules(), stream(0, "combined")
+    evidence = compute_evidence(expression, rules, rng, resamples=6, engine=Serial())
+    logits = np.zeros(evidence.allowed.shape)
+    found = rankings_of(evidence, logits, expression, rules, rng, None, Serial(), None, PARTS)
+    return evidence, found
+
+
+def test_evidence_without_time_is_of_cells_and_lagged_evidence_of_bins(binned):
+    evidence, found = rankings(binned)
+    everything = np.arange(9)
+    rho = RankCorrelations(binned.unbinned)
+    assert len(binned.unbinned) == 288 > len(binned.times) == 24
+    assert np.array_equal(found[RANK], np.abs(rho.of(everything)))
+    assert np.array_equal(found[CLR], clr_scores(rho))
+    assert np.array_equal(found[PIDC], pidc_scores(binned.unbinned))
+    assert np.array_equal(found[RATES], evidence.scores[RATES])
+    bins, of_bins = rankings(replace(binned, unbinned=None))
+    assert not np.array_equal(found[SUM], of_bins[SUM])
+    assert np.array_equal(of_bins[PIDC], pidc_scores(binned.values))
+    for name, part in bins.scores.items():  # what is learned is of bins
+        assert np.array_equal(part, evidence.scores[name])
+
+
+def test_without_series_the_blend_has_no_rates_and_the_text_says_so():
+    made = draw_example(Design(6, 6, 0, 2, n_steady=20), "mid", 1)
+    found = rankings(made.expression)[1]
+    assert set(found) == {SUM, LEARNED, CLR, RANK, PIDC}
+    text = texts.describe_blend(made.expression, True)
+    assert "rates of change" not in text
+    assert "lagged regression" not in text
+
+
+@pytest.mark.parametrize("n_genes", [1, 2, 3])
+def test_very_small_tables_are_blended(n_genes, rng, monkeypatch):
+    monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: True)
+    expression = Expression(
+        rng.random((12, n_genes)), np.tile(np.arange(6.0), 2), ("a",) * 6 + ("b",) * 6,
+        tuple("xyz"[:n_genes]), scale="levels",
+    )  # fmt: skip
+    found = infer(expression, rng=0, **FEW)
+    assert np.isfinite(found.scores).all()
+    assert (found.scores > 0).sum() == n_genes * (n_genes - 1)
+
+
+def test_a_table_inside_the_domain_is_not_blended_and_its_cells_change_nothing(binned, monkeypatch):
+    monkeypatch.setattr(TraitDistribution, "relative_distance", lambda *given: 0.0)
+    monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: False)
+    monkeypatch.setattr(combined, "shared_direction", lambda *given: np.nan)
+    monkeypatch.setattr(combined, "rankings_of", lambda *given: pytest.fail("blended"))
+    found = infer(binned, rng=0, **FEW)
+    assert found.confidence is not None
+    again = infer(replace(binned, unbinned=None), rng=0, **FEW)
+    assert np.array_equal(found.scores, again.scores)
+
+
+@pytest.mark.parametrize("made", [of_another_nature, in_operons])
+def test_no_network_is_simulated_for_a_table_surely_outside_the_domain(made, monkeypatch):
+    asked = []
+    calibrate = combined.load_or_calibrate
+
+    def counted(*given, **more):
+        asked.append(given)
+        return calibrate(*given, **more)
+
+    monkeypatch.setattr(combined, "load_or_calibrate", counted)
+    found = infer(made(), rng=0, **FEW)
+    assert not asked
+    assert "ranked by a blend" in found.verdict.said()
+    assert count_calibration_networks(made(), Rules(), None, **FEW) == 0
+    monkeypatch.setattr(TraitDistribution, "relative_distance", lambda *given: 0.0)
+    monkeypatch.setattr(combined, "CERTAIN_DISTANCE", np.inf)
+    monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: False)
+    infer(made(), rng=0, **FEW)
+    assert asked
