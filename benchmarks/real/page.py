@@ -33,10 +33,12 @@ def gains(cases: Sequence[Case]) -> dict[str, dict[str, float]]:
 
 
 def lost(cases: Sequence[Case]) -> str:
-    """Compare the default with the best peer of every family, worst first."""
+    """Compare the default with the best peer of every family that has both, worst first."""
     rows = []
     for family, of_family in gains(cases).items():
         peers = {method: value for method, value in of_family.items() if method in PEERS}
+        if OURS not in of_family or not peers:
+            continue
         best = max(peers, key=peers.__getitem__)
         ratio = 2.0 ** (of_family[OURS] - peers[best])
         rows.append((ratio, family, best, peers[best], of_family[OURS]))
