@@ -79,6 +79,9 @@ class SubmitResponse(BaseModel):
 
     reason: str
     next: CurrentTask
+    feedback: str | None = Field(
+        default=None, description="The right label, where the desk shows it after an answer."
+    )
 
 
 class Label(BaseModel):
@@ -179,7 +182,8 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         """Submit an answer, and lease the next task; repeating the same answer changes nothing."""
         task = served.task_of(answer.task, name)
         receipt, offer = campaign.submit_and_next(name, task, answer.label)
-        return SubmitResponse(reason=receipt.reason, next=turn(name, offer))
+        known = campaign.feedback(name, task)
+        return SubmitResponse(reason=receipt.reason, next=turn(name, offer), feedback=known)
 
     @turns.post("/skip")
     def skip(what: Skip, name: Worker, request: Request) -> CurrentTask:

@@ -143,12 +143,12 @@ class Served:
         """Detect gold among the tasks; repeat after adding some."""
         self.is_mixed, self._since = self._gold_status()
 
-    def setup(self, gold_share: float, gold_first: int = 0) -> bytes:
+    def setup(self, gold_share: float, gold_first: int = 0, gold_feedback: bool = False) -> bytes:
         """Return a hash of the settings that all servers of a campaign share.
 
         It does not reveal the password.
         """
-        text = f"{gold_share} {gold_first} {self.instructions}".encode()
+        text = f"{gold_share} {gold_first} {gold_feedback} {self.instructions}".encode()
         return hashlib.sha256(self.auth.fingerprint + text).digest()
 
     def _gold_status(self) -> tuple[bool, float]:

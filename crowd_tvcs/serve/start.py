@@ -147,6 +147,7 @@ def serve(
     gold: Path | None = None,
     gold_share: float | None = None,
     gold_first: int = 0,
+    gold_feedback: bool = False,
 ) -> None:
     """Serve a campaign until Ctrl-C; without a store, a demo campaign.
 
@@ -173,11 +174,12 @@ def serve(
             campaign, password, media, text, address.is_secure, address.root, address.url
         )
         with hold_server_lock(
-            campaign.store, served.setup(share, gold_first), SETUP_DIFFERENCES
+            campaign.store, served.setup(share, gold_first, gold_feedback), SETUP_DIFFERENCES
         ) as sign:
             if is_gold:
                 _mix_in(campaign, gold, content, bodies)
                 campaign.gold_share, campaign.gold_first = share, gold_first
+                campaign.gold_feedback = gold_feedback
                 served.look_for_gold()
             if content is not None:
                 lacking = set_content(campaign.store, bodies, content)

@@ -151,7 +151,15 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
     with served.unnamed():
         task = served.task_of(fields["task"], name)
         _, offer = served.campaign.submit_and_next(name, task, fields["label"])
-    return _after(served, request, name, offer)
+        known = served.campaign.feedback(name, task)
+    return _after(served, request, name, offer, _feedback(fields["label"], known))
+
+
+def _feedback(given: str, known: str | None) -> str:
+    """Describe whether an answer to gold was right, where its label is to be shown."""
+    if known is None:
+        return ""
+    return "That was right." if given == known else f"The right answer was {known}, not {given}."
 
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, update
 
 from crowd_tvcs.campaign.leases import RejectedError, free, the_worker
 from crowd_tvcs.campaign.offers import NextTask
-from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
 from crowd_tvcs.campaign.store.statements import together
@@ -72,10 +73,12 @@ def undo(
     name: str,
     now: float,
     answers: int | None = None,
+    gold_shown: int = 0,
 ) -> NextTask:
     """Take a worker's last answer back: they hold its task again, and lose the one they had since.
 
-    With `answers`, only the last of so many.
+    With `answers`, only the last of so many. The labels of the first `gold_shown` gold tasks were
+    shown, so answers to them stay.
 
     `found` answers `offers.before_offer`.
 
@@ -83,7 +86,7 @@ def undo(
     ------
     RejectedError
         If there is no answer, or it was used already: another answered the task after them, a
-        round was planned on it, or the task was closed.
+        round was planned on it, the task was closed, or its label was shown.
     """
     lapsed, workers, _ = found
     if lapsed:
@@ -96,7 +99,11 @@ def undo(
     last = queries.LAST_ANSWER.first(connection, who=who.id)
     if last is None:
         raise RejectedError(f"worker {name!r} has no answer to take back")
-    if used := _use_of(connection, last):
+    used = _use_of(connection, last)
+    if not used and gold_shown:
+        label = shown_label(connection, settings, name, last.task_name, gold_shown)
+        used = "" if label is None else "the right label was shown"
+    if used:
         raise RejectedError(
             f"the answer of worker {name!r} to task {last.task_name!r} stays: {used}"
         )
@@ -117,6 +124,17 @@ def undo(
     if model != settings.dependence:
         connection.execute(update(campaign).values(dependence=model))
     return NextTask(last.task_name, "their last answer, taken back", expires)
+
+
+def shown_label(
+    connection: Connection, settings: Settings, name: str, task_name: str, first: int
+) -> str | None:
+    """Return the label of a gold task among the first that a worker had, or None."""
+    found = gold.LABEL_OF_GOLD.first(connection, called=task_name)
+    if found is None or gold.N_DONE.only(connection, called=name).tasks > first:
+        return None
+    classes: list[str] = json.loads(settings.classes)
+    return classes[found.label]
 
 
 def _use_of(connection: Connection, last: LastAnswer) -> str:

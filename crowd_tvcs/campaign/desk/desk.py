@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from crowd_tvcs.campaign import leases, offers
 from crowd_tvcs.campaign.desk import actions
-from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, shown_label, write_audit
 from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.leases import RejectedError, SubmissionResult
 from crowd_tvcs.campaign.offers import NextTask
@@ -35,6 +35,8 @@ class Desk:
     """Share of the tasks of `next` that are gold, of what `desk.gold.mix_in` put among them."""
     gold_first: int = 0
     """Number of such gold tasks that a worker gets before anything else."""
+    gold_feedback: bool = False
+    """Whether a worker is shown the label of each of these after their answer, which then stays."""
     learns_beside: bool = False
     """Whether a `desk.gold.Learner` fits the model to labels that come in, and no worker waits."""
 
@@ -112,6 +114,17 @@ class Desk:
         self._took(settings, settings.answers)
         return receipt, offer
 
+    def feedback(self, worker: str, task: str) -> str | None:
+        """Return the label of a gold task that this worker answered, if they are to see it.
+
+        That is one of the first `gold_first` gold tasks that they had, with `gold_feedback`.
+        """
+        _check_pair(worker, task)
+        if not (self.gold_feedback and self.gold_first):
+            return None
+        with self.store.read() as (connection, settings):
+            return shown_label(connection, settings, worker, task, self.gold_first)
+
     def _took(self, settings: Settings, answers: int) -> None:
         """Wait for the disk, and do the maintenance that is due after so many answers."""
         self.store.flush()
@@ -173,7 +186,7 @@ class Desk:
         ------
         RejectedError
             If there is no answer, the worker has not given so many, another has answered the task
-            since, a round was planned on the answer, or the task was closed.
+            since, a round was planned on the answer, the task was closed, or its label was shown.
         """
         check_text("worker", worker)
         answers = count_of("answers", answers)
@@ -181,7 +194,8 @@ class Desk:
         moment = _moment(now)
         first = offers.before_offer(worker, moment, self.store.is_per_pair)
         with self.store.write(*first) as (connection, settings, found):
-            offer = actions.undo(connection, settings, found, worker, moment, answers)
+            shown = self.gold_first if self.gold_feedback else 0
+            offer = actions.undo(connection, settings, found, worker, moment, answers, shown)
             write_audit(connection, AuditEntry(worker, "undo", offer.task, None, address), moment)
             settings = queries.SETTINGS.only(connection)
         self._learn_if(is_due(settings.dependence, settings.answers))

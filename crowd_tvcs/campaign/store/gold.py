@@ -12,6 +12,7 @@ from crowd_tvcs.campaign.store.schema import (
     ANSWERED,
     GOLD,
     LAPSED,
+    LEASED,
     content,
     gold,
     gold_answer,
@@ -88,19 +89,38 @@ class GoldHad(NamedTuple):
     tasks: int
 
 
-def _n_had() -> Statement[GoldHad]:
-    """Count the gold tasks that a worker answered, skipped or has, here or in a table."""
+def _n_had(*states: int) -> Statement[GoldHad]:
+    """Count the gold tasks of a worker, here but in these states, or in a table of answers."""
     here = (
         select(task.c.name)
-        .join_from(pair, task, _is_had)
-        .where(task.c.closed == GOLD, pair.c.worker_id == WHO)
+        .join_from(pair, task, pair.c.task_id == task.c.id)
+        .where(
+            task.c.closed == GOLD,
+            pair.c.worker_id == WHO,
+            *(pair.c.state != state for state in states),
+        )
     )
     brought = select(gold_answer.c.task).where(gold_answer.c.worker == bindparam("called"))
     both = union(here, brought).subquery()
     return Statement(select(func.count().label("tasks")).select_from(both), GoldHad)
 
 
-N_HAD = _n_had()
+N_HAD, N_DONE = _n_had(LAPSED), _n_had(LAPSED, LEASED)
+"""How many gold tasks a worker has had, with and without the one that they have now."""
+
+
+class KnownLabel(NamedTuple):
+    """The label of a gold task, as a place in the classes."""
+
+    label: int
+
+
+LABEL_OF_GOLD = Statement(
+    select(gold.c.label)
+    .join_from(gold, task, task.c.name == gold.c.task)
+    .where(gold.c.task == bindparam("called"), task.c.closed == GOLD),
+    KnownLabel,
+)
 
 
 def _search() -> Statement[TaskRow]:

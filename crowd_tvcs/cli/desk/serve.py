@@ -95,6 +95,13 @@ class ServeOptions:
             "who are unknown show how good they are.",
         ),
     ] = 0
+    gold_feedback: Annotated[
+        bool,
+        typer.Option(
+            "--gold-feedback",
+            help="Show the right label after each answer to the tasks of --gold-first.",
+        ),
+    ] = False
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = (
         "127.0.0.1"
     )
@@ -159,6 +166,8 @@ def start(given: ServeOptions) -> None:
         raise ValueError(
             f"--gold-share must be above 0 and at most {MOST_GOLD}, found {given.gold_share}"
         )
+    if given.gold_feedback and not given.gold_first:
+        raise ValueError("--gold-feedback needs --gold-first N, the tasks that it is shown after")
     serve(
         given.store,
         place,
@@ -169,6 +178,7 @@ def start(given: ServeOptions) -> None:
         gold=given.gold,
         gold_share=given.gold_share,
         gold_first=given.gold_first,
+        gold_feedback=given.gold_feedback,
     )
 
 

@@ -246,3 +246,26 @@ def test_who_answers_all_gold_at_the_desk_is_counted_too(campaign):
             campaign.submit("ann", offer.task, "good")
     assert without_gold(campaign.store) == (["ann"], 12)
     assert campaign.next("ann").task not in GOLD
+
+
+def test_the_right_label_is_shown_after_the_first_gold(served, campaign):
+    campaign.gold_share, campaign.gold_first, campaign.gold_feedback = 0.0, 2, True
+    with TestClient(create_app(served), base_url=BASE) as client:
+        client.get(f"/w/{served.links.make(['ann'], now=time.time())['ann']}")
+        page, said = client.get("/"), []
+        for label in ("bad", "good", "good"):
+            form = hidden(page) | {"label": label}
+            page = client.post("/answer", data=form, headers={"X-Part": "main"})
+            words = "The right answer was good, not bad", "That was right"
+            said.append([word for word in words if word in page.text])
+        assert said == [["The right answer was good, not bad"], ["That was right"], []]
+
+
+def test_feedback_needs_the_gold_it_is_on():
+    from typer.testing import CliRunner
+
+    from crowd_tvcs.cli.main import app
+
+    done = CliRunner().invoke(app, ["serve", "start", "s.db", "--gold-feedback"])
+    assert done.exit_code == 2
+    assert "--gold-feedback needs --gold-first N" in done.stderr

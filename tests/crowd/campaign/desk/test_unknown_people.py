@@ -3,7 +3,7 @@
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.desk.gold import Learner, learn, mix_in
 from crowd_tvcs.skills.beta_prior import PRIOR_STRENGTH, USUAL_MEAN
 from crowd_tvcs.skills.estimate import estimate_quality
@@ -147,3 +147,27 @@ def test_three_files_begin_a_campaign(tmp_path, monkeypatch, capfd):
     with Campaign("s.db") as campaign:
         found = qualities(campaign)
         assert found["ann"] > found["bob"] > USUAL_MEAN
+
+
+def test_a_label_is_shown_after_the_first_gold_alone_and_its_answer_stays(begin):
+    campaign = begin(first=3)
+    campaign.gold_share = 1.0  # gold goes on after the first
+    assert answer(campaign, "ann", 1.0, most=1)
+    task = campaign.next("ann").task
+    campaign.submit("ann", task, "1")
+    assert campaign.feedback("ann", task) is None  # nobody asked for it
+    campaign.undo("ann")
+    campaign.gold_feedback = True
+    shown = []
+    for _ in range(6):
+        task = campaign.next("ann").task
+        assert task in GOLD
+        campaign.submit_and_next("ann", task, "1")
+        shown.append(campaign.feedback("ann", task) == GOLD[task])
+        is_kept = shown[-1]
+        if is_kept:
+            with pytest.raises(RejectedError, match=f"to task '{task}' stays: the right label was"):
+                campaign.undo("ann")
+    assert shown == [True, True, False, False, False, False]
+    assert campaign.undo("ann").task == task
+    assert campaign.feedback("ann", "t1") is None
