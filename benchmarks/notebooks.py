@@ -105,9 +105,9 @@ def outputs(printed: str, value: object, number: int, pictures: bool) -> Iterato
     if isinstance(value, Figure) and value not in figures:
         figures.append(value)
     for figure in figures:
+        kept = {"drawn": drawn(figure)}  # first: a picture moves the ends of arrows
         data = {"image/png": png(figure)} if pictures else {}
         data["text/plain"] = [f"<Figure: {len(figure.axes)} axes>"]
-        kept = {"drawn": drawn(figure)}
         yield {"data": data, "metadata": kept, "output_type": "display_data"}
     if value is not None and not isinstance(value, Figure):
         data = {"text/plain": lines(repr(value))}

@@ -151,6 +151,21 @@ def test_whatever_is_drawn_counts(draw, other):
     assert hash_of(draw) != hash_of(other)
 
 
+def test_arrows_are_the_same_whether_their_picture_is_made_or_not():
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import FancyArrowPatch
+
+    def shown(pictures: bool) -> str:
+        _, ax = plt.subplots()
+        ax.annotate("", (0.2, 0.3), (0.8, 0.9), arrowprops={"arrowstyle": "->"})
+        ax.add_patch(FancyArrowPatch((0.1, 0.1), (0.7, 0.5), shrinkB=9))
+        (output,) = outputs("", None, 1, pictures)
+        plt.close("all")
+        return output["metadata"]["drawn"]
+
+    assert shown(pictures=True) == shown(pictures=False)
+
+
 def test_a_name_of_no_notebook_is_refused_with_those_there_are(monkeypatch, capsys):
     from benchmarks.notebooks import main
 

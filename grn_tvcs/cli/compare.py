@@ -38,7 +38,7 @@ class CompareOptions:
         Path,
         typer.Argument(
             metavar="A",
-            help="Time series of the first condition, as for infer, or of both with "
+            help="Time series of the first condition, as for infer, or of all with "
             "--condition-column; or a folder that infer finished.",
         ),
     ]

@@ -17,6 +17,9 @@ from tvcs_core.lazy import choices
 if TYPE_CHECKING:
     from tvcs_core.engines import Engine
 
+ONE_COLUMN_PER_GENE = (
+    "one column per gene; rows in the order of the genes, or named by a first column."
+)
 AUTO = "auto"
 OFF = "off"
 CHECKPOINTS = ".resume"
@@ -104,15 +107,10 @@ class InferOptions:
         ),
     ] = None
     layout: Layout
-    knockouts: Annotated[
-        Path | None, file_option("Knock-outs, in the order of the genes: one column per gene.")
-    ] = None
-    knockdowns: Annotated[
-        Path | None, file_option("Knock-downs, in the order of the genes: one column per gene.")
-    ] = None
+    knockouts: Annotated[Path | None, file_option(f"Knock-outs: {ONE_COLUMN_PER_GENE}")] = None
+    knockdowns: Annotated[Path | None, file_option(f"Knock-downs: {ONE_COLUMN_PER_GENE}")] = None
     overexpressions: Annotated[
-        Path | None,
-        file_option("Over-expressed genes, in the order of the genes: one column per gene."),
+        Path | None, file_option(f"Over-expressed genes: {ONE_COLUMN_PER_GENE}")
     ] = None
     wildtype: Annotated[
         Path | None, file_option("Wild type in steady state: one column per gene.")

@@ -68,16 +68,17 @@ def infer(
     expression
         Levels over time, or in steady state, or both: an `Expression`, or what `Expression.of`
         reads (a path, a DataFrame, an AnnData, an array with `gene_names`). Methods
-        without time use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"`` and
-        ``"tvcs-plain"`` use series only, with a warning about other samples. Constant genes get no
-        regulators, with a warning.
+        without time use all samples, dynGENIE3 uses both kinds in its own way, and ``"tvcs"``,
+        ``"tvcs-plain"``, ``"lagged-correlation"`` and ``"knock-outs"`` use series only, with a
+        warning about other samples. Constant genes get no regulators, with a warning.
     method
         One of `METHODS`; by default ``"combined"``.
     max_in_degree, max_out_degree, max_edges
-        Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap.
-        `max_out_degree` may map names of regulators to their caps; the others then have none.
-        Without `max_edges`, as many edges are selected as the verdict supports, under the other
-        caps. Without a verdict, or without edge probabilities, it is one for every four targets.
+        Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap
+        on the first two. `max_out_degree` may map names of regulators to their caps; the others
+        then have none. Without `max_edges`, as many edges are selected as the verdict supports,
+        under the other caps. Without a verdict, or without edge probabilities, it is one for every
+        four targets.
         ``"auto"`` does the same, but only for methods with a confidence (for the others, see
         `choose_edges`).
     regulators

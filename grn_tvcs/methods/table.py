@@ -151,7 +151,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "ensemble",
-            "tvcs without hub prior + genie3 + partial correlation",
+            "lagged regression + trees as in genie3 + partial correlation",
             perturbation=OWN_INTERCEPT,
             needs_series=True,
             takes_logs=True,

@@ -435,8 +435,8 @@ class Network:
     def plot(self, ax: Any = None, *, max_edges: int = 100) -> Any:
         """Draw the top selected edges with matplotlib, and return the axes.
 
-        Supported edges, of a confidence of at least 0.5, are thick. Arrows activate, bars
-        repress, and grey edges have no known sign. Filled genes are regulators.
+        Supported edges, of a confidence of at least 0.5, are thick. Arrows activate, bars repress,
+        grey edges have no known sign, and plain grey lines no direction. Filled genes regulate.
 
         Parameters
         ----------

@@ -110,8 +110,8 @@ class Rules:
     def with_number(self, n_targets: int, verdict: Verdict | None = None) -> Rules:
         """Return the rules with a number of edges in all, if none is given.
 
-        The number is that of the verdict. Without one, or where it says why no chance is given, it
-        is `FEW_PER_GENE` of the genes whose regulators are sought, at least 1: the surest edges are
+        The number is that of the verdict. Without one, or where it has no probabilities, it is
+        `FEW_PER_GENE` of the genes whose regulators are sought, at least 1: the surest edges are
         true most often, and nothing says of the next ones that they are.
         """
         if self.max_edges is not None:

@@ -18,6 +18,7 @@ STYLES = {
     "-": ("#b8532f", "|-|,widthA=0,widthB=.35"),
     "?": ("#5b6878", "->"),
 }
+NO_ARROW = ("#5b6878", "-")  # of undirected edges
 INK, PAPER = "#1d2733", "#ffffff"
 THICK, THIN = 1.8, 0.7  # points: supported edges and others
 LINE = 1.2  # points, where there is no confidence
@@ -58,7 +59,7 @@ def plot(network: Network, ax: Any, max_edges: int) -> Any:
 def _draw_edge(ax: Any, edge: Edge, source: Node, target: Node, is_mutual: bool) -> None:
     from matplotlib.patches import FancyArrowPatch
 
-    colour, head = STYLES[edge.sign]
+    colour, head = NO_ARROW if edge.undirected else STYLES[edge.sign]
     known = edge.confidence
     is_supported = known is None or known >= LIKELY
     patch = FancyArrowPatch(

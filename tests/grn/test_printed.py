@@ -30,6 +30,15 @@ def test_a_network_and_an_expression_print_as_five_lines(expression):
     assert bare[4] == "top edges: none"
 
 
+def test_top_edges_are_printed_by_sign_and_without_a_head_where_they_are_undirected():
+    scores, signs, is_undirected = np.zeros((5, 5)), np.zeros((5, 5), np.int8), np.eye(5) > 1
+    scores[0, 1:] = 4, 3, 2, 1
+    signs[0, 1:] = 1, -1, 0, 1
+    is_undirected[0, 4] = is_undirected[4, 0] = True
+    network = Network.of(tuple("ABCDE"), scores, signs, undirected=is_undirected)
+    assert str(network).splitlines()[4] == "top edges: A -> B, A -| C, A -o D, A -- E"
+
+
 def test_calibrate_off_is_calibrate_0(expression):
     off, none = (infer(expression, rng=0, resamples=2, calibrate=c) for c in ("off", 0))
     np.testing.assert_array_equal(off.scores, none.scores)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from grn_tvcs.network.edge import RELATIONS
 from tvcs_core.files.display import LISTED, unquoted
+
+# "-o": the sign is not known; "--": neither is the direction.
+ARROWS = dict(zip(RELATIONS, ("->", "-|", "-o", "--"), strict=True))
 
 
 def summary(network: Any) -> str:
@@ -13,9 +17,8 @@ def summary(network: Any) -> str:
     origin, verdict = network.provenance, network.verdict
     seed = "" if origin is None or origin.seed is None else f", seed {origin.seed}"
     into, out = (int(some.max(initial=0)) for some in (network.in_degrees, network.out_degrees))
-    arrows = {"+": "->", "-": "-|", "?": "--"}
     named = [
-        f"{unquoted(e.regulator)} {arrows[e.sign]} {unquoted(e.target)}" for e in edges[:LISTED]
+        f"{unquoted(e.regulator)} {ARROWS[e.relation]} {unquoted(e.target)}" for e in edges[:LISTED]
     ]
     more = f" and {len(edges) - LISTED} more" if len(edges) > LISTED else ""
     facts = {

@@ -112,6 +112,21 @@ def test_plot_draws_every_edge_and_marks_the_supported_ones(judged):
     pyplot.close(figure)
 
 
+def test_plot_draws_an_undirected_edge_without_an_arrow():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+    from matplotlib.patches import ArrowStyle
+
+    scores, signs, is_undirected = np.zeros((3, 3)), np.zeros((3, 3), np.int8), np.eye(3) > 1
+    scores[0, 1:], signs[0, 1:] = (2, 1), 1
+    is_undirected[0, 2] = is_undirected[2, 0] = True
+    ax = Network.of(tuple("ABC"), scores, signs, undirected=is_undirected).plot()
+    styles = {patch.get_gid(): type(patch.get_arrowstyle()) for patch in ax.patches}
+    assert styles == {"A -> B": ArrowStyle.CurveFilledB, "A -> C": ArrowStyle.Curve}
+    pyplot.close(ax.figure)
+
+
 def test_plot_refuses_what_cannot_be_drawn(judged, monkeypatch):
     network, _ = judged
     with pytest.raises(ValueError, match="max_edges must be >= 1"):
