@@ -90,7 +90,7 @@ def refuse_results(columns: Names) -> None:
         what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
     raise columns.error(
         f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
-        f" (if they are genes, give {option_words({'keep': found[0]})})",
+        f" (if they are genes, give {option_words({'keep': tuple(found)})})",
         *ways,
     )
 
