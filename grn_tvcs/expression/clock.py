@@ -156,7 +156,8 @@ def times_in(
             raise sheet.error(
                 f"must be a time, perhaps with a unit, found {quoted(cells[bad])}{mixed}; known "
                 "are s, min, h, d and weeks, also mixed (30 min, 1h30min), and one of "
-                f"{', '.join(OTHERS)} in all rows; write 0 for the start",
+                f"{', '.join(OTHERS)} in all rows; write a number and one of these (0.5h, 19dpc), "
+                "and 0 for the start",
                 bad,
                 column,
             )

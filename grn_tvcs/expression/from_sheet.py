@@ -18,6 +18,7 @@ from grn_tvcs.expression.judge.genes import (
     refuse_results,
     refuse_times,
     warn_of_names,
+    warn_of_same_genes,
 )
 from grn_tvcs.expression.judge.names import CLOCK, DATE, MAY_BE_SERIES, Names
 from grn_tvcs.expression.judge.roles import LABELS, Roles
@@ -110,7 +111,9 @@ def _contents(roles: Roles) -> tuple[list[int], Values, Times, str]:
     if not is_strict:
         genes, values = _with_some_value(sheet, genes, values)
     genes, values = _judged(roles, genes, values)
-    warn_of_names(path, [sheet.heads[j] for j in genes])
+    names = [sheet.heads[j] for j in genes]
+    warn_of_names(path, names)
+    warn_of_same_genes(path, names, values)
     return genes, values, times, unit
 
 

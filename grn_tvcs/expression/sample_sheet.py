@@ -196,10 +196,12 @@ def _kinds(told: Sheet, rows: dict[str, int], options: Options, part: str | None
         if kinds.count(label) != 1:
             option = f"{label}_column"
             likely = [told.heads[j] for j in found]
+            names = "; where none holds names of samples, put them in a first column"
             raise may_read(
                 told.error(
                     f"must have one column {label}, found {joined(told.heads)}; give "
-                    f"{option_words({option: likely[0] if likely else 'NAME'})}",
+                    f"{option_words({option: likely[0] if likely else 'NAME'})}"
+                    f"{names if label == 'sample' and not likely else ''}",
                     HEAD,
                 ),
                 *({option: name} for name in likely),

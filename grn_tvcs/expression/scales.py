@@ -14,6 +14,7 @@ from tvcs_core.arguments import check_choice
 COUNTS = 50  # whole numbers with one above this look like counts
 NORMALISED = 2.0  # levels divided by their largest, or by a control, stay below this ...
 LOGARITHMS = 25.0  # ... and logarithms to base 2 of what machines measure below this
+SHARE_OF_CHANGES = 0.25  # of negative values: half of the changes are, of logarithms only few
 FEW_GENES = 100
 FEWEST_COUNTED, SOME_ZEROS = 10, 0.05  # genes, and part of 0, that small counts of molecules have
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
@@ -140,10 +141,16 @@ def said(expression: Expression) -> str:
 def beside(expression: Expression, levels: Values) -> Values:
     """Steady levels, (experiments, genes), as `on_scale` has left those of `expression`."""
     if not are_of_one_unit(levels, expression.levels):
+        remedy = "give logarithms of both or of neither"
+        if (levels < 0).mean() > SHARE_OF_CHANGES:
+            remedy = (
+                "negative ones seem to be changes against the wild type: give the levels of which "
+                "they were taken (of log2 changes: the level of the wild type times 2 ** change)"
+            )
         raise ValueError(
             "steady states must be in the unit of the series, but their median is "
             f"{np.median(levels):g} and that of the series {np.median(expression.levels):g}; "
-            "give logarithms of both or of neither"
+            f"{remedy}"
         )
     if expression.scale == "counts":
         return of_one_size(levels, float(np.median(expression.levels.sum(axis=1))))

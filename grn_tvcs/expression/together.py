@@ -37,9 +37,11 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
     genes = parts[0].genes
     for path, part in zip(paths, parts, strict=True):
         if strangers := sorted(set(genes) ^ set(part.genes)):
+            is_case = {g.lower() for g in genes} == {g.lower() for g in part.genes}
+            what = ", which differ in case alone: write them alike" if is_case else "; remove them"
             raise DataError(
                 f"must have the genes of {paths[0]}, but these are in one of the two only: "
-                f"{joined(strangers)}",
+                f"{joined(strangers)}{what}, or give both one name by --gene-names FILE",
                 path=path,
             )
     refuse_different_units(paths, parts)

@@ -178,7 +178,8 @@ def check_arguments(
     if isinstance(calibrate, str) and calibrate != OFF:
         raise ValueError(f"calibrate must be an integer >= 0 or {OFF!r}, found {calibrate!r}")
     if steady is not None and not known.takes_steady_states:
-        raise TypeError(f"{method} cannot use steady states")
+        able = ", ".join(name for name in METHODS if METHODS[name].takes_steady_states)
+        raise TypeError(f"{method} cannot use steady states; methods that do: {able}")
     if prior is not None:
         refuse_without_prior(method)
     if isinstance(max_edges, str):

@@ -185,6 +185,15 @@ class Reference:
         return [self.same, *left_out] if self.same else left_out
 
 
+def _remedy(value: str, row: int) -> str:
+    """Return a clause with what to do about a third cell of true edges that is no sign."""
+    if is_number(value):
+        return "; scores do not belong here: leave out the column, and edges that are not true"
+    if not row:
+        return "; if the first row names the columns, call them regulator, target and sign"
+    return ""
+
+
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read a reference, and count the rows that were left out."""
     table, columns = open_edges(path, "one of + - ? 1 0")
@@ -199,7 +208,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     for row, (value, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
         if sign is None:
             raise DataError(
-                f"must be one of {SHOWN}, found {quoted(value)}",
+                f"must be one of {SHOWN}, found {quoted(value)}{_remedy(value, row)}",
                 path=path,
                 line=table.lines[row],
                 column=3 if third is None or not first else table.rows[0][third],

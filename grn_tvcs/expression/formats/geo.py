@@ -60,7 +60,10 @@ def _levels(table: Table) -> Sheet:
     marks = {row[0].lower(): i for i, row in enumerate(table.rows) if len(row[0]) > 1}
     first, end = marks.get(BEGIN, -1) + 1, marks.get(END, len(table.rows))
     if not first or end - first < 2:
-        raise table.error(f"is a series matrix without levels: none stand after {BEGIN}")
+        raise table.error(
+            f"is a series matrix without levels: none stand after {BEGIN}; take the table of "
+            "counts or levels from the supplementary files of the series"
+        )
     rows = table.rows[first:end]
     lines = list(table.lines[first:end])
     levels = Sheet.of(replace(table, rows=rows, lines=lines, after_blank=bytes(len(rows))))

@@ -56,6 +56,7 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         raise told from None
     _refuse_page(table)
     _refuse_title(table)
+    _refuse_other_delimiter(table)
     return Sheet.of(_with_points(_without_empty_columns(_of_r(_unwrapped(table)))))
 
 
@@ -134,6 +135,17 @@ def _refuse_title(table: Table) -> None:
         raise table.error(
             f"the first line must name the columns, but it holds {title!r} alone: remove what "
             "stands above the table",
+            row=0,
+        )
+
+
+def _refuse_other_delimiter(table: Table) -> None:
+    """Refuse a table of one column in which bars part the cells."""
+    first = table.rows[0]
+    if len(first) == 1 and "|" in first[0] and all("|" in row[0] for row in table.rows[1:3]):
+        raise table.error(
+            f"between cells must stand tabs, commas or semicolons, found '|' in {quoted(first[0])}"
+            "; put tabs in their place",
             row=0,
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ _UNIT = re.compile(
     r"|yrs?|C|K|gDW|pct|perc|units?|U|cells|g/L|mg/dL|ng/u[lL]|ng_u[lL]|mmHg|ppm|rpm)[)\]]?"
 )
 _TOTAL = re.compile(r"(grand[_. ]?)?totals?|sums?|all", re.IGNORECASE)
+_MEAN = re.compile(r"(row[_. ]?)?(means?|averages?|avg)", re.IGNORECASE)
 _COUNT = re.compile(r"(sample[_. ]?)?(x|ids?|nos?|nr|num(ber)?|index|row)\.?|#|", re.IGNORECASE)
 
 Flags = NDArray[np.bool_]
@@ -90,7 +92,7 @@ def refuse_results(columns: Names) -> None:
         what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
     raise columns.error(
         f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
-        f" (if they are genes, give {option_words({'keep': found[0]})})",
+        f" (if they are genes, give {option_words({'keep': tuple(found)})})",
         *ways,
     )
 
@@ -116,7 +118,7 @@ def genes_by_numbers(columns: Names, values: Values, *, has_time: bool = False) 
     for is_none, what in (
         (_replicates(columns.names, values), "number groups of samples"),
         (_counts(columns, values, has_time=has_time), "count the samples"),
-        (_totals(columns.names, values), "are sums of the others"),
+        (_totals(columns.names, values), "are sums or means of the others"),
     ):
         is_none &= columns.is_free & is_gene
         if (is_gene & ~is_none).any():
@@ -178,6 +180,27 @@ def warn_of_names(path: str, genes: Sequence[str]) -> None:
         )
 
 
+def warn_of_same_genes(path: str, genes: Sequence[str], values: Values) -> None:
+    """Warn of genes that have the numbers of another, of which half or more differ."""
+    if len(values) < FEWEST_SAMPLES:
+        return
+    first: dict[bytes, int] = {}
+    pairs = [
+        (genes[j], genes[i])
+        for j, start in enumerate(np.ascontiguousarray(values[:MOST_LOOKED_AT].T) + 0.0)
+        if (i := first.setdefault(sha256(start.tobytes()).digest(), j)) != j
+        and 2 * np.unique(start).size >= start.size
+        and np.array_equal(values[:, i], values[:, j], equal_nan=True)
+    ]
+    if pairs:
+        shown = joined((f"{one} is {other}" for one, other in pairs), str)
+        gone = option_words({"ignore": pairs[0][0]})
+        warn_user(
+            f"{path}: the same numbers stand there under two names ({shown}), and an edge between "
+            f"the two says nothing: {gone} leaves one out"
+        )
+
+
 def refuse_times(columns: Names, values: Values) -> None:
     """Refuse a first column that rises like a time in a table without times.
 
@@ -211,14 +234,19 @@ def _may_be_time(columns: Names, name: str, column: Values) -> LayoutError:
 
 
 def _totals(names: Sequence[str], values: Values) -> Flags:
-    """Columns that are the sum of all others; called total, within 5 % where some were left out."""
+    """Return columns that are the sum of all others, or their mean and called so.
+
+    One called total or mean is within 5 % of that of the others, where some were left out.
+    """
     is_one = np.zeros(len(names), dtype=bool)
     if len(values) < 3 or len(names) < 4:
         return is_one
     total = np.nansum(values, axis=1)
     for j, name in enumerate(names):
         others = total - values[:, j]
-        within = 0.05 if _TOTAL.fullmatch(name) else 1e-9
+        if is_mean := _MEAN.fullmatch(name) is not None:
+            others /= len(names) - 1
+        within = 0.05 if is_mean or _TOTAL.fullmatch(name) else 1e-9
         is_near = np.abs(others - values[:, j]) <= within * np.abs(others)
         is_one[j] = is_near.mean() >= 0.8 and np.ptp(values[:, j]) > 0
     return is_one

@@ -146,7 +146,7 @@ def warn_of_samples(path: str, values: NDArray[np.float64]) -> None:
         places = [str(i + 1) for i in np.flatnonzero(is_zero)]
         warn_user(
             f"{path}: {len(places)} of {len(values)} samples are 0 in every gene, as failed ones "
-            f"are, and are used all the same (sample {joined(places)}): remove them, or say why not"
+            f"are, and are used all the same (sample {joined(places)}): remove those that failed"
         )
     # A digest of each sample: to sort the samples would take three copies of the table.
     digests = [sha256((row + 0.0).tobytes()).digest() for row in values if row.any()]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from grn_tvcs.expression.clock import repeats_in_header
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES
 from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
 from grn_tvcs.expression.options import REPLICATES, may_read, option_words
@@ -92,7 +93,20 @@ def _by_time(samples: Samples) -> dict[int, str]:
         for piece in [block] if samples.roles.options.replicates else _pieces(samples, block):
             number += 1
             label |= dict.fromkeys(piece, str(number))
+            _warn_of_repeats(samples, piece)
     return label
+
+
+def _warn_of_repeats(samples: Samples, piece: list[int]) -> None:
+    """Warn of times that may be repeats numbered by a program: 0, 0.1, 0.2, 1, 1.1, 1.2."""
+    time = samples.roles.place("time")
+    cells = [] if time is None else samples.sheet.cells(time)
+    if cells and repeats_in_header([cells[i] for i in piece]):
+        warn_user(
+            f"{samples.sheet.path}: times such as {_listed(samples, piece)} are read as one series,"
+            " but look like repeats of each time, which R and pandas number so: if they are, give "
+            "the time without the tail, and the tail in a column replicate"
+        )
 
 
 def _blocks(samples: Samples) -> list[list[int]]:

@@ -57,7 +57,12 @@ def refuse_wrong_shape(roles: Roles) -> None:
             raise _of_numbers(sheet, why)
     one = {*NAMED} - ({"series"} if roles.options.series_column else set())
     if twice := [name for name in repeated(kinds) if name in one]:
-        raise sheet.error(f"must have one column of each kind, found twice: {joined(twice)}", HEAD)
+        place = len(kinds) - kinds[::-1].index(twice[0])
+        raise sheet.error(
+            f"must have one column of each kind, found twice: {joined(twice)}; give --ignore "
+            f"{place} for column {place}, or --ignore with the number of the one that is not meant",
+            HEAD,
+        )
     names = [cell for cell in kinds if cell not in LABELS]
     is_turned = kinds[0] == "time" and has_names and read_times(first) is None
     if is_turned and names and all(is_number(cell) for cell in names):

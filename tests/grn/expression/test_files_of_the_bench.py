@@ -101,6 +101,57 @@ def test_what_is_no_time_is_refused_with_what_to_write(cell, what, write):
     assert not ways  # not to ignore the time
 
 
+@pytest.mark.parametrize(
+    ("cells", "written"),
+    [
+        (("0_5h", "1h", "2h"), ("0.5h", "1h", "2h")),
+        (("E8.5", "E9.5", "P0"), ("8.5dpc", "9.5dpc", "19dpc")),
+        (("iPSC", "d2", "d4"), ("0", "d2", "d4")),
+    ],
+)
+def test_a_time_in_other_words_is_refused_with_a_form_that_is_read(cells, written, write):
+    rows = "Time,A\n{},1.5\n{},2.5\n{},4\n"
+    said, _ = refused(write(rows.format(*cells)))
+    assert "write a number and one of these (0.5h, 19dpc), and 0 for the start" in said
+    assert len(Expression.of(write(rows.format(*written))).times) == 3
+
+
+def test_a_table_with_bars_between_cells_is_refused_with_what_parts_them(write):
+    rows = "Time|A|B\n0|1.5|2\n1|2.5|3\n2|0.5|4\n"
+    said, ways = refused(write(rows))
+    assert "x.csv:1: between cells must stand tabs, commas or semicolons, found '|'" in said
+    assert not ways
+    assert Expression.of(write(rows.replace("|", "\t"))).genes == ("A", "B")
+
+
+def test_results_of_tests_are_kept_by_the_options_that_are_named(write):
+    path = write("gene,baseMean,pvalue,padj\nA,1.5,.2,.3\nB,2.5,.3,.4\nC,.5,.4,.5\n")
+    said, _ = refused(path, genes_in_rows=True)
+    assert "give --keep baseMean --keep pvalue --keep padj)" in said
+    found = Expression.of(path, genes_in_rows=True, keep=("baseMean", "pvalue", "padj"))
+    assert found.steady_values.shape == (3, 3)
+
+
+def test_files_whose_genes_differ_in_case_alone_get_one_name_by_a_file(write):
+    paths = write(f"Time,Fos,Jun\n{BODY}"), write(f"Time,FOS,JUN\n{BODY}", "y.csv")
+    with pytest.raises(DataError, match="differ in case alone: write them alike, or give both"):
+        Expression.of(paths)
+    names = write("id,name\nFos,Fos\nJun,Jun\n", "names.csv")
+    with pytest.warns(UserWarning, match="are called by its names"):
+        assert Expression.of(paths, gene_names=names).genes == ("Fos", "Jun")
+    other = write(f"Time,Fos,Myc\n{BODY}", "z.csv")
+    with pytest.raises(DataError, match="in one of the two only: Jun, Myc; remove them, or give"):
+        Expression.of([paths[0], other])
+
+
+def test_a_sheet_without_names_of_samples_is_refused_with_where_they_stand(write):
+    levels = write("gene,S1,S2,S3\nA,1.5,2,3\nB,2.5,3,1\n")
+    with pytest.raises(DataError, match="none holds names of samples, put them in a first column"):
+        Expression.of(levels, samples=write("time,replicate\n0,1\n1,1\n2,1\n", "s.csv"))
+    named = write("time,replicate\nS1,0,1\nS2,1,1\nS3,2,1\n", "s.csv")  # as R writes it
+    assert Expression.of(levels, samples=named, genes_in_rows=True).times.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("name", ["Zeit", "t", "h"])
 @pytest.mark.parametrize("times", [(0, 2, 4) * 2, (0, 0, 2, 2, 4, 4), range(6)])
 def test_a_first_column_that_rises_like_a_time_is_refused_with_all_it_may_be(name, times, write):
@@ -425,6 +476,14 @@ def test_logarithms_beside_counts_are_refused(write):
     outs = np.full((2, 2), 300.5)
     with pytest.raises(ValueError, match="steady states must be in the unit of the series"):
         beside(on_scale(Expression.of(logs), "log"), outs)
+
+
+def test_knock_outs_as_changes_are_refused_with_how_levels_are_made_of_them(write):
+    levels = on_scale(Expression.of(write("Time,A,B\n0,40,200\n1,36,800\n2,51,600\n")), "levels")
+    changes = np.array([[-2.9, 0.4], [0.3, -3.1]])
+    with pytest.raises(ValueError, match=r"changes against the wild type: .* wild type times 2 \*"):
+        beside(levels, changes)
+    assert np.isfinite(beside(levels, [40, 200] * 2**changes)).all()
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_of_several_clocks_beside_names_the_first_is_offered(file):
     ("text", "message"),
     [
         ("Time,A,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: gene names must be different"),
-        ("Time,time,A\n0,1,2\n1,2,3\n", r"x\.tsv:1: must have one column of each kind"),
+        ("Time,time,A\n0,1,2\n1,2,3\n", r"each kind, found twice: time; give --ignore 2 "),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said_with_its_line(file, text, message):

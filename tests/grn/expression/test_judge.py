@@ -135,8 +135,11 @@ def test_numbers_unlike_those_of_genes_are_refused_with_both_readings(name, make
 def test_a_total_is_no_gene_unless_it_is_another_number(rng, write):
     table = course(rng)
     table["Total"] = table[list(NAMES)].sum(axis=1).round(2)
-    with pytest.warns(UserWarning, match="left out Total, .* are sums of the others"):
+    with pytest.warns(UserWarning, match="left out Total, .* are sums or means of the others"):
         assert Expression.of(write(table)).genes == NAMES
+    means = table.drop(columns="Total").assign(Mean=table[list(NAMES)].mean(axis=1).round(2))
+    with pytest.warns(UserWarning, match="left out Mean, .* are sums or means of the others"):
+        assert Expression.of(write(means)).genes == NAMES
     table["Total"] = table["Jun"].to_numpy()[::-1]
     assert Expression.of(write(table)).genes == (*NAMES, "Total")
 
@@ -238,6 +241,25 @@ def test_a_failed_sample_and_one_that_is_there_twice_are_pointed_out(rng, write)
     assert "1 of 18 samples are 0 in every gene" in text
     assert "(sample 10)" in text
     assert "1 sample is the same as another in every gene" in text
+
+
+def test_a_gene_that_is_there_twice_under_two_names_is_pointed_out(rng, write, recwarn):
+    table = course(rng)
+    assert Expression.of(write(table)).genes == NAMES
+    assert "the same numbers" not in " ".join(str(one.message) for one in recwarn)
+    table["Jun.1"] = table["Jun"]
+    with pytest.warns(UserWarning, match=r"two names \(Jun\.1 is Jun\), .* --ignore Jun\.1"):
+        assert Expression.of(write(table)).genes == (*NAMES, "Jun.1")
+    assert Expression.of(write(table), ignore=("Jun.1",)).genes == NAMES
+
+
+def test_times_that_look_like_numbered_repeats_are_pointed_out(rng, write):
+    table = course(rng).iloc[:6]
+    table["Time"] = ["0", "0.1", "1", "1.1", "4", "4.1"]
+    with pytest.warns(UserWarning, match=r"0, 0\.1, 1.*look like repeats .* in a column replicate"):
+        assert len(set(Expression.of(write(table)).series)) == 1
+    table["Time"], table["replicate"] = [0, 0, 1, 1, 4, 4], [1, 2] * 3
+    assert len(set(Expression.of(write(table)).series)) == 2
 
 
 def test_a_sample_of_two_series_in_a_sheet_is_not_one_measured_twice(rng, write):

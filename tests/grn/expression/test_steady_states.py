@@ -168,7 +168,7 @@ def test_other_genes_than_those_of_the_series_are_refused(rng):
     states = SteadyStates([[1.0, 2.0]], ("A",), [True], ("A", "D"))
     with pytest.raises(ValueError, match="in one of them only: B, C, D"):
         infer(data, steady=states, rng=0)
-    with pytest.raises(TypeError, match="pcc cannot use steady states"):
+    with pytest.raises(TypeError, match="pcc cannot use steady states; methods that do: comb"):
         infer(data, "pcc", steady=states)
 
 

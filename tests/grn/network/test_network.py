@@ -189,7 +189,8 @@ def test_what_is_left_out_of_a_reference_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A\tB\t1\nB\te\t2\n", "gold.tsv:2, column 3: must be one of"),
+        ("A\tB\t1\nB\te\t2\n", "gold.tsv:2, column 3: must be one of .* leave out the column"),
+        ("TF\ttarget\timportance\nA\tB\t21.4\n", "found '21.4'; scores do not belong here"),
         ("A\tB\t1\t4\n", "2 or 3 columns"),
         ("x\ty\n", "must have an edge between two different genes of the network.*x, y.*B, A, NA"),
         ("A\tB\t0\n", "must have an edge"),
@@ -200,6 +201,16 @@ def test_bad_references_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         read_reference(path, GENES)
+
+
+def test_what_a_bad_reference_is_told_to_do_reads_it(tmp_path):
+    path = tmp_path / "gold.tsv"
+    path.write_text("protein1\tprotein2\tx\nA\tB\t1\n")
+    with pytest.raises(DataError, match=r"found 'x'; .* call them regulator, target and sign"):
+        read_reference(path, ("protein1", "protein2", *GENES))  # where the file names the genes
+    for text in ("TF\ttarget\nA\tB\n", "regulator\ttarget\tsign\nA\tB\t1\n"):
+        path.write_text(text)
+        assert read_reference(path, GENES).selected.sum() == 1
 
 
 @pytest.mark.parametrize(
