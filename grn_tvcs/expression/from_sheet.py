@@ -132,9 +132,10 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
 def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
     """Refuse a column of words that may tell series apart."""
     sheet = roles.sheet
+    first = sheet.row(0) if len(sheet) else [""] * len(sheet.heads)  # all cells of a column cost
     for j in genes:
-        head = sheet.heads[j]
-        if {cell.lower() for cell in sheet.cells(j)} <= {*SECONDS}:
+        head, has_unit = sheet.heads[j], first[j].lower() in SECONDS
+        if has_unit and {cell.lower() for cell in sheet.cells(j)} <= {*SECONDS}:
             raise sheet.error(
                 f"holds units of time ({quoted(sheet.cells(j)[0])}): write them behind the times, "
                 "such as 30 min, and leave the column out",

@@ -98,7 +98,7 @@ class SteadyStates:
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "is_knockout", is_knockout)
         is_up = (
-            np.zeros(len(levels), bool)
+            np.zeros(is_knockout.shape, bool)
             if self.is_overexpressed is None
             else array_of("is_overexpressed", self.is_overexpressed, np.bool_)
         )

@@ -101,6 +101,7 @@ def test_a_wild_type_alone_adds_samples_and_no_part(known):
         levels=example.steady.levels[:1],
         changed=("",),
         is_knockout=np.zeros(1, dtype=bool),
+        is_overexpressed=None,
     )
     parts = evidence_on(replace(example, steady=wild))
     assert set(parts.scores) == OF_SERIES | OF_LEVELS

@@ -68,4 +68,4 @@ def test_the_trait_that_is_farthest_off_is_named(monkeypatch):
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *_: True)
     network = infer(walks(4), rng=0, calibrate=0, resamples=4)
     assert "most of all in the skewness of levels (smaller here)" in network.verdict.why_not
-    assert network.verdict.ranking.startswith("Edges are ranked by the sum of lagged regression")
+    assert network.verdict.ranking.startswith("Edges are ranked by a blend of lagged regression")
