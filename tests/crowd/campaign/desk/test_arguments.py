@@ -16,6 +16,7 @@ WRONG = [
 RIGHT = {
     "plan": {"labels": 1, "method": "greedy", "min_gain": None, "quick": False},
     "add_answers": {"lines": [("t2", "bob", "1")]},
+    "feedback": {"worker": "bob", "task": "t2"},
     "add": {
         "workers": (),
         "tasks": ["new"],
