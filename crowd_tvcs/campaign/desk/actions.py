@@ -129,8 +129,8 @@ def undo(
 def shown_label(
     connection: Connection, settings: Settings, name: str, task_name: str, first: int
 ) -> str | None:
-    """Return the label of a gold task among the first that a worker had, or None."""
-    found = gold.LABEL_OF_GOLD.first(connection, called=task_name)
+    """Return the label of a task that is among the first gold a worker answered, or None."""
+    found = gold.LABEL_OF_ANSWERED.first(connection, called=name, of_gold=task_name)
     if found is None or gold.N_DONE.only(connection, called=name).tasks > first:
         return None
     classes: list[str] = json.loads(settings.classes)

@@ -115,12 +115,18 @@ class KnownLabel(NamedTuple):
     label: int
 
 
-LABEL_OF_GOLD = Statement(
+LABEL_OF_ANSWERED = Statement(
     select(gold.c.label)
     .join_from(gold, task, task.c.name == gold.c.task)
-    .where(gold.c.task == bindparam("called"), task.c.closed == GOLD),
+    .join(pair, (pair.c.task_id == task.c.id) & (pair.c.worker_id == WHO))
+    .where(
+        gold.c.task == bindparam("of_gold"),
+        task.c.closed == GOLD,
+        pair.c.state == ANSWERED,
+    ),
     KnownLabel,
 )
+"""The label of a gold task that the worker answered here; nothing of another."""
 
 
 def _search() -> Statement[TaskRow]:

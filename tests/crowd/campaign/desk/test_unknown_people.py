@@ -162,6 +162,7 @@ def test_a_label_is_shown_after_the_first_gold_alone_and_its_answer_stays(begin)
     for _ in range(6):
         task = campaign.next("ann").task
         assert task in GOLD
+        assert campaign.feedback("ann", task) is None  # not before the answer
         campaign.submit_and_next("ann", task, "1")
         shown.append(campaign.feedback("ann", task) == GOLD[task])
         is_kept = shown[-1]
