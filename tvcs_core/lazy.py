@@ -78,9 +78,7 @@ def lazy_exports(
 
     def get(name: str) -> Any:
         if name == "__version__":
-            from importlib.metadata import version
-
-            return version("tvcs")
+            return import_module("tvcs_core.files.record").tvcs_version()
         if name in modules:
             return import_module(f"{package}.{name}")
         if name not in home_of:
