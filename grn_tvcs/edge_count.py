@@ -32,7 +32,7 @@ from grn_tvcs.expression.bins import AUTO, OFF, in_bins
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
-from grn_tvcs.expression.warned import unwarned
+from grn_tvcs.expression.user_warnings import without_warnings
 from grn_tvcs.methods import check_arguments, infer, options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
@@ -153,7 +153,7 @@ class Folds:
 def held_out(folds: Folds, fold: int) -> tuple[Array]:
     """Return the gain of each size in a fold, with a network inferred from the others."""
     is_out, rules = folds.fold_index == fold, folds.rules
-    with unwarned(), np.errstate(all="ignore"):  # the run on all series gives the warnings
+    with without_warnings(), np.errstate(all="ignore"):  # the run on all series gives the warnings
         network = infer(
             folds.data.part(~is_out),
             folds.method,

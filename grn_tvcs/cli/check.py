@@ -39,7 +39,7 @@ def check(given: CheckOptions) -> None:
     If it is refused, print options that would read it.
     """
     from grn_tvcs.cli.genes import read_regulators
-    from grn_tvcs.expression.ways import command_of
+    from grn_tvcs.expression.readable_options import command_of
     from tvcs_core.files.display import joined
 
     with files_of(given.expression) as files:
@@ -61,12 +61,12 @@ def check(given: CheckOptions) -> None:
 
 def _read(given: CheckOptions, files: list[Path]) -> Expression:
     """Read the files; if they are refused, first print options that would read them."""
-    from grn_tvcs.expression.ways import command_of, ways_that_read
+    from grn_tvcs.expression.readable_options import command_of, readable_options
 
     try:
         return given.layout.read(files)
     except ValueError as error:
-        for options, data in ways_that_read(files, error, given.layout):
+        for options, data in readable_options(files, error, given.layout):
             n = len(data.pieces())
             series = f"{n} series" if n else "all in steady state"
             found = f"{len(data.genes)} genes, {len(data.levels)} samples, {series}"

@@ -189,7 +189,7 @@ def _tables(given: CompareOptions) -> None:
 
 
 def _designs(parts: dict[str, Expression], given: CompareOptions) -> list[str]:
-    """Describe what the series of each pair can show, before the work."""
+    """Describe the power of the series of each pair, before the work."""
     from grn_tvcs.comparison.permutations import MIN_SERIES, count_permutations, describe_design
     from grn_tvcs.comparison.several import most_permutations
 

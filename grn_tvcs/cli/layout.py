@@ -84,7 +84,7 @@ class Layout(Options):
         Raises
         ------
         ValueError
-            If the data tell of a perturbation themselves.
+            If the data have a column of perturbations themselves.
         """
         from grn_tvcs.expression.scales import on_scale
 

@@ -89,7 +89,7 @@ class Inference:
         Raises
         ------
         MemoryError
-            As `Cost.refuse_what_cannot_fit` says.
+            As `Cost.refuse_what_cannot_fit` raises it.
         """
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(self.data.genes))
         memory_of_ranking(regulators, targets).refuse_what_cannot_fit(self.what_helps())

@@ -191,7 +191,7 @@ class Comparison:
         )
 
     def describe_design(self) -> str:
-        """Describe what these numbers of series can show."""
+        """Describe the power of these numbers of series."""
         return describe_design(
             self.names, self.n_series, self.permutations, fdr=self.fdr, n_tests=self.n_tests
         )

@@ -8,18 +8,18 @@ from typing import Any
 
 from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.join import (
+    refuse_different_scales,
+    refuse_different_units,
+    warn_of_steps,
+)
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.read import read_parts
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.subset import FEWEST, subset_genes
-from grn_tvcs.expression.together import (
-    refuse_different_scales,
-    refuse_different_units,
-    warn_of_steps,
-)
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 
@@ -95,7 +95,7 @@ def _refuse_few_series(name: str, part: Expression) -> None:
 
 
 def _same_but_for_case(names: Sequence[str], genes: Sequence[str]) -> str:
-    """Say which names would match if capitals did not count."""
+    """Describe names that differ in capitals alone."""
     known, lower = set(genes), {gene.lower() for gene in genes}
     same = [name for name in names if name not in known and name.lower() in lower]
     return f"; {joined(same)} would match if capitals did not count" if same else ""
@@ -189,7 +189,7 @@ def conditions_in(
 
 
 def _may_name_series(roles: Roles) -> list[int]:
-    """Return places of columns that are called as what series are of, such as donors."""
+    """Return places of columns whose names stand for series, such as donors."""
     return [
         j
         for j, (head, kind) in enumerate(zip(roles.sheet.heads, roles.kinds, strict=True))

@@ -78,7 +78,7 @@ def describe_design(
     fdr: float,
     n_tests: int = 1,
 ) -> str:
-    """Describe what so many series and permutations can show.
+    """Describe the power of so many series and permutations.
 
     Parameters
     ----------

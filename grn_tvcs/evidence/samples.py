@@ -20,8 +20,8 @@ def all_levels(
     """Return the levels of all samples: of the series, and of steady states if there are any.
 
     This is the single definition of the samples that count without time. With `unbinned`, cells
-    that were averaged in bins count as they were before. What is learned from simulated tables, or
-    compared with these, has bins.
+    that were averaged in bins count as they were before. Evidence that is learned from simulated
+    tables, or compared with them, uses bins.
     """
     levels = expression.unbinned_levels if unbinned else expression.levels
     return levels if steady is None else np.concatenate([levels, steady.levels])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, is_even
 from grn_tvcs.expression.scales import on_scale
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import check_number, check_type
 
 AUTO, OFF = "auto", "off"
@@ -92,7 +92,7 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
 def in_bins(expression: Expression, bins: int | str, scale: str | None = None) -> Expression:
     """Return cells along time on their scale and averaged in bins; other samples as they are.
 
-    It warns of what was averaged unless a number of bins was asked for.
+    A warning describes the averages, unless a number of bins was asked for.
 
     Parameters
     ----------

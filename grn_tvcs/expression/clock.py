@@ -192,8 +192,8 @@ def times_in_header(names: Sequence[str]) -> bool | None:
 def repeats_in_header(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
     """Times and repeats of names such as ``0, 0.1, 0.2, 1, 1.1, 1.2``; None where they are none.
 
-    R and pandas write so what stood there as ``0, 0, 0, 1, 1, 1``: each time has the same tails,
-    .1 to .k with k below 5, as steps of a tenth that is measured evenly have not.
+    R and pandas write a header ``0, 0, 0, 1, 1, 1`` so. Each time has the same decimals, .1 to .k
+    with k below 5; times that step by a tenth do not.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def repeats_in_header(names: Sequence[str]) -> tuple[list[str], list[str]] | Non
 
 
 def said_of_repeats(path: str, times: Sequence[str], repeats: Sequence[str]) -> str:
-    """Say how names were read in which `repeats_in_header` found times."""
+    """Describe how names were read in which `repeats_in_header` found times."""
     n = max(map(int, repeats))
     return (
         f"{path}: of names such as {times[0]}, {times[0]}.1 the tails are taken for {n} repeats of "

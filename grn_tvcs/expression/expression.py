@@ -39,7 +39,7 @@ class Expression:
     notes
         Changes made to the samples on reading, a sentence each, for the methods of a paper.
     scale
-        What the values are: ``"levels"``, ``"log"`` (logarithms or z-scores) or ``"counts"``; None
+        Scale of the values: ``"levels"``, ``"log"`` (logarithms or z-scores) or ``"counts"``; None
         where it is to be guessed, as `infer` does.
     guessed_from
         Evidence for a guessed scale; None if the scale was given.
@@ -87,8 +87,8 @@ class Expression:
         the DREAM challenge; they are named ``1``, ``2``, ... Rows out of order, in which no time
         comes twice, are one series. A column ``perturbed`` holds 1 where a perturbation was on and
         0 elsewhere; a column ``sample`` is not used. All other columns of numbers are genes, unless
-        their names or numbers say that they tell of samples (``RIN``, ``total_counts``): these are
-        left out, with a warning, or refused.
+        their names or numbers show that they describe samples (``RIN``, ``total_counts``): these
+        are left out, with a warning, or refused.
 
         Columns of a DataFrame mean the same, and so do named levels of its index; other names in
         the index are not used. Of an AnnData and its file times and series stand in ``obs``: where
@@ -361,7 +361,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 
 
 def describe_repeated(what: str, names: Sequence[str]) -> str:
-    """Say which names are there more than once; empty where none is."""
+    """Describe names that occur more than once; empty if all differ."""
     twice = repeated(names)
     return f"{what} must be different, found twice: {joined(twice)}" if twice else ""
 
@@ -383,7 +383,7 @@ def write_expression(expression: Expression, path: str | Path) -> None:
 
 
 def samples_said(expression: Expression, kind: str = "series") -> str:
-    """Say how many samples there are, in how many series, and how many in steady state."""
+    """Describe the numbers of samples, of series, and of samples in steady state."""
     n_rest = f"{expression.n_steady} steady-state samples"
     if not expression.series:
         return n_rest

@@ -36,7 +36,7 @@ from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, quoted
 
 ON, OFF = ("1", "yes", "y", "true", "on"), ("0", "no", "n", "false", "off")  # of perturbations
@@ -130,7 +130,7 @@ def _judged(roles: Roles, genes: list[int], values: Values) -> tuple[list[int], 
 
 
 def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
-    """Refuse a column of words that may tell series apart."""
+    """Refuse a column of words that may separate series."""
     sheet = roles.sheet
     first = sheet.row(0) if len(sheet) else [""] * len(sheet.heads)  # all cells of a column cost
     for j in genes:

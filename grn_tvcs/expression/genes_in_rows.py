@@ -22,7 +22,7 @@ from grn_tvcs.expression.judge.samples import (
 from grn_tvcs.expression.missing_values import MARKS, are_words
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Column, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
@@ -82,9 +82,9 @@ def kept_among(options: Options, sheet: Sheet, made: Sheet) -> Options:
 
 
 def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
-    """Turn a sheet of genes x samples, and find what its rows are; the heads may be times.
+    """Turn a sheet of genes x samples, and find the roles of its rows; its header may hold times.
 
-    Rows called as one of `LABELS`, or as `options` say, are no genes.
+    Rows named in `LABELS` or by `options` are no genes.
     """
     sheet.check_names()
     whole = without(sheet, options.ignore)

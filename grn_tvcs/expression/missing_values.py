@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.options import may_read, option_words
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
@@ -78,7 +78,7 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
 
 
 def describe_missing(cell: str, n: int) -> str:
-    """Say that the first of `n` missing values is refused, and what to do."""
+    """Describe the first of `n` missing values, which is refused, and the remedies."""
     return (
         f"must be a number, found {quoted(cell)}; of all cells {n} are missing: give --missing "
         "drop or --missing interpolate"

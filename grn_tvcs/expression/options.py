@@ -190,22 +190,22 @@ def _names(name: str, given: Any) -> tuple[str, ...]:
 
 
 class LayoutError(DataError):
-    """A table that would read with other options; `ways` are those to try, the likeliest first."""
+    """A table that other options may read: `remedies`, the likeliest first."""
 
-    ways: tuple[dict[str, Any], ...] = ()
+    remedies: tuple[dict[str, Any], ...] = ()
 
 
-def may_read(error: DataError, *ways: dict[str, Any]) -> LayoutError:
+def may_read(error: DataError, *remedies: dict[str, Any]) -> LayoutError:
     """Make an error that carries options that may read the table."""
     found = LayoutError(str(error))
-    found.ways = ways
+    found.remedies = remedies
     return found
 
 
-def option_words(way: Mapping[str, Any]) -> str:
+def option_words(options: Mapping[str, Any]) -> str:
     """Write options as on the command line."""
     words = []
-    for name, value in way.items():
+    for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, tuple | list) else (value,):
             words += [option] if one is True else [option, shlex.quote(unquoted(str(one)))]

@@ -2,9 +2,9 @@
 
 Every source becomes a sheet, with one of its samples beside it where there is one. The sheet is
 turned where genes stand in rows, or joined with that of its samples: that gives the roles of its
-columns, which may be parted by one of them, and each part is an expression. Nothing is turned
-silently: genes in rows must be said to be so. Cells are averaged first, so they have a way of
-their own (`formats.cells`).
+columns, which may be parted by one of them, and each part is an expression. No table is turned
+silently: an option declares genes in rows. Cells are averaged first, so they have a way of their
+own (`formats.cells`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from grn_tvcs.expression.formats.h5ad import open_h5ad
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.from_sheet import expression_in
 from grn_tvcs.expression.genes_in_rows import roles_in_rows
+from grn_tvcs.expression.join import join_files
 from grn_tvcs.expression.judge.roles import Roles
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sample_sheet import join_sheet
 from grn_tvcs.expression.sheet import Sheet
-from grn_tvcs.expression.together import together
 from tvcs_core.arguments import describe_value
 
 TAKEN = "a DataFrame, an AnnData, an array with gene_names, a path or a list of paths"
@@ -85,7 +85,7 @@ def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
 def read(data: Any, options: Options) -> Expression:
     """Read expression from any source; see `Expression.of`."""
     if _is_list(data):
-        return together(data, [read(path, options) for path in data])
+        return join_files(data, [read(path, options) for path in data])
     if options.pseudotime is not None and isinstance(data, str | Path) and not _is_h5ad(data):
         return _named(read_beeline(data, options), options)
     [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
@@ -153,7 +153,7 @@ def _of_annotated(data: Annotated, column: str | None, split: Split) -> dict[str
 
 
 def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Roles:
-    """Open a table in the format that its beginning tells, and judge its columns."""
+    """Open a table in the format of its first bytes, and judge its columns."""
     options.refuse_all_but(OF_TABLES, "a table, but for .h5ad files alone")
     told = None
     if isinstance(options.samples, str | Path):
@@ -179,7 +179,7 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
     Parameters
     ----------
     sheet
-        Of samples x genes, or the other way round where the options say so.
+        Of samples x genes, or the other way round with the option for it.
     options
         The options.
     part

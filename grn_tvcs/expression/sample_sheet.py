@@ -24,7 +24,7 @@ from grn_tvcs.expression.judge.roles import (
 from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import HEAD, Column, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined
 

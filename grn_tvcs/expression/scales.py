@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import SCALES, Expression
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import check_choice
 
 COUNTS = 50  # whole numbers with one above this look like counts
@@ -92,8 +92,8 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     Raises
     ------
     ValueError
-        If `scale` is none of the three, or values that are said to be levels or counts are
-        negative by more than a background, or logarithms differ by next to nothing.
+        If `scale` is none of the three, or values that are given as levels or counts are negative
+        by more than a background, or logarithms differ by next to nothing.
     """
     if scale is not None:
         check_choice("scale", scale, SCALES)

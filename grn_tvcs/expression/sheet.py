@@ -1,8 +1,8 @@
 """A table with named columns from any source; its columns are interpreted elsewhere.
 
-Cells stay where they are, in a text, a DataFrame or a matrix: a sheet says which of them it has, in
-which order, and which way up. So it is turned, cut and joined without a copy, and every error names
-the place in the file.
+Cells stay where they are, in a text, a DataFrame or a matrix: a sheet knows which of them it has,
+in which order, and which way up. So it is turned, cut and joined without a copy, and every error
+names the place in the file.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from grn_tvcs.expression.judge.roles import counts_rows
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.warned import unwarned, warn_user
+from grn_tvcs.expression.user_warnings import warn_user, without_warnings
 from tvcs_core.arguments import array_of, names_of
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
@@ -253,9 +253,9 @@ def read_steady_states(
     genes, the k-th row being that of the k-th gene (DREAM), or a first column that names the
     changed gene of each row: alone, or as strains are called (``ΔlexA``, ``dlexA``,
     ``lexA_KO_rep1``, ``lexA::kan``; over-expressed ``lexA_OE``, ``pBAD-lexA``), with a warning that
-    says what was read. Rows called ``WT``, ``control`` and the like are the wild type. Genes are
-    called by `gene_names`, a file or a mapping of identifiers to names, where it has any of them;
-    changed genes may be called either way then.
+    lists how they were read. Rows called ``WT``, ``control`` and the like are the wild type. Genes
+    are called by `gene_names`, a file or a mapping of identifiers to names, where it has any of
+    them; changed genes may be called either way then.
 
     Raises
     ------
@@ -315,7 +315,7 @@ def _called(genes: list[str], gene_names: str | Path | Mapping[str, str] | None)
     """Return genes by their names in a file; as they are where it has none of them."""
     if gene_names is None:
         return genes
-    with unwarned(), suppress(ValueError):  # it is said of the table of expression
+    with without_warnings(), suppress(ValueError):  # it is said of the table of expression
         return list(renamed(genes, gene_names))
     return genes
 

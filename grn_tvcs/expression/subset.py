@@ -21,7 +21,7 @@ def subset_genes(expression: Expression, names: Collection[str]) -> Expression:
     """The same samples of some genes, in the order of the table.
 
     The scale is settled first, on all genes: counts are divided by the size of their sample, and
-    are levels from then on, for the genes that are left do not tell that size.
+    are levels from then on, because the genes that are left do not give that size.
 
     Raises
     ------

@@ -195,7 +195,7 @@ def check_arguments(
 def _called(kind: str, names: frozenset[str] | None, genes: Sequence[str]) -> frozenset[str] | None:
     """Return names as the genes are called; a warning counts those that are written otherwise."""
     from grn_tvcs.expression.judge.same_names import same_names
-    from grn_tvcs.expression.warned import warn_user
+    from grn_tvcs.expression.user_warnings import warn_user
 
     if names is None:
         return None
@@ -227,7 +227,7 @@ def _inferred(
 
     from grn_tvcs.combine.signs import supported_signs
     from grn_tvcs.expression.scales import beside
-    from grn_tvcs.expression.warned import warn_user
+    from grn_tvcs.expression.user_warnings import warn_user
     from grn_tvcs.methods.directions import without_direction
     from grn_tvcs.methods.steady_samples import used_by
     from grn_tvcs.network.digits import significant

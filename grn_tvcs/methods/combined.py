@@ -270,7 +270,7 @@ def _why_surely_out_of_domain(
 ) -> str:
     """Return why a table is outside the domain whatever networks of its design are like.
 
-    Empty if only these networks can tell, or if it is inside.
+    Empty if only these networks can decide, or if it is inside.
     """
     if _distribution(model, design).relative_distance(table_traits, design) > CERTAIN_DISTANCE:
         return _out_of_domain(model, table_traits, design, None)

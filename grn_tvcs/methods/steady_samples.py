@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.methods.table import METHODS
 
 if TYPE_CHECKING:

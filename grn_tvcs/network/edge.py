@@ -56,5 +56,5 @@ class Edge:
 
     @property
     def relation(self) -> str:
-        """What the regulator does to the target, a word of `RELATIONS`."""
+        """Effect of the regulator on the target, a word of `RELATIONS`."""
         return UNDIRECTED if self.undirected else RELATION[self.sign]

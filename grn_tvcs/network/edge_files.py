@@ -15,7 +15,7 @@ import numpy as np
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import OF_GENES
 from grn_tvcs.expression.judge.same_names import same_names
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
@@ -50,8 +50,8 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
     EdgeWeight``), GENIE3 (``regulatoryGene targetGene weight``), decoupler (``source target
     weight``) and CellOracle (``source target coef_mean``), in any order. Without a header the
     columns are regulator, target and, if there is a third, score or sign; edges without a score get
-    1. A column ``sign`` (``+``, ``-``, ``?``, or words such as ``Activation``) says the sign; so
-    does ``coef_mean``, and ``weight`` or ``EdgeWeight`` where any is below 0. Without a column
+    1. A column ``sign`` (``+``, ``-``, ``?``, or words such as ``Activation``) gives the sign; so
+    does ``coef_mean``, and ``weight`` or ``EdgeWeight`` if any is below 0. Without a column
     ``selected`` every edge with a score above 0 is selected. An apostrophe before a name of
     ``edges.tsv`` that starts like a formula is taken off (see `tvcs_core.files.spreadsheet`).
 
@@ -139,10 +139,10 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
     A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge, 0 is none, as is a
     pair that is not listed; where some are -1, which represses, 1 activates. A header is known by
     its names, which may be in any order, or by holding neither two genes nor one of these values.
-    Edges have the score 1. Self-loops, edges of genes that are not in `genes` and repeats are left
-    out, with a warning that says so; genes that are written otherwise are found without version,
-    prefix of a species and case of letters, with a warning that counts them. Lists of databases may
-    have more columns: CollecTRI, DoRothEA and OmniPath with their headers, TRRUST without one.
+    Edges have the score 1. Self-loops, repeats, and edges of genes that are not in `genes` are left
+    out, with a warning. Genes that are written otherwise are found without version, prefix of a
+    species and case of letters. A warning counts them. Lists of databases may have more columns:
+    CollecTRI, DoRothEA and OmniPath with their headers, TRRUST without one.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class Reference:
         Names of the edges that do not count, by reason: ``self_loops``, ``unknown_genes``,
         ``repeats``.
     same
-        What is to be said of names that are not written as the genes are.
+        A remark on names that are not written as the genes are.
     """
 
     network: Network
@@ -186,7 +186,7 @@ class Reference:
 
 
 def _remedy(value: str, row: int) -> str:
-    """Return a clause with what to do about a third cell of true edges that is no sign."""
+    """Return the remedy for a third cell of true edges that is no sign."""
     if is_number(value):
         return "; scores do not belong here: leave out the column, and edges that are not true"
     if not row:

@@ -22,12 +22,11 @@ LEVEL = 6  # of compression: zlib's own default
 def write_edges(network: Network, path: str | Path, *, top: int | None = None) -> None:
     """Write every edge as ``edges.tsv``: regulator, target, score, sign, rank, selected.
 
-    Where the method resampled, a column holds the stability, empty where the data are too few;
-    where it selects edges itself, a column `own` says which; where knock-outs or knock-downs were
-    given, or the method is an ensemble, a column `evidence` says what the score stands on; where
-    the chance that an edge is true is known, there are columns `confidence` and `false_discovery`.
-    People open it in a spreadsheet, so a name that would act as a formula gets an apostrophe,
-    which `read_network` takes off.
+    If the method resampled, a column holds the stability, empty if the data are too few. If it
+    selects edges itself, a column `own` marks them. With knock-outs or knock-downs, or an ensemble,
+    a column `evidence` names the sources of the score. If the chance that an edge is true is known,
+    there are columns `confidence` and `false_discovery`. People open it in a spreadsheet, so a name
+    that would act as a formula gets an apostrophe, which `read_network` takes off.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ CODES = {name: code for code, name in enumerate(NAMES) if name}
 def evidence_codes(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.uint8]:
     """Code of the evidence of every edge, a place in `NAMES`.
 
-    `parts` are what the first of `SOURCES` add to the score, >= 0. A source is named if its part
+    `parts` are shares of the first of `SOURCES` in the score, >= 0. A source is named if its part
     is at least `LEAST_SHARE` of their sum, or the largest, so an edge with a score has one to
     four. 0 where there is no score.
     """

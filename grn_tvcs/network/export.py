@@ -83,9 +83,9 @@ def write_graphml(network: Network, path: Path) -> None:
     """Write all genes and the selected edges as GraphML.
 
     Genes have name, in_degree, out_degree and is_regulator, counted over the selected edges. Edges
-    have score, sign, rank and interaction, and what of stability, own, evidence, confidence,
-    false_discovery and undirected is known. A file of mixed edges is read by few programs, so
-    undirected ones have a source and a target too.
+    have score, sign, rank and interaction; and, if known, stability, own, evidence, confidence,
+    false_discovery and undirected. A file of mixed edges is read by few programs, so undirected
+    ones have a source and a target too.
     """
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',

@@ -43,7 +43,7 @@ class Network:
     pairs
         Scores and facts of the pairs that may be edges.
     verdict
-        How many edges the experiment supports, or why that cannot be told; None where the method
+        Number of edges that the experiment supports, or why it is not known; None where the method
         gives no confidence.
     notes
         Remarks on the inference for readers, a clause each.
@@ -98,8 +98,8 @@ class Network:
         own
             The edges that the method itself selects; None if it only ranks.
         evidence
-            What the score of each edge stands on, as a place in `evidence.NAMES`; None where it
-            is the series alone, in one way.
+            Sources of the score of each edge, as a place in `evidence.NAMES`; None where it is the
+            series alone, in one way.
         confidence
             Chance that each edge is true, in [0, 1]; None where the method or the data give none.
         false_discovery
@@ -260,7 +260,7 @@ class Network:
     def select_by_method(self) -> Network:
         """Select the edges that the method itself selects; every one with a score if it does not.
 
-        What TIGRESS and ARACNE publish, whatever the caps; ARACNE publishes both ways of a pair.
+        TIGRESS and ARACNE publish these edges, whatever the caps; ARACNE both ways of a pair.
         """
         has_score, own = self.pairs.scores > 0, self.pairs.own
         chosen = self.replace(selected=has_score if own is None else own & has_score)
@@ -269,10 +269,9 @@ class Network:
     def with_verdict(self) -> Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
-        The confidence is kept to six decimals, as files hold it, and 0 where there is no score. Of
-        a verdict that is there, what more series would support and what would help are kept; the
-        rest is counted anew.
-        A network without a confidence stays as it is.
+        The confidence is kept to six decimals, as files hold it, and 0 where there is no score. An
+        earlier verdict keeps its forecast for more series and its remedy; the rest is counted
+        again. A network without a confidence stays as it is.
         """
         scores = self.pairs.scores
         if self.pairs.confidence is None:
@@ -352,7 +351,7 @@ class Network:
         return degrees
 
     def extra(self, some: Ranked | None = None) -> dict[str, list[Any]]:
-        """What is known of edges beside `HEADER`: columns by name, in the order of `edges`."""
+        """Return columns of edges beside `HEADER`, by name, in the order of `edges`."""
         if some is None:
             some = ranked(self.pairs, self.genes)
         at = some.rows, some.cols
@@ -471,8 +470,7 @@ class Network:
     def to_networkx(self) -> Any:
         """All genes and the selected edges as a `networkx.DiGraph`.
 
-        Edges have score, sign and rank, and what of evidence, confidence and false_discovery is
-        known.
+        Edges have score, sign and rank; and, if known, evidence, confidence and false_discovery.
         """
         from grn_tvcs.network.programs.graphs import graph_of
 

@@ -42,7 +42,7 @@ class Pairs:
     Attributes
     ----------
     regulators, targets
-        Places among the genes of what rows and columns stand for, rising.
+        Places among the genes of rows and columns, rising.
     scores, signs, selected, stability, own, evidence, confidence, false_discovery, undirected
         As in `Network`.
     """
@@ -82,7 +82,7 @@ class Pairs:
         edges
             Places of the regulators and of the targets, each pair once.
         known
-            Values by the name of what they are, in the order of the edges; without `selected`,
+            Values by the name of their column, in the order of the edges; without `selected`,
             every edge with a score is.
         """
         places = [np.asarray(ends, np.int64) for ends in edges]
@@ -161,7 +161,7 @@ class Pairs:
 
 
 def _in_both(some: Places, others: Places) -> tuple[Places, Places]:
-    """Where what both hold stands in either."""
+    """Return the places of common entries in either array."""
     _, here, there = np.intersect1d(some, others, assume_unique=True, return_indices=True)
     return here, there
 

@@ -71,7 +71,7 @@ class Rules:
     targets
         Names of the genes whose regulators are sought.
     chosen_by
-        What chose `max_edges` where nobody gave it: `BY_VERDICT`, `BY_HELD_OUT` or `FEW`; empty
+        Source of `max_edges` if it was not given: `BY_VERDICT`, `BY_HELD_OUT` or `FEW`; empty
         where it was given or there is none. It changes nothing that is selected.
 
     Raises
@@ -112,7 +112,7 @@ class Rules:
 
         The number is that of the verdict. Without one, or where it has no probabilities, it is
         `FEW_PER_GENE` of the genes whose regulators are sought, at least 1: the surest edges are
-        true most often, and nothing says of the next ones that they are.
+        true most often, and nothing supports the next ones.
         """
         if self.max_edges is not None:
             return self
@@ -173,8 +173,8 @@ class Rules:
     def inputs(self, genes: Sequence[str], no_targets: Sequence[str] = ()) -> Candidates:
         """The genes that may regulate some other, beside all genes as targets.
 
-        `no_targets` and what is raised are those of `candidates`; of pairs whose target is not
-        sought none may be an edge.
+        `no_targets` and errors are those of `candidates`. Pairs whose target is not sought are no
+        edges.
         """
         found = self.candidates(genes, no_targets)
         has_target = found.allowed.any(axis=1)

@@ -47,7 +47,7 @@ class Scores:
         Part of the surest pairs that are edges, as many pairs as there are edges, or all with a
         score if these are fewer; at the end ties count in part.
     aupr_by_chance
-        What a random ranking gets on average, for `aupr` and `early_precision`: the part of the
+        Mean of a random ranking, for `aupr` and `early_precision`: the part of the
         pairs that are edges.
     n_pairs, n_edges, n_selected, n_found
         Pairs that count, edges of the reference, selected edges, and those that are both.
@@ -93,13 +93,12 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
     network, reference
         Over the same genes, in any order.
     pairs
-        ``"all"`` ordered pairs of distinct genes; or the ``"linked"`` ones only, both orders of
-        two genes with an edge in the reference: how well directions are told, as in the paper's
-        table.
+        ``"all"`` ordered pairs of distinct genes; or the ``"linked"`` ones only, both orders of two
+        genes with an edge in the reference: how well directions are found, as in the paper's table.
     cut
-        What SN to AUC judge. ``"top-n"``: the n surest of the pairs that count, n edges of the
-        reference among them, of equal ones the first by name. ``"caps"`` and ``"own"``: the
-        selected edges of `network`, said to come from caps or from the method itself.
+        The edges that SN to AUC judge. ``"top-n"``: the n surest of the pairs that count, n edges
+        of the reference among them, of equal ones the first by name. ``"caps"`` and ``"own"``: the
+        selected edges of `network`, by caps or by the method itself.
 
     Raises
     ------

@@ -3,9 +3,9 @@
 A projection takes memory and time for every pair, though hardly any can be selected. So it is
 solved on the pairs that are among the best of their regulator, their target and all, about twice as
 many as the caps let in, and its prices are then asked about every other pair: one that is worth
-less than the prices of its two caps and of the total is in no best selection (weak duality). Those
-that are worth more, or as much within what breaks ties, join the few, until there are none. What
-comes out is what the projection of all pairs selects, ties included.
+less than the prices of its two caps and of the total is in no best selection (weak duality). Pairs
+of a higher value, or of an equal one up to the tie-breaking, join the few until none is left. The
+result is that of the projection of all pairs, ties included.
 
 An undirected pair is one edge that uses up the caps of both genes on both sides. With such edges
 the caps are no longer those of a matrix, so edges are taken from the surest down, each that has
@@ -67,7 +67,7 @@ def select_each(
     """Return the selection of `select` with at most so many edges in all, for each of `sizes`.
 
     Without caps on the targets of regulators the pairs are an independent set of a matroid, the
-    best of each size come first in those of the largest one (greedy), and one selection tells all
+    best of each size come first in those of the largest one (greedy), and one selection gives all
     but those that end within a tie.
     """
     limited = (replace(rules, max_edges=size) for size in sizes)
@@ -159,7 +159,7 @@ def _least(scores: Floats, n: int) -> Floats:
 
 
 def _projected(pairs: Pairs, constraint: TVCS, few: Flags) -> Projection:
-    """Project the square roots of the scores of few pairs: what is kept is the sum of scores.
+    """Project the square roots of the scores of few pairs, so that the sum of scores is maximised.
 
     Rows and columns are those of all genes, for ties are broken by their numbers.
     """

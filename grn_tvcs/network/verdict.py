@@ -94,7 +94,7 @@ class Verdict:
         A sentence: which experiment or table would help, where no probability is given or no edge
         is supported.
     ranking
-        A sentence: what the edges are ranked by, where no probability is given.
+        A sentence on the ranking of the edges, if no probability is given.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class Verdict:
         return 1.0 - self.expected_true / self.n_edges if self.n_edges else None
 
     def said(self) -> str:
-        """Describe how many edges the experiment supports, or why not and what would help."""
+        """Describe the number of supported edges, or why there is none and the remedy."""
         if self.why_not:
             return " ".join(filter(None, (self.why_not, self.remedy, self.ranking)))
         if not self.n_edges:
@@ -213,16 +213,16 @@ def silent_verdict(
     why_not
         One of the sentences above.
     expression, steady
-        The input, on which it depends what would help.
+        The input, on which the remedy depends.
     ranking
-        What the edges are ranked by, a sentence.
+        A sentence on the ranking of the edges.
     """
     remedy = REMEDIES.get(why_not) or _test_of_edges(expression, steady)
     return Verdict(why_not=why_not, remedy=remedy, ranking=ranking)
 
 
 def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
-    """Describe what tests edges that are only ranked."""
+    """Describe a test of edges that are only ranked."""
     if not expression.series:
         what = f"{SERIES_FIRST},"
     elif steady is not None and any(steady.changed):
@@ -238,7 +238,7 @@ def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
 
 
 def remedy_of_no_edge(expression: Expression, steady: SteadyStates | None) -> str:
-    """Describe what helps where no edge is as likely true as false."""
+    """Describe the remedy if no edge is as likely true as false."""
     if not expression.series:
         return f"{SERIES_FIRST}, would say most."
     if steady is not None and any(steady.changed):

@@ -6,7 +6,7 @@ import pytest
 
 from grn_tvcs import Expression
 from grn_tvcs.expression.options import Options
-from grn_tvcs.expression.ways import ways_that_read
+from grn_tvcs.expression.readable_options import readable_options
 
 NAMES = ("Fos", "Jun", "Egr1", "Myc", "Atf3", "Klf4", "Rela", "Stat1", "Irf1", "Il6", "Tnf", "T")
 TIMES = (0, 1, 2, 4, 8, 24)
@@ -40,7 +40,7 @@ def refused(path, **given):
 
 def ways_out(path, error, **given):
     """Options with which a file is read that was refused with some."""
-    return [way.options.given() for way in ways_that_read([path], error, Options.of(**given))]
+    return [way.options.given() for way in readable_options([path], error, Options.of(**given))]
 
 
 def of_another_nature(n_genes=40, n_series=8, n_points=6, seed=0):

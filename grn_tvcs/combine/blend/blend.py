@@ -1,6 +1,6 @@
 """Blend of rankings, for tables outside the domain of the learned combination.
 
-What is learned from simulated tables need not hold there, and no single source of evidence is best
+Chances learned from simulated tables need not hold there, and no single source of evidence is best
 on real tables. The blend adds weighted log ranks of several rankings, -log(1 - rank), with the rank
 of a pair as a fraction of all pairs: high in any ranking counts more than low in another. Sources
 without time use single cells, if samples are bins of cells. `python -m benchmarks.real.weights`

@@ -30,7 +30,7 @@ from grn_tvcs.expression.judge.roles import IGNORED, PART, Roles, kinds_of, seri
 from grn_tvcs.expression.judge.series import Samples, by_columns
 from grn_tvcs.expression.options import Options, may_read, option_words
 from grn_tvcs.expression.sheet import Column, Grid, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined, quoted
 
@@ -144,7 +144,7 @@ class Annotated(ABC):
         return levels
 
     def _warn_of_scaled(self) -> None:
-        """Warn of values below 0 in X where a layer or raw holds what they were made of."""
+        """Warn of values below 0 in X if a layer or raw holds the values before scaling."""
         held = [(name, True) for name in self.layers()]
         held += [(RAW, False)] if self.has_raw() and RAW not in self.layers() else []
         unscaled = []

@@ -16,7 +16,7 @@ from grn_tvcs.expression.missing_values import MARKS
 from grn_tvcs.expression.options import Options, option_words
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined
 
 TAKES = ("pseudotime", "lineage_weights", "ignore", "keep")
@@ -26,12 +26,12 @@ INFINITE = frozenset(f"{sign}{word}" for sign in ("", "+", "-") for word in ("in
 def read_beeline(path: str | Path, options: Options) -> Expression:
     """Read BEELINE's ``ExpressionData.csv`` (genes x cells) and ``PseudoTime.csv``.
 
-    Every column of pseudotimes is a series of the cells that have one in it (the others are
-    empty, ``NA`` or infinite), in the order of pseudotime; levels of cells at the same pseudotime
-    are averaged. With weights of lineages, a table of the same columns that says how far each cell
-    belongs to each lineage (those of slingshot are from 0 to 1; nothing is 0), a mean is weighted,
-    and a cell of weight 0 is not in the lineage. Lineages, cells and genes that ``ignore`` names
-    are left out; names of ``keep`` are genes, whatever they look like.
+    Every column of pseudotimes is a series of the cells that have one in it (the others are empty,
+    ``NA`` or infinite), in the order of pseudotime; levels of cells at the same pseudotime are
+    averaged. Weights of lineages are a table of the same columns: how far each cell belongs to each
+    lineage (from 0 to 1 by slingshot; an empty cell is 0). With them a mean is weighted, and a cell
+    of weight 0 is not in the lineage. Lineages, cells and genes that ``ignore`` names are left out;
+    names of ``keep`` are genes, whatever they look like.
 
     Raises
     ------

@@ -98,7 +98,7 @@ def expression_of_cells(
     genes, levels
         Names of the columns, all different, and finite levels, dense or sparse; (cells, genes).
     cells
-        What stands where.
+        Names and places of the annotations.
     options
         The options; only ``keep`` and ``ignore``, for names of genes, are used.
     perturbed

@@ -17,7 +17,7 @@ from grn_tvcs.expression.judge.shape import are_genes
 from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.arguments import describe_value
 from tvcs_core.files.display import joined, quoted
@@ -98,13 +98,13 @@ def is_frame(data: Any) -> bool:
 def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:
     """Make a sheet of a DataFrame, and `beside` it one of the DataFrame of its samples.
 
-    Named levels of the index that say something are columns, and so is an index that names genes,
-    or samples beside a sheet; other names in the index are not used.
+    Named levels of the index that have a role are columns. So is an index that names genes, or
+    samples beside a sheet. Other names in the index are not used.
 
     Raises
     ------
     DataError
-        If columns have one name, or the index holds genes or times and nothing says so.
+        If columns have one name, or the index holds genes or times without a name for them.
     """
     options.refuse_all_but(TAKES, FRAME)
     frame = _frame("data", frame)

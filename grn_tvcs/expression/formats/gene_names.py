@@ -11,7 +11,7 @@ from pathlib import Path
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.missing_values import MARKS
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import describe_value
 from tvcs_core.files.display import joined
 from tvcs_core.files.tables import Table, read_table
@@ -75,7 +75,7 @@ def renamed(genes: Sequence[str], gene_names: str | Path | Mapping[str, str]) ->
 def _pairs(
     gene_names: str | Path | Mapping[str, str], genes: Sequence[str]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return identifiers with their names, and what the source is called."""
+    """Return identifiers with their names, and the name of the source."""
     if isinstance(gene_names, Mapping):
         return [(str(one), str(name)) for one, name in gene_names.items()], "gene_names"
     if not isinstance(gene_names, str | Path):

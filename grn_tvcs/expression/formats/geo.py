@@ -1,7 +1,7 @@
 """GEO's series matrix: levels of probes x samples between lines of ``!`` with facts of samples.
 
 A line ``!Sample_characteristics_ch1`` holds ``name: value`` for each sample. Such names, and those
-of other lines of samples, are the columns of a sheet, which tells times and series as any other.
+of other lines of samples, are the columns of a sheet, which gives times and series as any other.
 """
 
 from __future__ import annotations

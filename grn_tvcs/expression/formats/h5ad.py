@@ -1,6 +1,6 @@
 """Expression in AnnData's ``.h5ad``: levels in ``X``, times in ``obs``, genes in ``var``.
 
-Read with h5py alone, by AnnData's specification of its files; what they mean is in `annotated`.
+Read with h5py alone, by AnnData's specification of its files; `annotated` interprets them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables as R, Excel and pandas write them, brought to one form before their columns are judged.
 
-A header one cell short is that of R's row names; empty columns and titles are what spreadsheets
-leave; a comma may be the decimal point. A table that needs none of this comes back as it is.
+R writes a header one cell short over row names. Spreadsheets leave empty columns and titles. A
+comma may be the decimal point. A table that needs none of this comes back as it is.
 """
 
 from __future__ import annotations

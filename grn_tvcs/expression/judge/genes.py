@@ -19,7 +19,7 @@ from grn_tvcs.expression.clock import FEWEST_SAMPLES, rise_like_times
 from grn_tvcs.expression.judge import names as known
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.options import LayoutError, option_words
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, quoted
 
 FEWEST_GENES = 8  # below which no column is unlike the others
@@ -318,7 +318,7 @@ def odd_signs(names: Sequence[str], values: Values) -> dict[int, list[str]]:
 
 
 def _of_decimals(values: Values, sign: Any) -> None:
-    """Tell columns whose decimals are not those of most genes, which one program wrote."""
+    """Find columns with other decimals than most genes, which one program wrote."""
     n = values.shape[1]
     decimals = np.full(n, MOST_DECIMALS)
     for d in range(MOST_DECIMALS)[::-1]:

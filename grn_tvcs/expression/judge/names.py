@@ -1,7 +1,7 @@
 """Names that give the role of a column, each list with the programs that write it.
 
-Whole names in any case unless a comment says otherwise: ``RIN1``, ``TOTAL2`` or ``Timeless`` match
-nothing. Where a gene may be called so, numbers decide as well: see `genes`.
+Whole names are compared, in any case unless a comment excepts them: ``RIN1``, ``TOTAL2`` or
+``Timeless`` match nothing. Where a gene may be called so, numbers decide as well: see `genes`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Names:
     names
         From left to right.
     keep
-        Names that the user says to keep, whatever they look like.
+        Names that the user keeps as genes, whatever they look like.
     """
 
     def __init__(self, path: str, names: Sequence[str], keep: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""The roles of the columns of a table: by their names, or as the user says."""
+"""The roles of the columns of a table: by their names, or by options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from grn_tvcs.expression.judge.names import CLOCK, INDEX, INDEX_READ, NAMED, SERIES, TIME_WITH_UNIT
 from grn_tvcs.expression.options import Options
 from grn_tvcs.expression.sheet import Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined, quoted
 

@@ -16,7 +16,7 @@ from grn_tvcs.expression.judge.names import MAY_BE_SERIES
 from grn_tvcs.expression.judge.roles import FACT, SEPARATE, Roles, expanded, place_of
 from grn_tvcs.expression.options import REPLICATES, may_read, option_words
 from grn_tvcs.expression.sheet import Sheet
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, unquoted
 
 Times = NDArray[np.float64]
@@ -243,7 +243,7 @@ def _more_series(roles: Roles) -> list[dict[str, Any]]:
     """Return options that name series by a column more, those that part all times in front.
 
     No column of a sheet of samples is a gene, so any may whose cells are neither all the same nor
-    all others. Of a table with genes only a name may say so.
+    all others. In a table with genes a name alone decides.
     """
     sheet = roles.sheet
     if not sheet.is_joined:
@@ -306,7 +306,7 @@ def _labels_of_groups(samples: Samples) -> list[str]:
 
 
 def refuse_without_series(roles: Roles) -> None:
-    """Refuse options that say how series are made, where all samples are in steady state.
+    """Refuse options of series if all samples are in steady state.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.edge import CHANCES, SIGNS
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.pairs import Pairs

@@ -11,7 +11,7 @@ from grn_tvcs.network.ranking import ranked_selected
 
 
 def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
-    """Yield each selected edge, the surest first, with what is known of it beside its fields.
+    """Yield each selected edge, the surest first, with further facts as columns.
 
     Stability, whether the method selects it itself, evidence, confidence and false discovery;
     unknown attributes are left out. `undirected` is there where some pair is so.

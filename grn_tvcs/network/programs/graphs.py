@@ -1,4 +1,4 @@
-"""Networks and graphs of networkx; as `Network.from_networkx` and `Network.to_networkx` say."""
+"""Graphs of networkx, for `Network.from_networkx` and `Network.to_networkx`."""
 
 from __future__ import annotations
 

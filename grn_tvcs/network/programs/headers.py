@@ -1,7 +1,7 @@
 """Tables of edges, ours and those of other programs: opened, and the places of their columns.
 
-A single cell of a matrix, of SIF or of XML tells nobody what to do; so files that only look like
-a table of edges are refused by name.
+An error about one cell of a matrix, of SIF or of XML helps nobody, so files that only look like a
+table of edges are refused by the name of their format.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _has_names_of_rows(table: Table) -> bool:
 
 
 def _with_sign(table: Table) -> Table:
-    """Add a column of signs to a table of OmniPath, which says stimulation and inhibition apart."""
+    """Add a column of signs to a table of OmniPath, which has one for each sign."""
     header = [cell.lower() for cell in table.rows[0]]
     if not {*SYMBOLS, STIMULATION, INHIBITION} <= set(header) or SIGN[0] in header:
         return table
@@ -192,8 +192,7 @@ def scores_and_signs(
     Raises
     ------
     DataError
-        If a score is no number; is below 0 where that tells no sign; or says repression where the
-        column of signs says activation.
+        If a score is no number, is below 0 but no sign, or contradicts the column of signs.
     """
     n = len(table.rows) - first
     scores, signs, unknown = np.ones(n), np.zeros(n, np.int8), []
@@ -255,7 +254,7 @@ class Three(NamedTuple):
 
 
 def of_three(table: Table, columns: dict[str, int] | None, what: str) -> Three:
-    """Places of the columns of `what`; numbers of rows, as R and pandas write them, do not count.
+    """Return the places of the columns of `what`, without numbers of rows.
 
     Raises
     ------
@@ -282,7 +281,7 @@ def of_three(table: Table, columns: dict[str, int] | None, what: str) -> Three:
 def of_database(table: Table, columns: dict[str, int] | None) -> Three | None:
     """Places of the columns of a list of a database, which has more than three; None for others.
 
-    Such are CollecTRI and DoRothEA with a header (the sign, or a weight below 0, tells repression),
+    Such are CollecTRI and DoRothEA with a header (repression by the sign, or by a weight below 0),
     and TRRUST without one (regulator, target, a word for the sign, sources).
     """
     width = len(table.rows[0])

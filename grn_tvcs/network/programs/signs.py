@@ -1,8 +1,8 @@
-"""How programs and databases say that an edge activates or represses.
+"""Signs of edges as programs and databases write them.
 
 Databases use words (TRRUST: ``Activation``; RegulonDB: ``+-`` for both), programs numbers below and
-above 0. A weight tells the sign where its column is known to be signed, or where any weight of the
-file is below 0: the importances of trees are never, and say nothing of signs.
+above 0. A weight gives the sign if its column is known to be signed, or if any weight of the file
+is below 0. The importances of trees never are, and give no sign.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NO_EDGE = "0"  # in a list of true edges
 
 
 def sign_of(cell: str) -> int | None:
-    """1 for activation, -1 for repression, 0 for not known; None where a cell says nothing so."""
+    """1 for activation, -1 for repression, 0 for not known; None for any other cell."""
     word = cell.strip().lower()
     if word in SIGN_OF:
         return SIGN_OF[word]

@@ -3,8 +3,8 @@
 decoupler wants ``source``, ``target`` and a signed ``weight`` with each pair once. CellOracle's
 links have a signed ``coef_mean``, its size ``coef_abs``, and p-values, which a score is not: those
 cells stay empty. Both count a sign that is not known as activation, so a column ``sign`` stands
-beside. CellOracle's base GRN holds 1 where a regulator may act on a gene, without signs, and is
-what CellOracle takes from others (``import_TF_data(TF_info_matrix=...)``).
+beside. CellOracle's base GRN holds 1 where a regulator may act on a gene, without signs. CellOracle
+imports it by ``import_TF_data(TF_info_matrix=...)``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ BASE = ("peak_id", "gene_short_name")
 def write_decoupler(network: Network, path: Path) -> None:
     """Write a net of decoupler: ``source``, ``target``, ``weight``, ``sign``, with commas.
 
-    The weight is the score, below 0 where the edge represses. To decoupler a sign that is not known
-    is activation; its own column, which decoupler leaves alone, says which are not.
+    The weight is the score, below 0 where the edge represses. decoupler takes an unknown sign for
+    activation; a column of our own, which it does not read, marks these.
     """
     _write(decoupler_frame(network.edges(selected_only=True)), path)
 
@@ -58,7 +58,7 @@ def write_celloracle_base(network: Network, path: Path) -> None:
 def write_edge_table(network: Network, path: Path) -> None:
     """Write the attributes of the edges of a SIF file for Cytoscape, with tabs.
 
-    The key, ``shared name``, is what Cytoscape calls an edge of a SIF file: source, relation in
+    The key, ``shared name``, is Cytoscape's name of an edge of a SIF file: source, relation in
     brackets and target. File > Import > Table from File, as edge table columns.
     """
     found = list(edges_with_facts(network))

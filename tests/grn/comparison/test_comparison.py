@@ -193,7 +193,7 @@ def test_common_genes_are_compared_and_counted(conditions):
         (lambda b: replace(b, genes=tuple(map(str.lower, GENES))), {},
          "there g1, .*G1, .* would match if capitals did not count"),
         (lambda b: replace(b, notes=("Times are in min, as the file says.",)), {},
-         "^A: must tell times in the unit of the other files, .* Times are in min"),
+         "^A: must give times in the unit of the other files, .* Times are in min"),
         (lambda b: replace(b, values=b.values + 1000), {},
          "^B: must hold values of the unit of A, found the medians"),
         (lambda b: replace(b, values=b.values[:0], times=b.times[:0], series=(),

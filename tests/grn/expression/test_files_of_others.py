@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, read_steady_states
-from grn_tvcs.expression.ways import command_of
+from grn_tvcs.expression.readable_options import command_of
 from tests.grn.tables import ways_out
 from tvcs_core import DataError
 

@@ -455,7 +455,7 @@ def test_the_heading_of_times_may_say_their_unit(heading, unit, write):
     read = Expression.of(one, time_column=heading)
     assert read.notes == (f"Times are in {unit}, as the file says.",)
     other = write(f"time_d,A,B\n{body}", "other.csv")
-    with pytest.raises(DataError, match="must tell times in the unit of the other files"):
+    with pytest.raises(DataError, match="must give times in the unit of the other files"):
         Expression.of([one, other], time_column="1")
 
 

@@ -199,16 +199,16 @@ def test_a_first_column_of_names_offers_the_likeliest_reading_first(file):
     path = file("who,A,B\na,1,5\nb,2,6\n")
     with pytest.raises(LayoutError, match="genes seem to stand in rows") as error:
         Expression.of(path)
-    assert error.value.ways == ({"genes_in_rows": True}, {"sample_column": "who"})
+    assert error.value.remedies == ({"genes_in_rows": True}, {"sample_column": "who"})
     with pytest.raises(LayoutError) as error:
         Expression.of(file("who,series,A\na,x,1\nb,x,2\n"))
-    assert error.value.ways == ({"sample_column": "who"}, {"genes_in_rows": True})
+    assert error.value.remedies == ({"sample_column": "who"}, {"genes_in_rows": True})
 
 
 def test_of_several_clocks_beside_names_the_first_is_offered(file):
     with pytest.raises(LayoutError) as error:
         Expression.of(file("who,Time_h,Hours,A\na,0,0,1\nb,1,1,2\nc,2,2,3\n"))
-    assert error.value.ways[0] == {"sample_column": "who", "time_column": "Time_h"}
+    assert error.value.remedies[0] == {"sample_column": "who", "time_column": "Time_h"}
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_of_several_files_the_first_says_which_genes_and_which_unit(file):
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*one\.tsv, but"):
         Expression.of([one, two, other])
     with pytest.raises(
-        DataError, match=r"one\.tsv: must tell times in the unit .*none of them any"
+        DataError, match=r"one\.tsv: must give times in the unit .*none of them any"
     ):
         Expression.of([one, two])
 

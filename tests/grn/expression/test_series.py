@@ -351,7 +351,7 @@ def test_replicates_that_cannot_be_matched_are_refused_with_what_reads_them(
     path.write_text(f"Time\t{head}\tA\tB\n{rows}")
     with pytest.raises(LayoutError, match=message) as refused:
         Expression.of(path)
-    assert list(refused.value.ways) == ways
+    assert list(refused.value.remedies) == ways
     assert len(Expression.of(path, **ways[0]).pieces()) == 2
 
 

@@ -87,7 +87,7 @@ def test_a_column_that_may_tell_series_apart_is_named_as_its_sheet_names_it(file
     told = file("sample,time,Donor,note\ns1,0,a,w\ns2,0,b,x\ns3,1,a,y\ns4,1,b,z\n", "s.csv")
     with pytest.raises(LayoutError, match="or give --series-column Donor; where") as error:
         Expression.of(levels, samples=told)
-    assert error.value.ways[0] == {"series_column": ("Donor",)}
+    assert error.value.remedies[0] == {"series_column": ("Donor",)}
 
 
 @pytest.mark.parametrize("command", [infer, check, compare])

@@ -7,9 +7,9 @@ from grn_tvcs import Expression
 from grn_tvcs.expression.formats.geo import is_series_matrix
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
+from grn_tvcs.expression.join import _cells
 from grn_tvcs.expression.missing_values import said_of_gaps
 from grn_tvcs.expression.sample_sheet import rows_by_name
-from grn_tvcs.expression.together import _cells
 from tests.every_command import GEO
 from tvcs_core import DataError
 

@@ -13,7 +13,7 @@ _IS_SILENT = ContextVar("is_silent", default=False)
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
+def without_warnings() -> Iterator[None]:
     """Hold the warnings of this thread back while the context lasts.
 
     The filters of `warnings` are shared by all threads, also by one that warns.

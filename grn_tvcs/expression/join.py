@@ -11,21 +11,19 @@ from numpy.typing import NDArray
 from grn_tvcs.expression.clock import UNIT_SAID
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.scales import are_of_one_unit
-from grn_tvcs.expression.warned import warn_user
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core import DataError
 from tvcs_core.files.display import joined
 
 OTHER_UNIT = 20.0  # times longer steps than in another file; a day is 24 hours
 
 
-def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
-    """Put files of the same layout and genes together; the series of all stand after each other.
+def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expression:
+    """Join files of the same layout and genes: all series, and all samples in steady state.
 
-    So do their steady-state samples.
-
-    Genes may stand in any order, as in the first file they come out. A series is named by the file
-    as well where names would clash. Where some files tell of perturbations and others do not, the
-    others count as not perturbed, with a warning.
+    Genes may stand in any order. The result has that of the first file. If two files
+    use one name of a series, names get the number of the file. If only some files have a column
+    of perturbations, the others count as not perturbed, with a warning.
 
     Raises
     ------
@@ -53,9 +51,12 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
         names = [[f"{k}: {name}" for name in part] for k, part in enumerate(names, start=1)]
     known = [part.perturbed is not None for part in parts if part.series]
     if any(known) and not all(known):
-        told = [part.perturbed is not None or not part.series for part in parts]
-        untold = [str(path) for path, is_told in zip(paths, told, strict=True) if not is_told]
-        warn_user(f"taken as never perturbed, for nothing is told: {joined(untold)}")
+        without = [
+            str(path)
+            for path, part in zip(paths, parts, strict=True)
+            if part.series and part.perturbed is None
+        ]
+        warn_user(f"taken as never perturbed, for lack of a column: {joined(without)}")
     rest = [
         part.steady_values[:, at]
         for part, at in zip(parts, column, strict=True)
@@ -76,11 +77,11 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
 
 def refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
     """Refuse files with different units of time; one of them may have none."""
-    said = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
-    if any(units != said[0] for units in said[1:]) and any(said):
+    units = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
+    if any(one != units[0] for one in units[1:]) and any(units):
         raise DataError(
-            "must tell times in the unit of the other files, or none of them any: found "
-            + joined(sorted({note.split(",")[0] for units in said for note in units})),
+            "must give times in the unit of the other files, or none of them any: found "
+            + joined(sorted({note.split(",")[0] for one in units for note in one})),
             path=paths[0],
         )
 
@@ -108,7 +109,7 @@ def warn_of_steps(paths: Sequence[str | Path], parts: Sequence[Expression]) -> N
         low, high = (pick(steps, key=lambda path: steps[path]) for pick in (min, max))
         warn_user(
             f"times of {high} step by {steps[high]:g} and those of {low} by {steps[low]:g}: all "
-            "files must tell times in one unit"
+            "files must give times in one unit"
         )
 
 

@@ -1,4 +1,4 @@
-"""Which options read a file that is refused without them: they are tried, not guessed."""
+"""Find options that read a refused file, by trying them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LISTS = ("ignore", "keep")  # options of which several add up
 MOST_TRIED = 8  # each reads the file again
 
 
-class Way(NamedTuple):
-    """Options that read a file.
+class Reading(NamedTuple):
+    """An expression, and the options that read it.
 
     Attributes
     ----------
@@ -34,8 +34,10 @@ class Way(NamedTuple):
     data: Expression
 
 
-def ways_that_read(paths: Sequence[str | Path], error: Exception, given: Options) -> list[Way]:
-    """Find options that read files which `error` was raised for; the likeliest first.
+def readable_options(
+    paths: Sequence[str | Path], error: Exception, given: Options
+) -> list[Reading]:
+    """Find options that read files which were refused; the likeliest first.
 
     Parameters
     ----------
@@ -44,10 +46,10 @@ def ways_that_read(paths: Sequence[str | Path], error: Exception, given: Options
     error
         Why they were refused.
     given
-        The options with which they were.
+        The options with which they were refused.
     """
     waiting = deque(_next(given, error))
-    found: list[Way] = []
+    found: list[Reading] = []
     for _ in range(MOST_TRIED):
         if not waiting:
             break
@@ -55,7 +57,7 @@ def ways_that_read(paths: Sequence[str | Path], error: Exception, given: Options
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found.append(Way(options, read(paths, options)))
+                found.append(Reading(options, read(paths, options)))
         except (ValueError, OSError) as why:
             waiting.extend(_next(options, why))
     return found
@@ -67,24 +69,24 @@ def command_of(paths: Sequence[str | Path], options: dict[str, Any], command: st
     return " ".join(filter(None, ("grn-tvcs", command, *files, option_words(options))))
 
 
-def _has_more(way: dict[str, Any], options: Options) -> bool:
-    """Whether a way names series by the columns that options name, and more."""
-    return {*options.series_column} < {*way["series_column"]}
+def _has_more(remedy: dict[str, Any], options: Options) -> bool:
+    """Whether a remedy names the series columns of `options`, and more."""
+    return {*options.series_column} < {*remedy["series_column"]}
 
 
 def _next(options: Options, error: Exception) -> list[Options]:
     """Return options with one more remedy of an error."""
-    ways: Sequence[dict[str, Any]] = ()
+    remedies: Sequence[dict[str, Any]] = ()
     if isinstance(error, LayoutError):
-        ways = error.ways
+        remedies = error.remedies
     elif isinstance(error, SeveralSheetsError):
-        ways = [{"sheet": name} for name in error.sheets]
+        remedies = [{"sheet": name} for name in error.sheets]
     made, given = [], options.given()
-    for way in ways:
-        told = (name for name in way if name not in LISTS and name in given)
-        if any(name != "series_column" or not _has_more(way, options) for name in told):
+    for remedy in remedies:
+        repeated = (name for name in remedy if name not in LISTS and name in given)
+        if any(name != "series_column" or not _has_more(remedy, options) for name in repeated):
             continue
-        lists = {name: (*given.get(name, ()), *way.get(name, ())) for name in LISTS}
+        lists = {name: (*given.get(name, ()), *remedy.get(name, ())) for name in LISTS}
         if all(len(set(more)) == len(more) for more in lists.values()):
-            made.append(type(options).of(**(given | way | lists)))
+            made.append(type(options).of(**(given | remedy | lists)))
     return made
