@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.campaign.offers import NextTask
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import TaskStatus, summary, task_statuses
+    from crowd_tvcs.campaign.store.copying import copy
     from crowd_tvcs.campaign.store.errors import StoreError
     from crowd_tvcs.campaign.store.upgrade import upgrade
 
@@ -31,6 +32,7 @@ __all__ = [
     "Task",
     "TaskStatus",
     "Worker",
+    "copy",
     "summary",
     "task_statuses",
     "upgrade",
@@ -45,6 +47,7 @@ __getattr__, __dir__ = lazy_exports(
         "offers": "NextTask",
         "state": "State",
         "stopping": "TaskStatus task_statuses summary",
+        "store.copying": "copy",
         "store.errors": "StoreError",
         "store.upgrade": "upgrade",
     },

@@ -323,6 +323,7 @@ def report(
 app.command("next")(actions.next_task)
 for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
     app.command()(getattr(actions, one))
+app.command("copy")(actions.copy_store)
 
 
 def _print_added(new: dict[str, Any], known: set[str]) -> None:

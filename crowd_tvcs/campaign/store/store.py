@@ -88,7 +88,9 @@ class Store:
         try:
             with self._translated():
                 if inspect(self.engine).get_table_names():
-                    raise DataError("holds tables already; init makes a new store", path=self.name)
+                    raise DataError(
+                        "holds tables already; name a new file or an empty database", path=self.name
+                    )
             with self._changed(NOTHING) as connection:
                 schema.metadata.create_all(connection, checkfirst=False)
                 schema.protect(connection)

@@ -135,3 +135,20 @@ def upgrade(store: StoreName) -> None:
         print_message(f"upgraded from version {version}; a backup is in {copy}")
     else:
         print_message(f"is of version {version} already; nothing was changed")
+
+
+@stored
+def copy_store(
+    store: StoreName,
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A new file, or the URL of an empty database.")
+    ],
+) -> None:
+    """Copy a store while people label: a backup, its restoration, or a move to a database.
+
+    Links of workers work on the copy too. It holds the secret of the campaign, as the store does.
+    """
+    from crowd_tvcs.campaign import copy
+
+    n_answers = copy(store, target)
+    print_message(f"copied with {n_answers} answers; links of workers work on the copy too")

@@ -70,3 +70,13 @@ def test_an_older_store_is_brought_up(folder):
     )  # fmt: skip
     assert run("status", "old.db").exit_code == 0
     assert run("upgrade", "old.db").stderr == ("is of version 5 already; nothing was changed\n")
+
+
+def test_a_store_is_copied_and_the_copy_is_a_store(store):
+    done = run("copy", store, "backup.db")
+    assert done.exit_code == 0
+    assert done.stderr == "copied with 0 answers; links of workers work on the copy too\n"
+    assert run("status", "backup.db").stdout == run("status", store).stdout
+    again = run("copy", store, "backup.db")
+    assert again.exit_code == 2
+    assert "backup.db: holds tables already; name a new file or an empty database" in again.stderr

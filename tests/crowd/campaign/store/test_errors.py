@@ -97,7 +97,7 @@ def test_a_new_file_is_for_its_owner_alone_whatever_the_umask(begin):
 def test_a_store_in_use_is_left_alone(begin):
     campaign = begin()
     options = {"workers": ["ann"], "tasks": ["t1"], "qualities": {"ann": 0.9}}
-    with pytest.raises(DataError, match="holds tables already; init makes a new store"):
+    with pytest.raises(DataError, match="holds tables already; name a new file or an empty"):
         Campaign.create(campaign.store.place, **options)
     assert len(campaign.state().workers) == 3
 
