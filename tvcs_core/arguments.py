@@ -19,9 +19,9 @@ class Help(NamedTuple):
     Attributes
     ----------
     text
-        What the argument is.
+        The argument in words, for messages.
     metavar
-        What a command line calls its value.
+        The name of its value on a command line.
     """
 
     text: str

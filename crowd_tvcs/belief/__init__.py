@@ -1,4 +1,4 @@
-"""Beliefs: the posterior of a task by its answers, and what further labels would change in it.
+"""Beliefs: the posterior of a task by its answers, and the change that further labels would make.
 
 Every constant and every formula of beliefs has its home here. A file holds a formula twice, for
 arrays of many tasks and in plain Python for one task (`..._of_task`): a single claim has no time

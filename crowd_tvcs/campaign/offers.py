@@ -117,7 +117,7 @@ def offer(
 
 
 def why(uncertainty: float, confidence: float) -> str:
-    """Say why a task was chosen."""
+    """Describe why a task was chosen."""
     return f"uncertainty {uncertainty:.4f}, confidence {confidence:.4f}"
 
 

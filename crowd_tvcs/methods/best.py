@@ -44,8 +44,8 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
 
     With money a label of worker i is charged `money_price * cost[i]` too, and the bound gains
     `money_price * money`; with groups the sets are those with one of a group at most, exactly. Then
-    step 1 has one assignment, that which must be; what `greedy` makes is tried at the end, where
-    that is quick or nothing is certified.
+    step 1 has one assignment, the required one. The plan of `greedy` is tried at the end, if that
+    is quick or nothing is certified.
 
     Forced pairs are voters whom a task has in any case; a set has as many others as the minimum
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
@@ -58,8 +58,8 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
     shows that no such set pays, there is none, and large teams come from step 1.
 
-    What then is left of the gap of a plan of at most 20 tasks and 10 workers is branched on, all
-    sets of all tasks being looked at (see `crowd_tvcs.search.branching`), until it is closed.
+    The rest of the gap of a plan of at most 20 tasks and 10 workers is closed by branching over all
+    sets of all tasks (see `crowd_tvcs.search.branching`).
 
     A crowd in factors is planned by groups of tasks that are alike, see
     `crowd_tvcs.factors.assign.assign_in_factors`.
@@ -93,7 +93,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
 
 
 def _by_prices(search: Search) -> PlanProof | None:
-    """Return what prices prove as a mean over the tasks; None if that is no news."""
+    """Return the bound by prices as a mean over the tasks; None if it is no tighter."""
     dual, relaxation = search.dual, search.relaxation
     if dual is None:
         return None

@@ -95,7 +95,7 @@ def refuse_minimums_of_excluded(terms: Terms) -> None:
 
 
 def refuse_minimums_beyond_workers(terms: Terms) -> None:
-    """Refuse minimums of tasks whose workers cannot together give what they ask for (Hall)."""
+    """Refuse minimums of tasks whose workers have too few labels together (Hall)."""
     if not terms.min_workers_per_task.any():
         return
     flow = minimum_flow(terms)

@@ -1,4 +1,4 @@
 """The search for the best assignment: Lagrangian relaxation, columns, exchanges, branching.
 
-What a plan may hold is in `plan`; which search a method runs is in `methods`.
+Constraints of a plan are in `plan`; the search that a method runs is in `methods`.
 """

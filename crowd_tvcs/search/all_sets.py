@@ -28,15 +28,15 @@ class AllSets:
     Attributes
     ----------
     caps
-        What the forced pairs leave of every worker's cap, then of the budget.
+        The rest of every worker's cap after the forced pairs, then of the budget.
     kind, first, times
         Kind of every task, the first task of every kind, and the number of its tasks.
     rations, limits
-        What the forced pairs leave of the money; the caps, and that if there is any.
+        The rest of the money after the forced pairs; the caps, and that if there is any.
     member, size
         Members of every set, of shape (sets, workers), and their number.
     cost
-        What every set costs, in the unit of `rations`; (0,) without money.
+        The cost of every set, in the unit of `rations`; (0,) without money.
     valid
         Which sets a kind may have, of shape (kinds, sets).
     """

@@ -1,4 +1,4 @@
-"""Close the gap of a tiny plan: branch on what the linear program over all sets leaves fractional.
+"""Close the gap of a tiny plan: branch on fractional values of the linear program over all sets.
 
 A *test* counts tasks: those of some kinds that have at least so many of some workers. In a plan
 that is a whole number; in the linear program it may lie between k and k + 1. One half of all plans
@@ -164,7 +164,7 @@ class Branching:
             self.best, self.chosen = value, chosen
 
     def _tests(self, share: dict[tuple[int, int], float], most: int) -> list[tuple[Test, int]]:
-        """List what can be branched on: counts that are fractional, the simplest and most so."""
+        """List fractional counts to branch on, the simplest and most fractional first."""
         if not share:
             return []
         kind, number = np.array(list(share)).T
@@ -186,7 +186,7 @@ class Branching:
         return out[:most]
 
     def _levels(self, columns: list[tuple[int, int]]) -> Iterator[Iterator[Test]]:
-        """Yield tests from the simplest to those that tell every set from every other."""
+        """Yield tests from the simplest to those that separate every set from every other."""
         sets = self.sets
         every = tuple(range(sets.times.size))
         all_workers = 2**sets.n - 1

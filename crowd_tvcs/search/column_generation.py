@@ -165,7 +165,7 @@ class Columns:
         return gain, matrix, most, must
 
     def _costs(self, part: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What these sets cost."""
+        """Return the cost of these sets."""
         cost = self.relaxation.rations.cost
         return np.array([cost[self._workers[c]].sum() for c in part.tolist()])
 

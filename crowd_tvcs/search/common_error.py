@@ -1,8 +1,8 @@
 """Plans of crowds that err together, searched as if nobody did.
 
-The accuracy of a set is at most a constant and a share of what the vote is worth about what the
-task seems to be (`crowd_tvcs.accuracy.common_error`), and mostly equal to it. So the methods get a
-plan of that vote; what they prove of it holds of the accuracy, on the scale of the accuracy.
+The accuracy of a set is at most a constant plus a share of the accuracy of the vote on the apparent
+class (`crowd_tvcs.accuracy.common_error`), and mostly equal to it. So the methods get a plan of
+that vote; their bounds on it hold for the accuracy, on the scale of the accuracy.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def plan_of_a_vote(plan: Plan) -> Plan:
 
 
 def told_of(plan: Plan, found: Assignment) -> Assignment:
-    """Tell what was found for `plan_of_a_vote(plan)` of the plan itself."""
+    """Return the result for `plan_of_a_vote(plan)` as one of the plan itself."""
     proof = None if found.certificate is None else _proof(plan, found.certificate)
     out = replace(found, plan=plan, certificate=proof)
     accuracy, bound, error = out.expected_accuracy, out.bound, out.standard_error

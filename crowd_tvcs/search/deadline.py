@@ -1,4 +1,4 @@
-"""The time limit of a method, and what it tells people when it struck."""
+"""The time limit of a method, and the message when it is reached."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def bargain(plan: Plan) -> Bools:
 
 
 class _Climb:
-    """One climb: what is chosen, what is left of caps and money, and the best offer of a task.
+    """One climb: the chosen pairs, the rest of caps and money, and the best offer of a task.
 
     A score changes only with the voters of its task, and a worker who is out stays out. So the
     leading offer is the best there is if it still stands.

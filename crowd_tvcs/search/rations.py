@@ -24,12 +24,12 @@ class Rations:
     Attributes
     ----------
     cost
-        What a label of every worker costs, in units of the mean of those who can be paid; (0,)
+        The cost of a label of every worker, in units of the mean of those who can be paid; (0,)
         where nothing limits that.
     owed
         The least that the minimum of every task costs, likewise.
     money
-        What may be spent, in the same unit; below 0 by rounding alone. 0 without a limit.
+        The money, in the same unit; below 0 by rounding alone. 0 without a limit.
     unit
         That mean, in the unit of the plan's costs.
     group
@@ -64,17 +64,17 @@ class Rations:
 
     @property
     def slack(self) -> float:
-        """What may be spent beyond the money, for rounding."""
+        """Money beyond the limit that rounding may spend."""
         return SLACK * max(0.0, self.money)
 
     def left(self, loads: Integers) -> float:
-        """What may be spent beyond some loads of the workers; infinite without a limit."""
+        """Return the money left after some loads of the workers; infinite without a limit."""
         if not self.has_money:
             return np.inf
         return self.money + self.slack - float(self.cost @ loads[: self.cost.size])
 
     def room(self, tasks: Integers, loads: Integers) -> Floats:
-        """Return what may be spent, and the least that these tasks must; (0,) without money."""
+        """Return the money, and the least that these tasks must spend; (0,) without money."""
         if not self.has_money:
             return np.empty(0)
         return np.array([self.left(loads), self.owed[tasks].sum()])
@@ -84,7 +84,7 @@ class Rations:
         return np.append(caps, self.money) if self.has_money else caps
 
     def priced_out(self, prices: Floats, caps: Integers, most_gain: float) -> Floats:
-        """Raise prices of what may not be used at all, which costs nothing in the bound.
+        """Raise prices of unusable pairs, which costs nothing in the bound.
 
         `most_gain` is the most that labels can add to the accuracy of a task.
         """

@@ -46,10 +46,10 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """A plan without what ties its tasks together: caps of the workers, the budget, the money.
+    """A plan without the constraints that join its tasks.
 
-    Prices take their place: every task pays for its workers. Only what is free counts here, beyond
-    the forced pairs.
+    Prices take the place of caps of the workers, budget and money: every task pays for its workers. Only free pairs count here, beyond the
+    forced ones.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Relaxation:
         For every task the workers who may help, how many it must and may have, and who labels it
         in any case.
     caps
-        What the forced pairs leave of every worker's cap, then of the budget.
+        The rest of every worker's cap after the forced pairs, then of the budget.
     kind, first
         Tasks with the same candidates are of one kind: the kind of every task, and the first task
         of every kind.
@@ -67,7 +67,7 @@ class Relaxation:
         How many tasks of a larger plan every task stands for, none of which is like another; not
         always whole. None if each is one task.
     rations
-        What they leave of the money, and the groups that may not work together.
+        The rest of the money, and the groups that may not work together.
     voters
         How the candidates answer: by qualities of two classes, or by matrices.
     """
@@ -187,10 +187,10 @@ class Relaxation:
         room: Integers | None = None,
         node_limit: int = NODES,
     ) -> TaskValues:
-        """Assign the tasks in `order` their best sets, into `sets`; return what these are worth.
+        """Assign the tasks in `order` their best sets, into `sets`; return their values.
 
         With a `step` the prices move after every task; with `room` only workers who have some are
-        asked, and what is taken is taken off.
+        asked, and used room is taken off.
         """
         found = TaskValues(np.zeros(self.n_tasks), np.zeros(self.n_tasks, dtype=bool))
         labels, m = prices[: self.n_workers + 1], self.n_tasks
@@ -225,7 +225,7 @@ class Relaxation:
         return self.support_of(sets)
 
     def scorer(self) -> Callable[[int, list[int]], Floats]:
-        """Return what scores the candidates of a task, by exact gain, beside some of them."""
+        """Return the scorer of the candidates of a task, by exact gain, beside some of them."""
         n, places = self.n_workers, np.zeros(max(1, self.n_workers), dtype=np.int64)
         fill = self.voters.filler(self.candidates)
 
@@ -315,10 +315,10 @@ def price_everything(
 ) -> DualBound | None:
     """Price every task exactly; the bound is sum(prices * limits) + sum of the best values.
 
-    With a `slack`, in accuracy of a task, what is worth at most so much more than the set in
-    `start` is not looked for, and the value of the task is that much larger: a bound all the same,
-    which takes a fraction of the nodes where many sets are worth nearly the same. Where the nodes
-    do not do, the slack grows. None if the deadline struck.
+    With a `slack`, in accuracy of a task, sets that gain at most that much on the set in `start`
+    are not searched for, and the value of the task is that much larger. It is a bound all the same,
+    at a fraction of the nodes where many sets have nearly the same value. Where the nodes do not
+    do, the slack grows. None if the deadline struck.
     """
     sets, first = start.copy(), relaxation.first
     value, proved = np.empty(relaxation.n_tasks), np.zeros(relaxation.n_tasks, dtype=bool)

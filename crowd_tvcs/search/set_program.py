@@ -27,7 +27,7 @@ Integers = NDArray[np.int64]
 class Test:
     """Count the tasks of some kinds that have at least `least` of the set `workers`.
 
-    `counts` says of every kind and set whether it counts.
+    `counts` marks the sets of every kind that count.
     """
 
     kinds: tuple[int, ...]
@@ -56,7 +56,7 @@ class SetSolution:
     prices
         Of the workers, of the budget, of the money if there is any, then of the halves.
     bound
-        What they prove, over all sets.
+        The bound that they prove, over all sets.
     share
         How many tasks take each (kind, set); empty if the halves could not be kept.
     """
@@ -123,7 +123,7 @@ class SetProgram:
                 return
 
     def _solve(self, halves: Halves) -> tuple[Floats, Floats, dict[tuple[int, int], float]] | None:
-        """Solve over the sets so far: prices, what a task of every kind is worth, and shares."""
+        """Solve over the sets so far: prices, the value of a task of every kind, and shares."""
         from scipy.optimize import linprog
 
         sets = self.sets

@@ -1,7 +1,7 @@
 """The voters of a plan as the search asks them: qualities of two classes, or kinds of matrices.
 
-Two classes fold a quality q below 1/2 to 1 - q, and their tables are half as long. What follows
-here is all that the search does otherwise for the ones and the others.
+Two classes fold a quality q below 1/2 to 1 - q, and their tables are half as long. The classes here
+hold all differences of the search between the two.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Strengths(NamedTuple):
     value
         Folded quality, or that of an even worker who is as useful, of shape (tasks, workers).
     telling
-        Whether a worker tells anything of the task, likewise.
+        Whether the answer of a worker changes the posterior of the task, likewise.
     base
         Accuracy of every task by its forced workers alone.
     fixed, n_fixed

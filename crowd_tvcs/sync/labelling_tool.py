@@ -61,7 +61,7 @@ class LabellingTool(Protocol):
     """One project of one tool.
 
     Every method may raise `connection.ToolUnavailableError`, and may be repeated then: it detects
-    what was done already.
+    work that was done already.
     """
 
     title: str

@@ -1,6 +1,6 @@
 """Compute the bound of `prices.csv`, by pricing every task in plain NumPy.
 
-What is computed is computed by `crowd_tvcs.verification.pricing*` and here. Of the method it has
+The bound is computed by `crowd_tvcs.verification.pricing*` and here. Of the method it has
 only which tasks of a crowd in factors are priced at which priors; any others would prove a bound
 as well.
 """
@@ -196,7 +196,7 @@ def _priced(
     spent = float(cost[fixed].sum())
 
     def at_least(value: float) -> Priced:
-        """Price the task; what is worth no more than `value` is not looked for."""
+        """Price the task; sets of at most `value` are not searched for."""
         if plan.model is not None:
             return multiclass.price_task(
                 matrices[may], cost[may], cap, chance, value,

@@ -1,4 +1,4 @@
-"""What the command lines share: exit codes, one-line errors, options that all of them have.
+"""Parts of every command line: exit codes, one-line errors, common options.
 
-What a command does is not here, nor how a file is read.
+Neither the work of a command is here, nor the reading of files.
 """

@@ -1,7 +1,7 @@
 """How many threads BLAS has in a command: one.
 
 With more, the last bit of a product depends on the machine's cores, and threads spin while there is
-little to do. Units have one wherever they run (`engines`); this is for what is around them.
+little to do. Units have one wherever they run (`engines`); this is for the code around them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,6 @@ ONE_THREAD = dict.fromkeys([f"{name}_NUM_THREADS" for name in LIBRARIES], "1")
 
 
 def one_thread_unless_told(environment: MutableMapping[str, str]) -> None:
-    """Give BLAS one thread in `environment`, unless that says of any library how many it has."""
+    """Give BLAS one thread in `environment`, unless that sets the threads of any library."""
     if not ONE_THREAD.keys() & environment.keys():
         environment["OPENBLAS_NUM_THREADS"] = environment["MKL_NUM_THREADS"] = "1"

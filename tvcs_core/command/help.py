@@ -73,7 +73,7 @@ class Command(TyperCommand):
             yield "More options" if self.groups else "Options", others
 
     def _common(self, n_hidden: int) -> list[tuple[str, str]]:
-        """Rows of what every command takes."""
+        """Rows of the options of every command."""
         rows = [("-h, --help", "Show this message and exit.")]
         if self.groups:
             more = f"Show {n_hidden} more options." if n_hidden else "Show all options."

@@ -23,7 +23,7 @@ class Progress:
     Parameters
     ----------
     what
-        What the parts are parts of.
+        The whole that the parts make up.
     live
         Whether one line is written anew where there is no terminal, as in a notebook.
     """
@@ -106,7 +106,7 @@ class Progress:
         return tell
 
     def _find(self, done: int) -> None:
-        """Take what a stage tells first as found: it took no time, or not only its own."""
+        """Take the first report of a stage as the start: its time is none, or not its own alone."""
         if self._first is not None:
             (last, then), now = self._last, time.monotonic()
             self._first += done - last
@@ -115,7 +115,7 @@ class Progress:
 
 
 def span(seconds: float) -> str:
-    """Write a time as a person says it."""
+    """Write a time in words."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     if seconds < 5400:

@@ -43,11 +43,11 @@ class OutOptions(Protocol):
 
     @property
     def force(self) -> bool:
-        """Whether what is there may be replaced."""
+        """Whether existing results may be replaced."""
 
 
 class Place(NamedTuple):
-    """A folder to fill, for what is no command."""
+    """A folder to fill, for code that is no command."""
 
     out: Path
     force: bool = False
@@ -176,7 +176,7 @@ def _is_left(out: Path) -> bool:
 
 
 def _identity(path: Path) -> str:
-    """Return what a file keeps when it is renamed, and no other file shares."""
+    """Return the identity of a file, which it keeps when it is renamed."""
     found = path.stat()
     return f"{found.st_ino} {found.st_mtime_ns}"
 

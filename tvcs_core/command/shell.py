@@ -1,4 +1,4 @@
-"""What the three command lines share: exit codes, one-line errors, no tracebacks.
+"""Parts of the three command lines: exit codes, one-line errors, no tracebacks.
 
 Exit codes: 0 done, 1 the work failed, 2 bad usage or input, 130 interrupted.
 """
@@ -94,7 +94,7 @@ def exit_with_error(message: str, code: int) -> NoReturn:
 
 
 def end_interrupted() -> NoReturn:
-    """Say that Ctrl-C was heard and exit with 130."""
+    """Report the interruption and exit with 130."""
     # Python ends by the signal itself where the interrupt has passed through a text that was being
     # executed, as when a namedtuple is made, although it was caught; the next text clears that.
     exec("")
@@ -102,7 +102,7 @@ def end_interrupted() -> NoReturn:
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn what a command raises into a one-line message and an exit code.
+    """Turn an exception of a command into a one-line message and an exit code.
 
     `ValueError`, `TypeError` and `OSError` are the user's to mend (2); `MemoryError`, `RunError`,
     a full disk and anything unforeseen are failed work (1), Ctrl-C is 130. With ``TVCS_DEBUG`` set
@@ -125,7 +125,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def _end_with(error: Exception) -> NoReturn:
-    """Say in one line what a command raised, and exit with its code."""
+    """Print the exception of a command in one line, and exit with its code."""
     if _is_of_interrupt(error):
         end_interrupted()
     if isinstance(error, BrokenPipeError):
@@ -161,7 +161,7 @@ def run_command(module: str, name: str) -> None:
     """Import the command line in `module` and run it as `name`; Ctrl-C ends either with 130.
 
     It shows itself by that name, and completion is installed for it: not for ``python``, the first
-    word of a line with ``python -m``. BLAS has one thread in it, unless the environment says more.
+    word of a line with ``python -m``. BLAS has one thread in it, unless the environment sets more.
     """
     one_thread_unless_told(os.environ)
     try:
@@ -194,7 +194,7 @@ def run(app: Callable[..., object]) -> None:
 
 
 def _give_up(stream: TextIO) -> None:
-    """Drop what is still to be written to a stream that fails."""
+    """Drop the unwritten rest of a stream that fails."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

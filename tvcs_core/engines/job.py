@@ -37,7 +37,7 @@ class Job:
 
     @property
     def identity(self) -> dict[str, str]:
-        """All that tells its results from those of other jobs."""
+        """All facts that distinguish its results from those of other jobs."""
         own = {"job": self.name, "number of units": str(self.size)}
         return own | {name: str(value) for name, value in self.facts.items()}
 

@@ -1,4 +1,4 @@
-"""What an installation has: data sets, and optional dependencies with their install commands."""
+"""Optional parts of an installation: data sets, and dependencies with their install commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numba asks for a compiled function before it compiles, and hands it to after."""
+"""The cache that numba asks for a compiled function, and gives new ones to."""
 
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ from tvcs_core.jit.uninterrupted import uninterrupted
 class SealedCache(NullCache):
     """The compiled signatures of one function, each in a sealed file of `folder`.
 
-    Whatever goes wrong in here, numba compiles, and what it compiled replaces the file.
+    After any error in here numba compiles, and its result replaces the file.
     """
 
     def __init__(self, function: Callable[..., Any], folder: Path | None) -> None:
@@ -35,7 +35,7 @@ class SealedCache(NullCache):
         return None if self._folder is None else str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load what was compiled for `sig`; None if it must be compiled."""
+        """Load the compiled function for `sig`; None if it must be compiled."""
         # LLVM asks for the machine code by a callback; cut off there, it would make a function
         # of nothing, and the next call would end the process.
         with uninterrupted(), contextlib.suppress(Exception):
@@ -47,7 +47,7 @@ class SealedCache(NullCache):
         return None
 
     def save_overload(self, sig: Any, compiled: Any) -> None:
-        """Keep what was compiled for `sig`, if there is where to."""
+        """Keep the compiled function for `sig`, if there is a folder."""
         add_compiling(time.perf_counter() - self._missed_at, self._folder)
         with contextlib.suppress(Exception):
             if not (compiled.lifted or compiled.library.has_dynamic_globals):

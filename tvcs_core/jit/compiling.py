@@ -1,4 +1,4 @@
-"""The time that compiling takes, and the one sentence that says so."""
+"""The time that compiling takes, and the one message about it."""
 
 import sys
 from pathlib import Path

@@ -45,7 +45,7 @@ _IMPORT = re.compile(r"^[ \t]*(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILI
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """Read what `write_sealed` wrote; None if there is no such file or it is damaged.
+    """Read a file of `write_sealed`; None if there is none or it is damaged.
 
     A damaged file is deleted. Nothing of it is used, least of all unpickled.
     """
@@ -91,8 +91,8 @@ def has_kept(modules: str) -> bool:
 def cache_folder(package: str = "tvcs_core") -> Path | None:
     """Return the folder of the compiled kernels of `package`, None where there is none to trust.
 
-    None as well if a source was changed since this process began: what was imported may then
-    be older than what the folder's name says.
+    None as well if a source was changed since this process began: the imported code may then be
+    older than the name of the folder.
     """
     stamp = fingerprint(package)
     for place in cache_places() if stamp else ():
@@ -166,7 +166,7 @@ def _forget_old(place: Path, prefix: str) -> None:
 def fingerprint(package: str) -> str | None:
     """Return a hash of the sources and versions of compiled code; None if not knowable.
 
-    What else the code depends on, its signature and the processor, is in a file's name.
+    The code depends on its signature and the processor too: these are in a file's name.
     """
     import llvmlite
     import numba
@@ -196,7 +196,7 @@ def settings() -> dict[str, str]:
 
 
 def sources(package: str) -> dict[str, Path]:
-    """Return the files of kernels, which their names tell, and all of ours that these import."""
+    """Return the files of kernels, by their names, and all of ours that these import."""
     roots = {Path(sys.modules[name].__path__[0]) for name in (package, "tvcs_core")}
     files = {_module(path, root): path for root in roots for path in root.rglob("*.py")}
     found: dict[str, Path] = {}

@@ -44,7 +44,7 @@ class Kernel:
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """What Python calls; the plain function under ``NUMBA_DISABLE_JIT=1``."""
+        """The function for Python to call; the plain one under ``NUMBA_DISABLE_JIT=1``."""
         return self._part_and_entry()[1]
 
     @property
@@ -55,7 +55,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What a kernel that calls this one sees (numba asks by this name)."""
+        """The type that a calling kernel sees (numba asks by this name)."""
         return self._part_and_entry()[0]._numba_type_
 
     def _part_and_entry(self) -> tuple[Any, Any]:
@@ -70,7 +70,7 @@ kernel = Kernel
 
 @contextlib.contextmanager
 def by_python() -> Iterator[None]:
-    """Run what kernels this thread calls within the block as the Python functions they are.
+    """Run kernels as plain Python functions, in this thread and within the block.
 
     They find the same, some hundred times slower, and like compiled ones they warn of nothing.
     """
@@ -84,7 +84,7 @@ def by_python() -> Iterator[None]:
 
 
 def _dispatchers(function: Callable[..., Any]) -> tuple[Any, Any]:
-    """Return what kernels link in, and what Python calls."""
+    """Return the part for other kernels to link, and the function for Python to call."""
     with uninterrupted():  # its parts in C make an ImportError of Ctrl-C
         from numba import config, njit
 

@@ -6,8 +6,8 @@ kernel is only lowered (a *part*); a kernel that Python calls (an *entry*) is th
 it calls, linked and optimised together, with a wrapper. That halves the time of the first use.
 The functions of numba's own that a kernel calls, such as `max` and `np.empty`, are parts as well.
 
-A good half of that time numba is not compiling but looking after it in Python. Kernels do without
-what they do not need: see `NEEDLESS`, `ArrayRewrites` and `BorrowingLowering`.
+A good half of that time numba is not compiling but looking after it in Python. Kernels leave out
+needless passes and counts: see `NEEDLESS`, `ArrayRewrites` and `BorrowingLowering`.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ class PartLibrary(EntryLibrary):
     def needed(self) -> list[Any]:
         """Return this library and all that its code calls, each after all that call it.
 
-        LLVM links in only what is called from what is there already.
+        LLVM links in only functions that existing code calls.
         """
         found: dict[Any, None] = {}
 
@@ -88,11 +88,11 @@ class PartLibrary(EntryLibrary):
         return list(found)[::-1]
 
     def own_module(self) -> Any:
-        """Return the code of the function without what it calls, for linking."""
+        """Return the code of the function without its callees, for linking."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> Any:
-        """Return the code with what it calls: to a library that is no entry there is no more."""
+        """Return the code with its callees: a library that is no entry has no more."""
         module = self.own_module().clone()
         for library in self.needed()[1:]:
             module.link_in(module_of(library), preserve=True)
@@ -139,7 +139,7 @@ class BorrowingLowering(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         """Lower as usual, but for the context.
 
-        Some operations take memory unseen, such as to copy what may overlap: numba refuses that
+        Some operations take memory unseen, such as a copy of overlapping arrays: numba refuses that
         without counts, and the function is lowered as usual.
         """
         context = state.targetctx
@@ -178,7 +178,7 @@ def is_arithmetic(value: Any, made: Any, state: Any) -> bool:
 
 
 def owns_nothing(state: Any) -> bool:
-    """Whether a function neither makes nor returns an array, nor gets one from what it calls.
+    """Whether a function neither makes nor returns an array, nor gets one from a call.
 
     Nor anything else of which references are counted.
     """
@@ -194,7 +194,7 @@ def owns_nothing(state: Any) -> bool:
 
 
 def is_borrowed(value: Any, state: Any) -> bool:
-    """Whether an array, or what holds some, comes from another that is there already."""
+    """Whether an array, or a record of arrays, comes from an existing one."""
     if value.op == "call":
         return isinstance(state.typemap.get(value.func.name), types.NamedTupleClass)
     return value.op in ("getitem", "static_getitem")
@@ -207,7 +207,7 @@ def holds_arrays(kind: Any) -> bool:
 
 
 class KernelPipeline(PartPipeline):
-    """The pipeline for kernels: without passes for what no kernel has, such as closures."""
+    """The pipeline for kernels: without passes that no kernel needs, such as for closures."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the usual ones with fewer passes, and nothing done again after each."""
@@ -231,7 +231,7 @@ def has_inner_function(function: Any) -> bool:
 
 
 class PartCompiler(_FunctionCompiler):
-    """Compiles a function to what other kernels can link in, and no further."""
+    """Compiles a function to a part that other kernels can link in, and no further."""
 
     def _customize_flags(self, flags: Any) -> Any:
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
@@ -248,7 +248,7 @@ class PartCompiler(_FunctionCompiler):
 
 
 class EntryCompiler(_FunctionCompiler):
-    """Links a part with all that it calls to what Python can call."""
+    """Links a part with all that it calls to a function for Python."""
 
     part: Any
 
@@ -287,7 +287,7 @@ def entry_of(part: FunctionDescriptor) -> FunctionDescriptor:
 
     numba keeps that by name, once in a process, and beside all code that refers to it. Under the
     name of the part it would be as the first kernel found it that was kept with the part in it:
-    without what the wrapper needs, which a later process then does not find.
+    without the needs of the wrapper, which a later process then does not find.
     """
     fndesc = copy(part)
     fndesc.env_name = f"{part.env_name}.entry"
@@ -312,11 +312,11 @@ def uncollected() -> Iterator[None]:
 
 @contextlib.contextmanager
 def overloads_as_parts() -> Iterator[None]:
-    """Within the block what numba compiles of its own is a part too.
+    """Within the block numba's own functions become parts too.
 
-    numba compiles under one lock, so nobody else does meanwhile. What is compiled here is found
-    again by functions with the flags it was asked for with: a part's, or those of numba's own
-    functions in between. A library that is no entry gets the code whole.
+    numba compiles under one lock, so nobody else does meanwhile. A function compiled here is found
+    again by its flags: those of a part, or of numba's own functions in between. A library that is
+    no entry gets the code whole.
     """
     overloads: Any = _OverloadFunctionTemplate
     decorator = overloads._get_jit_decorator

@@ -1,7 +1,7 @@
 """Kernels of exchanges: two workers change places, or one gives theirs to one who has room.
 
 A place s of task j has the number j * most + s, where `most` is the width of `TaskSets.workers`.
-For every place, `Places.better` holds what the task would gain if each other worker were there. The
+For every place, `Places.better` holds the gain of the task if each other worker were there. The
 best exchange of two workers is then found by two searches, one among the places of either.
 """
 

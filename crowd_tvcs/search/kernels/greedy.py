@@ -13,7 +13,7 @@ COARSE = 64  # outcomes that are enough for gains in probability of truth
 
 @kernel
 def fill_truth_gains(t, f, size, q, out):
-    """What each voter alone would add to the expected posterior probability of the truth.
+    """The gain of each voter alone in the expected posterior probability of the truth.
 
     That is the sum of (t^2 + f^2) / (t + f), or 1 minus the sum of 2 t f / (t + f).
     """
@@ -120,7 +120,7 @@ def climb(candidates, exact, state, tables):
     """Assign pair after pair, always the one of the largest score among those with room.
 
     Begins with the sets that are there. A score changes only with the voters of its task, and room
-    only goes: a value in the tree is never too small, and what leads and has room is the best.
+    only goes: a value in the tree is never too small, and the first one with room is the best.
     """
     count, need, cap = candidates.size, candidates.need, candidates.cap
     room, tree, best, gain = state.room, state.tree, state.best, state.gain

@@ -36,8 +36,8 @@ LEAST_GAIN = 1e-13
 def lay_others(fixed, short, chosen, first, second, tables):
     """Build the table of the fixed voters and `chosen` without two places, in row 0 of `tables`.
 
-    A place that is the size of `chosen` leaves nobody out. Return the size of the table and what
-    these voters cost.
+    A place that is the size of `chosen` leaves nobody out. Return the size of the table and the
+    cost of these voters.
     """
     t, f, at, spent = tables.t, tables.f, 0, 0.0
     size = lay_fixed(fixed, t, f)

@@ -142,7 +142,7 @@ def refuse(j, most, base, sets):
 
 @kernel
 def left_for(cap, need, least, cost, prices, room, asked):
-    """Fill in what every worker asks of the next task; return how many it may have.
+    """Fill in the price of every worker for the next task; return how many it may have.
 
     It must have `need` of them, which cost the `least`. Where room is kept, workers without any, or
     who cost more than there is, ask an infinite price, and as much of the budget and the money is

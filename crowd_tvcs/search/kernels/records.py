@@ -2,11 +2,12 @@
 
 The kernels (`tvcs_core.jit`) take them as they are. A kernel is compiled for one type of every
 field: float64, int64 or bool, in C order, writable. Every array of a record that is passed on is
-counted twice (about 10 ns), so what is called for every node or voter takes the arrays it needs.
+counted twice (about 10 ns), so functions that are called for every node or voter take the arrays
+they need.
 
-There are n workers, m tasks and K classes. What only one thread writes on is in `scratch`.
-Accuracies, prices and values (accuracy minus prices) are in units of the expected accuracy of
-one task, chances in [0, 1].
+There are n workers, m tasks and K classes. Arrays that only one thread writes on are in `scratch`.
+Accuracies, prices and values (accuracy minus prices) are in units of the expected accuracy of one
+task, chances in [0, 1].
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class TaskSets(NamedTuple):
 
 
 class TaskValues(NamedTuple):
-    """What the sets of the tasks are worth at the prices.
+    """The values of the sets of the tasks at the prices.
 
     Attributes
     ----------
@@ -185,7 +186,7 @@ class Prices(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What the caps leave while tasks take their sets one after the other.
+    """The rest of the caps while tasks take their sets one after the other.
 
     Attributes
     ----------

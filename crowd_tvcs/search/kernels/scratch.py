@@ -1,7 +1,7 @@
 """Records of scratch for the best set of one task: one thread has each of its own.
 
-There are n workers and K classes; D is 2 more than the voters whose table is exact. What the fields
-must be, and in what units, is said in `crowd_tvcs.search.kernels.records`.
+There are n workers and K classes; D is 2 more than the voters whose table is exact. The fields and
+their units are described in `crowd_tvcs.search.kernels.records`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Held(NamedTuple):
 
 
 class BoundScratch(NamedTuple):
-    """Scratch for bounds on what more voters can be worth; c voters are on the shortlist.
+    """Scratch for bounds on the value of more voters; c voters are on the shortlist.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class BranchScratch(NamedTuple):
     chosen
         (n,): places in the shortlist of the incumbent.
     nodes, bounds, grades
-        What the search keeps, and its bounds.
+        The state of the search, and its bounds.
     """
 
     tables: Tables
@@ -214,7 +214,7 @@ class Scratch(NamedTuple):
 
 
 class ManyClassBranchScratch(NamedTuple):
-    """Scratch for branch and bound with K classes; what is not said is as in `BranchScratch`.
+    """Scratch for branch and bound with K classes; other fields are as in `BranchScratch`.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class ManyClassBranchScratch(NamedTuple):
 
 
 class ManyClassScratch(NamedTuple):
-    """Scratch for the best set of a task of K classes; what is not said is as in `Scratch`.
+    """Scratch for the best set of a task of K classes; other fields are as in `Scratch`.
 
     Attributes
     ----------
