@@ -48,8 +48,8 @@ Integers = NDArray[np.int64]
 class Relaxation:
     """A plan without the constraints that join its tasks.
 
-    Prices take the place of caps of the workers, budget and money: every task pays for its workers. Only free pairs count here, beyond the
-    forced ones.
+    Prices take the place of caps of the workers, budget and money: every task pays for its
+    workers. Only free pairs count here, beyond the forced ones.
 
     Attributes
     ----------
