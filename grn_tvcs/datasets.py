@@ -24,7 +24,7 @@ class Dataset(NamedTuple):
     regulators
         Names of the genes that may regulate; None for all.
     steady
-        Knock-outs, knock-downs and wild type; None where there are none.
+        Knock-outs, knock-downs and wild type; None if there are none.
     folder
         The files, for the command line, with their DATASHEET.md.
     """

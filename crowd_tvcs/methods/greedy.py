@@ -18,7 +18,7 @@ def greedy(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assig
     """Add pair after pair, always the one of the largest exact gain in expected accuracy.
 
     The gain is not submodular: a second voter who is not better than the first adds exactly 0, and
-    a third may add a lot. Where no pair adds anything, the one goes in that adds most to
+    a third may add a lot. If no pair adds anything, the one goes in that adds most to
     the expected posterior probability of the truth, which is never 0, so that the next may gain.
     Gains are kept until a voter joins the task. It draws no random number and does not look at the
     deadline. Gains on tasks of more than 12 voters are approximate. With money the largest gain

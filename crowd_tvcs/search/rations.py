@@ -25,7 +25,7 @@ class Rations:
     ----------
     cost
         The cost of a label of every worker, in units of the mean of those who can be paid; (0,)
-        where nothing limits that.
+        if nothing limits that.
     owed
         The least that the minimum of every task costs, likewise.
     money

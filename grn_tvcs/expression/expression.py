@@ -35,7 +35,7 @@ class Expression:
     genes
         Names of the columns, all different.
     perturbed
-        Whether a perturbation was on when each sample was taken; None where nothing is known.
+        Whether a perturbation was on when each sample was taken; None if nothing is known.
     notes
         Changes made to the samples on reading, a sentence each, for the methods of a paper.
     scale
@@ -45,7 +45,7 @@ class Expression:
         Evidence for a guessed scale; None if the scale was given.
     steady_values
         Samples that belong to no series, steady states of any kind: one row each, the columns of
-        `values`; None where there are none.
+        `values`; None if there are none.
     cells
         How many cells each sample of a series is the mean of, or the sum of their weights; None
         where every sample counts once.
@@ -93,7 +93,7 @@ class Expression:
         Columns of a DataFrame mean the same, and so do named levels of its index; other names in
         the index are not used. Of an AnnData and its file times and series stand in ``obs``: where
         a column is the time, samples without one are left out and those at one time of a series
-        averaged, with a warning; where none is, all samples are in steady state. An array of
+        averaged, with a warning; if none is, all samples are in steady state. An array of
         samples x genes comes with `gene_names`, and perhaps with `times` (NaN for a sample in
         steady state) and `series`, one for each sample. Files of the same genes are taken together:
         the series of all stand after each other, named by the file as well where names would clash.

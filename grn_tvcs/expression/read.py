@@ -1,6 +1,6 @@
 """Expression, whatever it comes in: one door for files, DataFrames and AnnData.
 
-Every source becomes a sheet, with one of its samples beside it where there is one. The sheet is
+Every source becomes a sheet, with one of its samples beside it if there is one. The sheet is
 turned where genes stand in rows, or joined with that of its samples: that gives the roles of its
 columns, which may be parted by one of them, and each part is an expression. No table is turned
 silently: an option declares genes in rows. Cells are averaged first, so they have a way of their
@@ -122,7 +122,7 @@ def read_parts(
 
 
 def _named(expression: Expression, options: Options) -> Expression:
-    """Call genes as a file of names does, where there is one."""
+    """Call genes as a file of names does, if there is one."""
     return expression if options.gene_names is None else named(expression, options.gene_names)
 
 

@@ -39,7 +39,7 @@ def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = 
     """Join levels and a sheet with the time and series of every sample.
 
     A sample without a time is in steady state, and one may stand in several series, each with a row
-    of its own. Where no column is called ``sample``, or ``time``, the only one that is called much
+    of its own. If no column is called ``sample``, or ``time``, the only one that is called much
     the same counts (``SampleID``, ``Timepoint``, ``time_h``). Samples that are not in the sheet are
     left out, with a warning.
 

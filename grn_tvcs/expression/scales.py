@@ -78,7 +78,7 @@ def guess_scale(values: Values) -> Guess:
 
 
 def scale_of(expression: Expression) -> str:
-    """Return the scale of an expression; a guess without a word where none is given."""
+    """Return the scale of an expression; a guess without a word if none is given."""
     return expression.scale or guess_scale(expression.levels).scale
 
 

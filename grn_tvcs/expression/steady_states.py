@@ -312,7 +312,7 @@ def _read(
 
 
 def _called(genes: list[str], gene_names: str | Path | Mapping[str, str] | None) -> list[str]:
-    """Return genes by their names in a file; as they are where it has none of them."""
+    """Return genes by their names in a file; as they are if it has none of them."""
     if gene_names is None:
         return genes
     with without_warnings(), suppress(ValueError):  # it is said of the table of expression

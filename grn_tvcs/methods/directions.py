@@ -27,7 +27,7 @@ def without_direction(
 ) -> NDArray[np.bool_] | None:
     """Return which pairs are undirected; None if none is.
 
-    Lags show a direction, and so does the probability of an edge where there are series, as two
+    Lags show a direction, and so does the probability of an edge if there are series, as two
     genes may regulate each other. Other scores show one if they differ enough. A pair is directed
     in any case where one of the genes was perturbed, or where a prior lists one way only.
 

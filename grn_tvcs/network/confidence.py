@@ -19,7 +19,7 @@ def false_discovery(
     """Expected share of false edges among all edges with at least the confidence of each.
 
     The running mean of ``1 - confidence`` over the edges with a score, in the order of falling
-    confidence. Edges of equal confidence share it. 1 where there is no score, so no edge.
+    confidence. Edges of equal confidence share it. 1 if there is no score, so no edge.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def evidence_codes(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.uint8]:
 
     `parts` are shares of the first of `SOURCES` in the score, >= 0. A source is named if its part
     is at least `LEAST_SHARE` of their sum, or the largest, so an edge with a score has one to
-    four. 0 where there is no score.
+    four. 0 if there is no score.
     """
     total, largest = np.sum(parts, axis=0), np.max(parts, axis=0)
     codes = np.zeros(total.shape, dtype=np.uint8)

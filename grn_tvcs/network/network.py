@@ -269,7 +269,7 @@ class Network:
     def with_verdict(self) -> Network:
         """The same with its false discoveries and its verdict, by the scores that it has now.
 
-        The confidence is kept to six decimals, as files hold it, and 0 where there is no score. An
+        The confidence is kept to six decimals, as files hold it, and 0 if there is no score. An
         earlier verdict keeps its forecast for more series and its remedy; the rest is counted
         again. A network without a confidence stays as it is.
         """

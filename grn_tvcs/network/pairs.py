@@ -37,7 +37,7 @@ Edges = tuple[Places, Places]  # places of regulators and targets, pair by pair
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Arrays of the shape (regulators, targets); None where nothing is known.
+    """Arrays of the shape (regulators, targets); None if nothing is known.
 
     Attributes
     ----------

@@ -210,12 +210,12 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     A header has the names that `read_network` knows (``regulator``, ``TF``, ``source``; ``target``;
     ``weight``, ``score``, ``coef_mean``; ``sign``, ``mor``), in any order. Without one the columns
     are regulator, target, weight, sign; or regulator, target, sign and columns that are not read,
-    such as TRRUST's references. Weights are above 0 and at most 1, and 1 where there are none; 0
+    such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
     means no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``.
     Without a column of signs, a weight below 0 represses, and then one above 0 activates. Of a
     pair that is listed several times the largest weight counts. Those, self-loops and edges of
     other genes are counted in one warning. DoRothEA's levels of confidence (``confidence``, A to E)
-    are weights where there are none. Genes that are not called as in `genes` are found without
+    are weights if there are none. Genes that are not called as in `genes` are found without
     version, prefix of a species and case of letters, with a warning that counts them.
 
     Raises

@@ -91,7 +91,7 @@ class Verdict:
     why_not
         A sentence: why no probability can be given; empty where one is.
     remedy
-        A sentence: which experiment or table would help, where no probability is given or no edge
+        A sentence: which experiment or table would help, if no probability is given or no edge
         is supported.
     ranking
         A sentence on the ranking of the edges, if no probability is given.

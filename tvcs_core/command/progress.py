@@ -25,7 +25,7 @@ class Progress:
     what
         The whole that the parts make up.
     live
-        Whether one line is written anew where there is no terminal, as in a notebook.
+        Whether one line is written anew if there is no terminal, as in a notebook.
     """
 
     def __init__(self, what: str, *, live: bool = False) -> None:

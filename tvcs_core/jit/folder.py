@@ -1,12 +1,12 @@
 """The folder of compiled kernels: what it is named after, who may write to it, sealed files.
 
 numba's own cache answers with old code after a kernel of another file was edited, crashes on a
-damaged file and fails where no folder is writable. Here
+damaged file and fails if no folder is writable. Here
 
 - the folder's name holds a hash of all sources that kernels are made of and of the versions:
   another code, another folder;
 - each file starts with the SHA-256 of the rest, and is deleted unread where they differ;
-- a folder that someone else owns or may write is not used, and where there is none left kernels
+- a folder that someone else owns or may write is not used, and if there is none left kernels
   are compiled without a cache.
 
 It is looked for in ``TVCS_CACHE_DIR``, the user's cache folder and the temporary one.
@@ -89,7 +89,7 @@ def has_kept(modules: str) -> bool:
 
 @functools.cache
 def cache_folder(package: str = "tvcs_core") -> Path | None:
-    """Return the folder of the compiled kernels of `package`, None where there is none to trust.
+    """Return the folder of the compiled kernels of `package`, None if there is none to trust.
 
     None as well if a source was changed since this process began: the imported code may then be
     older than the name of the folder.

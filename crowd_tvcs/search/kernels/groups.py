@@ -1,6 +1,6 @@
 """Kernels of groups: of the voters of a set at most one is of each.
 
-`group` holds the number of the group of every voter, -1 without a group; it is empty where nobody
+`group` holds the number of the group of every voter, -1 without a group; it is empty if nobody
 has one, and then no kernel here is called.
 """
 

@@ -58,7 +58,7 @@ def best_pair(size, spent, short, fewest, most, value, tables, gain, out):
     """Put in `out` `fewest` to `most` voters, one or two, whose set has more than `value`.
 
     They join the voters in row 0 of `tables`; a voter with an infinite price does not. Places are
-    -1 where nobody is found. Return the value.
+    -1 if nobody is found. Return the value.
     """
     q, p, t, f, c = short.quality, short.price, tables.t, tables.f, short.quality.size
     out[0] = -1

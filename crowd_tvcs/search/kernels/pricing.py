@@ -43,7 +43,7 @@ def slots_worth_pricing(quality, worker, price, cap, value, least):
 
 @kernel
 def value_there(j, need, base, price, sets):
-    """The value of the set that task j has; it is taken away where nobody is worth as much.
+    """The value of the set that task j has; it is taken away if nobody is worth as much.
 
     And where it has fewer than `need` voters: -inf if nobody is too few as well.
     """
@@ -72,7 +72,7 @@ def best_set(j, candidates, cap, price, sets, limit, scratch, branch):
     """Put the set of task j with the largest accuracy minus prices in row j of `sets`.
 
     It has at most `cap` voters. Starts from the set that is there; if `limit.steps` is 0 by
-    exchanges alone. Return the value, -inf where nobody can be had and somebody must, and whether
+    exchanges alone. Return the value, -inf if nobody can be had and somebody must, and whether
     it is proved: no set of the task has more, but for rounding.
     """
     need, count = candidates.need[j], candidates.size[j]

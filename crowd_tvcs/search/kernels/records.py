@@ -152,7 +152,7 @@ class TaskValues(NamedTuple):
     Attributes
     ----------
     value
-        (m,): accuracy minus prices; -inf where nobody can be had and somebody must.
+        (m,): accuracy minus prices; -inf if nobody can be had and somebody must.
     proved
         (m,): whether no set of the task is worth more, but for rounding.
     """

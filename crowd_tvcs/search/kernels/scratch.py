@@ -135,7 +135,7 @@ class GradeScratch(NamedTuple):
     accuracy
         (D, D): after a more voters of the upper grade and b of the lower one.
     slopes
-        (D, 2): of the plane above them, one for every depth; first 0 where there is none yet.
+        (D, 2): of the plane above them, one for every depth; first 0 if there is none yet.
     """
 
     chance: Floats

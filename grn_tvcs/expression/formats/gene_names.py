@@ -28,7 +28,7 @@ def renamed(genes: Sequence[str], gene_names: str | Path | Mapping[str, str]) ->
     """Return the names of genes by a file, or by a mapping, of identifiers and names.
 
     Identifiers match without version, prefix of a species and case where they match no other way. A
-    gene keeps its identifier where there is no name for it, or where the name would be that of
+    gene keeps its identifier if there is no name for it, or where the name would be that of
     several genes; a warning counts these.
 
     Raises

@@ -184,7 +184,7 @@ class _File(Annotated):
 
 
 def _values(part: Any, path: str) -> list[Any]:
-    """A column as Python values: plain, categorical or nullable; NaN where nothing is."""
+    """A column as Python values: plain, categorical or nullable; NaN if nothing is."""
     if hasattr(part, "dtype"):
         return _texts(part, path) if part.dtype.kind in "OS" and part.ndim else part[()].tolist()
     if "codes" in part:

@@ -38,7 +38,7 @@ class Roles:
     options
         The options that still apply.
     remedy
-        How to separate series where no column does.
+        How to separate series if no column does.
     """
 
     sheet: Sheet

@@ -1,7 +1,7 @@
 """A style of Cytoscape 3 for the networks of this project (File > Import > Styles from File).
 
 The head of an arrow shows the sign; its width and opacity grow with its confidence, or its score
-where there is none, and nodes grow with their targets. The names of columns are those of GraphML,
+if there is none, and nodes grow with their targets. The names of columns are those of GraphML,
 Cytoscape JSON and the table of edges.
 """
 
