@@ -1,4 +1,4 @@
-"""Does `compare` keep its word? Pairs of simulated networks -> docs/network-compare.md.
+"""Does `compare` keep its word? Pairs of simulated networks -> docs/studies/network-compare.md.
 
     python -m benchmarks.two_conditions [--pairs N] [--jobs N] [--write-docs | --only-docs]
     python -m benchmarks.two_conditions --learn [--pairs N]
@@ -274,7 +274,7 @@ def compute(arguments, n_pairs: int, n_halves: int) -> None:
 def write_page(results: Path, docs: Path) -> None:
     """Fill the tables of the page."""
     cases = load(results / "pairs.csv", Case)
-    page = docs / "network-compare.md"
+    page = docs / "studies" / "network-compare.md"
     text = page.read_text(encoding="utf-8")
     halves = real_table(load(results / "halves.csv", Half))
     tables = rates(cases), power(cases), none(cases), halves
@@ -356,7 +356,7 @@ def real_table(halves: list[Half]) -> str:
 
 def main() -> int:
     """Run the study, or learn."""
-    parser = options(__doc__, results="compare", page="network-compare.md", jobs=1)
+    parser = options(__doc__, results="compare", page="studies/network-compare.md", jobs=1)
     parser.add_argument("--pairs", type=int, default=12000, help="number of pairs")
     parser.add_argument("--halves", type=int, default=HALVES, help="pairs of real halves, of each")
     parser.add_argument("--learn", action="store_true", help="learn the probabilities anew")

@@ -189,6 +189,5 @@ def test_a_file_that_a_page_names_is_there():
     ]
     there += ["dev.py"]
     for page in PAGES:
-        if page.name != "CHANGELOG.md":  # it tells of files as they were
-            for name in re.findall(r"`([a-z_/0-9]+\.py)`", page.read_text(encoding="utf-8")):
-                assert any(f"/{path}".endswith(f"/{name}") for path in there), f"{page}: {name}"
+        for name in re.findall(r"`([a-z_/0-9]+\.py)`", page.read_text(encoding="utf-8")):
+            assert any(f"/{path}".endswith(f"/{name}") for path in there), f"{page}: {name}"

@@ -1,4 +1,4 @@
-"""Tables and figures of docs/campaign-study.md, from the cases of campaign_study.py."""
+"""Tables and figures of docs/studies/campaign-study.md, from the cases of campaign_study.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_docs(
     cases: list[Case], curves: list[online.Curve], plans: list[online.Optimism], docs: Path
 ) -> None:
     """Fill the tables of campaign-study.md and draw its figures."""
-    page = docs / "campaign-study.md"
+    page = docs / "studies" / "campaign-study.md"
     means = accuracies(cases)
     text = page.read_text(encoding="utf-8")
     text = fill(text, "goals", goals(means))

@@ -4,7 +4,8 @@
 of recorded answers: label.csv (item, worker, label) and truth.csv (item, truth); without it
 the replay is left out. One row per case goes to replay.csv, online.csv and optimism.csv in --out
 as soon as it is known; a run that was killed goes on where it stopped. `--write-docs` fills the
-tables of docs/campaign-study.md and draws its figures, `--only-docs` does so without computing.
+tables of docs/studies/campaign-study.md and draws its figures, `--only-docs` does so without
+computing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SPLITS = range(10)
 
 
 def main() -> int:
-    parser = options(__doc__, results="campaign", page="campaign-study.md", jobs=1)
+    parser = options(__doc__, results="campaign", page="studies/campaign-study.md", jobs=1)
     parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
     return run(parser.parse_args(), compute, write_page)
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.crowd.certificates                     # 100 workers x 1,000 tasks
     python -m benchmarks.crowd.certificates --workers 200 --tasks 10000 --ratios .02 --families iid
-    python -m benchmarks.crowd.certificates --write-docs        # the table into docs/crowd-plans.md
+    python -m benchmarks.crowd.certificates --write-docs  # into docs/studies/crowd-plans.md
 
 At ratio r a task has at most r n workers, a worker at most r m tasks, and the budget is .8 of
 the smaller sum of caps. err is 1 minus the mean expected accuracy; the gap is bound minus

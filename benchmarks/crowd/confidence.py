@@ -5,8 +5,9 @@ truth.csv (item, truth); of a pair that is answered twice the first answer count
 tasks with known labels is gold; the others get the labels of their best workers, or of any, and are
 scored, on `--splits` random splits (crowd-kit's GLAD on a quarter of them). Rows go to
 claims.csv, policies.csv, labels.csv and fits.csv in --out as soon as they are known; a run that was
-killed goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md,
-`--only-docs` does so without computing. `--first 500 --out ANOTHER` takes other splits.
+killed goes on where it stopped. `--write-docs` fills the tables of
+docs/studies/crowd-confidence.md, `--only-docs` does so without computing. `--first 500 --out
+ANOTHER` takes other splits.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ Floats = NDArray[np.float64]
 
 
 def main() -> int:
-    parser = options(__doc__, results="confidence", page="crowd-confidence.md")
+    parser = options(__doc__, results="confidence", page="studies/crowd-confidence.md")
     parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--first", type=int, default=0, help="number of the first split")

@@ -1,4 +1,4 @@
-"""Tables of docs/crowd-confidence.md, from the cases of `benchmarks.crowd.confidence`."""
+"""Tables of docs/studies/crowd-confidence.md, from the cases of `benchmarks.crowd.confidence`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_docs(
     claims: list[Claim], labels: list[Labels], policies: list[Policy], fits: list[Cost], docs: Path
 ) -> None:
     """Fill the tables of crowd-confidence.md."""
-    page = docs / "crowd-confidence.md"
+    page = docs / "studies" / "crowd-confidence.md"
     of = {(c.data, c.gold, c.order, c.model, c.labels): c for c in claims}
     text = page.read_text(encoding="utf-8")
     text = fill(text, "losses", losses(of))

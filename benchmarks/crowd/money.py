@@ -2,7 +2,7 @@
 
     python -m benchmarks.crowd.money                  # 100 workers x 1,000 tasks
     python -m benchmarks.crowd.money --families iid --ratios .02 --repeats 1
-    python -m benchmarks.crowd.money --write-docs     # the table into docs/crowd-plans.md
+    python -m benchmarks.crowd.money --write-docs     # the table into docs/studies/crowd-plans.md
 
 The plan without is that of `benchmarks.crowd.certificates`. With money a label costs from 1 to 3,
 more from the better half of the workers than from the other; the money pays for .8 of the labels

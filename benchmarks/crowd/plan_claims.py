@@ -10,8 +10,8 @@ these labels. Kept are what is expected less what is reached, what is forecast l
 (`crowd_tvcs.skills.accuracy_forecast`), how often the interval that is forecast holds what is
 reached, and how wide it is; and the same of what the votes claim once the answers are there, as
 `campaign status` says it. Rows go to claims.csv in --out as soon as they are known; a run that was
-killed goes on where it stopped. `--write-docs` fills the tables of docs/crowd-confidence.md,
-`--only-docs` does so without computing.
+killed goes on where it stopped. `--write-docs` fills the tables of
+docs/studies/crowd-confidence.md, `--only-docs` does so without computing.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Case:
 
 
 def main() -> int:
-    parser = options(__doc__, results="plans", page="crowd-confidence.md")
+    parser = options(__doc__, results="plans", page="studies/crowd-confidence.md")
     parser.add_argument("data", type=Path, nargs="?", help="folder of recorded answers")
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--how", choices=list(GOLD), help="only cases of this way")
@@ -253,7 +253,7 @@ def plan_outcome(split: Split, seen: Answers, skill: Skill, of_these: Skill) -> 
 def write_page(out: Path, docs: Path) -> None:
     """Fill the tables of crowd-confidence.md."""
     cases = load(out / "claims.csv", Case)
-    page = docs / "crowd-confidence.md"
+    page = docs / "studies" / "crowd-confidence.md"
     text = page.read_text(encoding="utf-8")
     text = fill(text, "plans", plans_table(cases))
     text = fill(text, "intervals", intervals_table(cases))

@@ -34,7 +34,7 @@ Figure 4 of the paper, and the same with crowds of more structure. Made by
 `python -m benchmarks.crowd.study --write-docs`, from seeds on which nothing was tuned. At ratio r a
 task gets at most r n workers, a worker r m tasks, and all together .8 r n m answers. Error = 1 -
 exact expected accuracy of the Bayes-weighted vote; the qualities are known. *least possible*: no
-assignment has less, proved by `best` ([how](crowd-plans.md)). An empty cell was not run, or not
+assignment has less, proved by `best` ([how](../crowd-plans.md)). An empty cell was not run, or not
 proved; a least error below 0 is shown as 0. Times are wall clock on 2 cores shared with other work,
 warm, and say no more than an order of magnitude; the time limit is {limit:.0f} s. Where it struck
 `best` was run again with `--time-limit 110` (but for 200 x 10000 at .03 and .1): the other work
@@ -109,7 +109,7 @@ def write_docs(cases: list[Case], docs: Path) -> None:
         title = f"{size.replace('x', ' workers x ')} tasks"
         crowds = {case.repeat for case in means_of(means) if case.size == size}
         many = " to ".join(map(str, sorted({min(crowds), max(crowds)})))
-        parts.append(f"## {title}\n\n![{title}](figures/crowd-study-{size}.svg)\n")
+        parts.append(f"## {title}\n\n![{title}](../figures/crowd-study-{size}.svg)\n")
         parts.append(f"Means over {many} crowd{'' if many == '1' else 's'}.\n")
         parts += [
             f"{FAMILY_NAMES[family]}\n\n{table(rows)}"
@@ -125,7 +125,7 @@ def write_docs(cases: list[Case], docs: Path) -> None:
         "cases: the figures look the same, but differences between good assignments are smaller "
         "than that.\n"
     )
-    (docs / "crowd-study.md").write_text("\n".join(parts), encoding="utf-8")
+    (docs / "studies" / "crowd-study.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def averaged(cases: list[Case]) -> Means:

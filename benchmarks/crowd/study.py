@@ -3,8 +3,8 @@
 Caps at ratio r: r * n workers per task, r * m tasks per worker, .8 r n m answers in all. One row
 per case goes to cases.csv in --out as soon as it is known; a case that is there is skipped, so a
 run that was killed goes on where it stopped. `--again best` forgets the cases of a method that
-has changed and computes them anew. `--write-docs` draws docs/crowd-study.md and its figures from
-that file, and `--only-docs` does so without computing anything.
+has changed and computes them anew. `--write-docs` draws docs/studies/crowd-study.md and its
+figures from that file, and `--only-docs` does so without computing anything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DIGITS = 12
 
 
 def main() -> int:
-    parser = options(__doc__, results="crowd", page="crowd-study.md")
+    parser = options(__doc__, results="crowd", page="studies/crowd-study.md")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--families", nargs="+", choices=FAMILIES, help="default: see FAMILIES_OF")
     parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)

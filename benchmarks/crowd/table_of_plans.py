@@ -1,4 +1,4 @@
-"""What studies of single plans share: their options, and a table of docs/crowd-plans.md."""
+"""What studies of single plans share: their options, and a table of docs/studies/crowd-plans.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.pages import fill, table
 from benchmarks.study import DOCS
 from crowd_tvcs.methods import METHODS
 
-PAGE = DOCS / "crowd-plans.md"
+PAGE = DOCS / "studies" / "crowd-plans.md"
 
 
 def options(
@@ -25,7 +25,7 @@ def options(
     parser.add_argument("--methods", nargs="+", default=methods, choices=list(METHODS))
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--write-docs", action="store_true", help=f"also into docs/{PAGE.name}")
+    parser.add_argument("--write-docs", action="store_true", help=f"write {PAGE.name} as well")
     return parser
 
 

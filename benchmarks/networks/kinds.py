@@ -10,7 +10,7 @@ holds expression.tsv.gz, gold_standard.tsv.gz and meta_data.tsv as they come wit
 of each null and design; --only takes of all tables those whose kind and what is given hold the
 words, such as "flat, 10 genes" or "30 genes, relaxations". One row per answer goes to kinds.csv and
 nulls.csv in --out; what is there is skipped, so a run that was killed goes on where it stopped.
-`--write-docs` fills docs/network-kinds.md from all rows that are known.
+`--write-docs` fills docs/studies/network-kinds.md from all rows that are known.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from grn_tvcs.network.confidence import BINS, LIKELY, calibration_error  # noqa:
 from grn_tvcs.network.scores import area_under_roc, average_precision  # noqa: E402
 from grn_tvcs.simulation.kinds import KINDS, NULLS  # noqa: E402
 
-NAME, NULL_NAME, PAGE = "kinds.csv", "nulls.csv", "network-kinds.md"
+NAME, NULL_NAME, PAGE = "kinds.csv", "nulls.csv", "studies/network-kinds.md"
 STUDIED = (
     "combined", "ensemble", "tvcs", "genie3", "dyngenie3", "clr", "tigress", "pcc",
 )  # fmt: skip

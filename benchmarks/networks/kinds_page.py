@@ -1,4 +1,4 @@
-"""Tables of docs/network-kinds.md, from the rows of the study of kinds."""
+"""Tables of docs/studies/network-kinds.md, from the rows of the study of kinds."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from grn_tvcs.evidence.hubs import concentration, hub_prior
 from grn_tvcs.simulation.kinds import KINDS, draw_topology
 
 NAME = "networks.csv"
-PAGE = "knockout-study.md"
+PAGE = "studies/knockout-study.md"
 SIZES = {10: 24, 30: 12, 100: 7}  # genes: networks of each kind
 SEED = 0
 ALL, DOWNS, THIRD, TENTH = "all", "knock-downs", "30 % of the genes", "10 % of the genes"

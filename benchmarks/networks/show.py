@@ -35,8 +35,8 @@ PAPER = {  # Table 1 of the paper: SN, SP and AUC, and who they are here
 
 
 def write_docs(out: Path, docs: Path, seed: int) -> None:
-    """Draw the study's network and fill the tables of docs/network-study.md that are known."""
-    page = docs / "network-study.md"
+    """Draw the study's network and fill the known tables of docs/studies/network-study.md."""
+    page = docs / "studies" / "network-study.md"
     text = page.read_text(encoding="utf-8")
     files = sorted(out.glob("*.csv"), key=lambda path: (path.stem not in (ONE, TEN), path.stem))
     known = {path.stem: load(path, Case) for path in files}

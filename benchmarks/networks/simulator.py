@@ -5,7 +5,7 @@ edges in goldstandard_signed.tsv or goldstandard.tsv) and NOISE names the noise 
 measurement, such as `networks/ecoli100=microarray`. Every topology goes through our simulator
 `--seeds` times; each statistic of the folder stands beside the mean and deviation of ours over
 the seeds. Writes statistics.csv, tables.md and run.json; `--write-docs` also puts the tables into
-docs/simulator.md. About a second per run of 100 genes and core.
+docs/studies/simulator.md. About a second per run of 100 genes and core.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from grn_tvcs import Network, Simulation, simulate
 from grn_tvcs.simulation.topology import grow
 from tvcs_core.command.results import results
 
-PAGE = DOCS / "simulator.md"
+PAGE = DOCS / "studies" / "simulator.md"
 BANDS = ((0.02, 0.05), (0.05, 0.15), (0.15, 0.3), (0.3, 0.5), (0.5, 0.7))
 
 

@@ -5,7 +5,7 @@ Without a FOLDER two designs are simulated: one network of 30 genes with ten dra
 goldstandard.tsv or goldstandard_signed.tsv, knockouts.tsv, knockdowns.tsv and wildtype.tsv. One
 row per case goes to NAME.csv in --out as soon as it is known; a case that is there is skipped, so
 a run that was killed goes on where it stopped. `--write-docs` draws the study's network and
-writes the tables of docs/network-study.md from all CSV files that are known.
+writes the tables of docs/studies/network-study.md from all CSV files that are known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Task = tuple[str, str, int, str, int, int]  # design, network, draw, entry, seed
 
 
 def main() -> int:
-    parser = options(__doc__, results="networks", page="network-study.md", jobs=2, seed=0)
+    parser = options(__doc__, results="networks", page="studies/network-study.md", jobs=2, seed=0)
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="instead of the two designs")
     parser.add_argument("--repeats", type=int, default=10, help="draws, and networks")
     parser.add_argument("--trees", type=int, default=TREES, help="of GENIE3 and dynGENIE3")

@@ -1,4 +1,4 @@
-"""The tables of docs/real-sets.md."""
+"""The tables of docs/studies/real-sets.md."""
 
 from __future__ import annotations
 

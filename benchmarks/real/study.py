@@ -35,7 +35,7 @@ from grn_tvcs.evidence import extra_trees  # noqa: E402
 from grn_tvcs.network.confidence import LIKELY  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
 
-NAME, PAGE = "cases.csv", "real-sets.md"
+NAME, PAGE = "cases.csv", "studies/real-sets.md"
 TOO_LONG = {("tigress", "mESC"), ("tigress", "spellman"), ("tigress", "bsubtilis")}  # hours
 FORESTS = ("genie3", "dyngenie3")
 FORESTS_UP_TO, TREES, EXTRA_TREES = 10, 300, 100

@@ -319,7 +319,7 @@ def in_short(cells: list[Cell]) -> list[str]:
 
 
 def main() -> int:
-    parser = options(__doc__, results="projection", page="projection-families.md")
+    parser = options(__doc__, results="projection", page="studies/projection-families.md")
     parser.add_argument("--sizes", type=size, nargs="+", help="such as 300 or 200x10000")
     parser.add_argument("--families", nargs="+", choices=list(FAMILIES))
     parser.add_argument("--caps", nargs="+", choices=["uniform", "varied", ONES])

@@ -1,4 +1,4 @@
-"""What docs/projection-families.md shows: where the projection loses, and by how much it wins."""
+"""Write docs/studies/projection-families.md: where the projection loses and where it wins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.study import load
 
 SMALL = 10_000  # entries: below it a ratio of .9 is not yet said to lose
 KINDS = [(caps, total) for caps in ("uniform", "varied") for total in TOTALS.values()]
-PAGE = "projection-families.md"
+PAGE = "studies/projection-families.md"
 HOW = f"""## How it was measured
 
 Processor time of one thread, the methods in turns in one process. Ours is all of `project`, its

@@ -1,7 +1,7 @@
 """Time and memory of `infer(..., "tvcs")`, and dynGENIE3 beside it.
 
     python -m benchmarks.speed.inference --quick       a minute, smaller sizes and forests
-    python -m benchmarks.speed.inference --write-docs  all of it, into docs/network-speed.md
+    python -m benchmarks.speed.inference --write-docs  all of it, into docs/studies/network-speed.md
 
 Every measurement has a process of its own, warmed up on a small network before the clock starts;
 memory is the peak of that process, Python and libraries included. Wall time is what a user waits
@@ -31,7 +31,7 @@ from benchmarks.pages import table  # noqa: E402
 from grn_tvcs import Expression, infer, simulate  # noqa: E402
 from grn_tvcs.cli.resources import Cost, Work, estimate  # noqa: E402
 
-PAGE = DOCS / "network-speed.md"
+PAGE = DOCS / "studies" / "network-speed.md"
 SERIES, POINTS = 10, 21
 HALVES = 100  # the default
 SIZES = {None: (50, 100, 200, 400), 50: (100, 400, 1600)}  # regulators: genes

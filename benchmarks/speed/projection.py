@@ -1,7 +1,7 @@
 """Speed of the exact projection against what else could solve it, side by side in one process.
 
     python -m benchmarks.speed.projection --quick          about a minute
-    python -m benchmarks.speed.projection --write-docs     all of it, into docs/projection-speed.md
+    python -m benchmarks.speed.projection --write-docs  all, into docs/studies/projection-speed.md
     python -m benchmarks.speed.projection --only tiny growth --write-docs  these sections of it
 
 All of it takes about half an hour on a quiet core. `benchmarks.speed.families` measures what values
@@ -30,7 +30,7 @@ from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.kernels import small
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
-PAGE = DOCS / "projection-speed.md"
+PAGE = DOCS / "studies" / "projection-speed.md"
 SIZES = ((20, 20), (100, 100), (100, 1000), (300, 300), (1000, 1000), (200, 10_000), (1000, 10_000))
 RATIOS = (0.05, 0.2, 0.5)
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.speed.solvers               a few minutes, one core
     python -m benchmarks.speed.solvers --quick       fewer seeds and iterations
-    python -m benchmarks.speed.solvers --write-docs  also writes docs/solvers-speed.md
+    python -m benchmarks.speed.solvers --write-docs  also writes docs/studies/solvers-speed.md
 
 Everything runs in one process on one core, peers interleaved, kernels warm.
 """
@@ -20,7 +20,7 @@ from benchmarks.speed.peers import network, places, program, taken
 from benchmarks.study import DOCS
 from tvcs_core import TVCS, LeastSquares, Problem, project, solve
 
-PAGE = DOCS / "solvers-speed.md"
+PAGE = DOCS / "studies" / "solvers-speed.md"
 SOLVERS = [
     ("iht", {}),
     ("iht", {"momentum": 0.5}),

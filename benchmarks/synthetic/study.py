@@ -3,7 +3,7 @@
 One row per case goes to figure2.csv and figure3.csv in --out as soon as it is known. A case that
 is there already is skipped, so a run that was killed goes on where it stopped and has lost only
 the cases it was working on. `--write-docs` draws the figures and tables of
-docs/synthetic-study.md from the CSV files.
+docs/studies/synthetic-study.md from the CSV files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Task = tuple[int, int, int, str, int]  # figure, n, repeat, family, seed
 
 
 def main() -> int:
-    parser = options(__doc__, results="synthetic", page="synthetic-study.md", jobs=2, seed=0)
+    page = "studies/synthetic-study.md"
+    parser = options(__doc__, results="synthetic", page=page, jobs=2, seed=0)
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--figures", type=int, nargs="+", choices=(2, 3), default=(2, 3))
     parser.add_argument("--sizes", type=int, nargs="+", help="only these n")

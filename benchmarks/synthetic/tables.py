@@ -1,4 +1,4 @@
-"""What docs/synthetic-study.md shows: its tables and figures."""
+"""What docs/studies/synthetic-study.md shows: its tables and figures."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ BEST = [f"{view} starts" for view in VIEWS]
 
 
 def write_docs(out: Path, docs: Path) -> None:
-    """Draw both figures and fill the tables of docs/synthetic-study.md."""
-    page = docs / "synthetic-study.md"
+    """Draw both figures and fill the tables of docs/studies/synthetic-study.md."""
+    page = docs / "studies" / "synthetic-study.md"
     text = page.read_text(encoding="utf-8")
     for figure in (2, 3):
         known = load(out / f"figure{figure}.csv", Case)

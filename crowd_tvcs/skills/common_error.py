@@ -17,7 +17,7 @@ from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel, shrunken_gap
 from tvcs_core.streams import stream
 
-# Chosen on six public crowds, as the numbers of `dependence_fit` (docs/crowd-confidence.md).
+# Chosen on six public crowds, as those of `dependence_fit` (docs/studies/crowd-confidence.md).
 DEFAULT_ERROR = 0.15  # e without gold: the inverse logit of the prior's mean
 PRIOR_LOGIT = -1.7  # mean of the normal prior of the logit of e, with deviation 1
 CONFIDENCE_VARIANCE = 0.04  # of one task's confidence: weighs the prior against few gold tasks

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.skills.beta_prior import FEW_STRENGTH, FEW_WORKERS, STRENGTHS, BetaPrior
 
 # Pseudo-answers with evenly spread mistakes per class of the crowd's counts, for the model of
-# dependence; chosen with its parameters (docs/crowd-confidence.md).
+# dependence; chosen with its parameters (docs/studies/crowd-confidence.md).
 CROWD_STRENGTH = 20.0
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Level of the global test. In a study of 200 pairs without a difference, at most 1 in 20 should be
-# significant; at a level of .05, half of such studies would find more (docs/network-compare.md). A
-# smaller level could not be reached with four series a side, where the smallest p is 1 / 35.
+# significant; at a level of .05, half of such studies would find more
+# (docs/studies/network-compare.md). A smaller level could not be reached with four series a side,
+# where the smallest p is 1 / 35.
 ALPHA = 0.03
 MIN_PERMUTATIONS = math.ceil(1 / ALPHA)  # smallest number with which p can reach `ALPHA`
 DEFAULT_PERMUTATIONS = 200  # largest number computed by default, with the observed one

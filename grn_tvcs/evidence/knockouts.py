@@ -18,8 +18,8 @@ from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Candidates
 
 # `benchmarks.networks.defaults` and `.knockouts` measured these numbers (decision 19; "Every
-# number, and why" in docs/network-details.md). Effects are in standard deviations of a gene in
-# steady state.
+# number, and why" in docs/studies/network-options.md). Effects are in standard deviations of a
+# gene in steady state.
 STRONG = 3.0  # effect beyond noise: forms a path, and counts as evidence of a hub
 FULL_EFFECT = 5.0  # effect that counts fully; the threshold if hardly any gene was perturbed
 INDIRECT_WEIGHT = 0.5  # weight of an effect that a path explains

@@ -26,7 +26,7 @@ from grn_tvcs.stability.units import gather
 from tvcs_core.engines import Engine
 
 # Chosen by `benchmarks.networks.defaults` on simulated networks of 10, 30 and 100 genes
-# ("Every number, and why" in docs/network-details.md).
+# ("Every number, and why" in docs/studies/network-options.md).
 DEFAULT_PLAN = SubsamplingPlan(
     solvers=SOLVERS,
     resamples=100,

@@ -16,7 +16,7 @@ from grn_tvcs.simulation.kernels import integrate_sde
 from grn_tvcs.simulation.kinetics import Kinetics
 from grn_tvcs.simulation.simulation import MULTIFACTORIAL, PERTURBED
 
-# In units of time, in which half-lives are 5 to 50; docs/simulator.md compares statistics with
+# In units of time, in which half-lives are 5 to 50; docs/studies/simulator.md compares them with
 # those of GeneNetWeaver.
 STEP = 2.0  # per step within a series ...
 REST_STEP = 5.0  # ... and on the way to a steady state

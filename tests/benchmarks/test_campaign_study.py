@@ -14,7 +14,7 @@ def test_the_page_says_what_the_cases_say():
     pytest.importorskip("matplotlib")
     from benchmarks.campaign import show
 
-    page = (DOCS / "campaign-study.md").read_text(encoding="utf-8")
+    page = (DOCS / "studies" / "campaign-study.md").read_text(encoding="utf-8")
     means = show.accuracies(load(KEPT / "replay.csv", recorded.Case))
     curves = load(KEPT / "online.csv", online.Curve)
     plans = load(KEPT / "optimism.csv", online.Optimism)

@@ -82,8 +82,9 @@ def test_the_page_names_where_we_lose_and_what_is_not_proved(tmp_path):
         *(case("best", 0.1, 0.02, 0.0199), case("fast", 0.1, 0.021), case("qlp", 0.1, 0.03)),
         *(case("best", 0.2, 0.012), case("fast", 0.2, 0.011), case("random", 0.2, 0.01)),
     ]
+    (tmp_path / "studies").mkdir()
     show.write_docs(cases, tmp_path)
-    page = (tmp_path / "crowd-study.md").read_text(encoding="utf-8")
+    page = (tmp_path / "studies" / "crowd-study.md").read_text(encoding="utf-8")
     assert "| 0.1 |  | 0.03000 |  | 0.02100 |  | 0.02000 | 0.01990 |" in page
     assert "100x1000 iid at 0.2: 0.01200, fast has 0.01100" in page
     assert "100x1000 iid at 0.2: 0.01100, random has 0.01000" in page

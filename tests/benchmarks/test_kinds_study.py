@@ -76,6 +76,7 @@ def test_all_kinds_of_data_and_nulls_are_run_and_shown(arguments, method_with_co
     nulls = load(arguments.out / kinds.NULL_NAME, kinds.Null)
     assert [(row.kind, row.method) for row in nulls] == [(null, "combined") for null in NULLS]
     assert all(0 < row.largest <= 1 for row in nulls)
+    (tmp_path / kinds.PAGE).parent.mkdir()
     (tmp_path / kinds.PAGE).write_bytes((DOCS / kinds.PAGE).read_bytes())
     kinds.write_page(arguments.out, tmp_path)
     page = (tmp_path / kinds.PAGE).read_text(encoding="utf-8")

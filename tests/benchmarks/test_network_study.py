@@ -80,9 +80,10 @@ def test_every_row_names_its_cut_and_whether_that_knows_the_truth(finished):
 
 def test_the_page_is_filled_from_the_rows(finished, tmp_path):
     (tmp_path / "figures").mkdir()
-    shutil.copy(ROOT / "docs" / "network-study.md", tmp_path)
+    (tmp_path / "studies").mkdir()
+    shutil.copy(ROOT / "docs" / "studies" / "network-study.md", tmp_path / "studies")
     show.write_docs(finished, tmp_path, 0)
-    page = (tmp_path / "network-study.md").read_text(encoding="utf-8")
+    page = (tmp_path / "studies" / "network-study.md").read_text(encoding="utf-8")
     known = load(finished / "ten-networks.csv", cases.Case)
     [best] = [c for c in known if (c.method, c.way, c.pairs) == ("tvcs", "top-n", "linked")]
     assert f"| tvcs | top-n | {best.sn:.3f} ± 0.000 | {best.sp:.3f} ± 0.000 |" in page

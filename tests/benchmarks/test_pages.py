@@ -38,7 +38,7 @@ def test_a_page_is_what_the_results_give(results, tmp_path):
     with patch.dict(os.environ):
         importlib.import_module(STUDIES[results]).write_page(RESULTS / results, docs)
     # The other figures are matplotlib's, and change with its version.
-    for path in (*DOCS.glob("*.md"), DOCS / "figures" / "network-study.svg"):
+    for path in (*DOCS.rglob("*.md"), DOCS / "figures" / "network-study.svg"):
         assert (docs / path.relative_to(DOCS)).read_bytes() == path.read_bytes(), path.name
 
 

@@ -107,8 +107,9 @@ def test_the_page_begins_with_what_loses_and_has_a_row_for_every_family(tmp_path
 
 def test_the_page_is_written_from_the_rows(monkeypatch, tmp_path):
     study(monkeypatch, tmp_path, "--families", "gauss", "ties")
+    (tmp_path / "studies").mkdir()
     write_page(tmp_path, tmp_path)
-    text = (tmp_path / "projection-families.md").read_text()
+    text = (tmp_path / "studies" / "projection-families.md").read_text()
     assert text.startswith("# Where the projection wins")
     assert "## All caps 1" in text
     assert families.machine() in text

@@ -1,4 +1,4 @@
-"""Fill the tables of docs/reliability.md with the counts of the last proofs.
+"""Fill the tables of docs/studies/reliability.md with the counts of the last proofs.
 
 TVCS_COUNTS=tests/proofs/counts.json python3 dev.py prove
 python -m tests.proofs.page
@@ -13,7 +13,7 @@ from benchmarks.pages import fill, table
 from tests.proofs.counts import COMMIT, KEPT
 
 MUTANTS = Path(__file__).parent / "mutants"
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+PAGE = Path(__file__).parents[2] / "docs" / "studies" / "reliability.md"
 Counts = dict[str, dict[str, Any]]
 MOST = ("seconds at most", "MiB at most")
 
