@@ -14,6 +14,7 @@ from numba.core.serialize import dumps
 
 from tvcs_core.jit.compiling import add_compiling
 from tvcs_core.jit.folder import read_sealed, write_sealed
+from tvcs_core.jit.turn import Turn
 from tvcs_core.jit.uninterrupted import uninterrupted
 
 
@@ -28,6 +29,7 @@ class SealedCache(NullCache):
         line = function.__code__.co_firstlineno
         self._name = f"{function.__module__}.{function.__qualname__}-{line}"
         self._missed_at = 0.0
+        self._turn: Turn | None = None
 
     @property
     def cache_path(self) -> str | None:
@@ -35,7 +37,24 @@ class SealedCache(NullCache):
         return None if self._folder is None else str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load the compiled function for `sig`; None if it must be compiled."""
+        """Load the compiled function for `sig`; None if it must be compiled.
+
+        While another process compiles it, wait, and load its result.
+        """
+        found = self._load(sig, target_context)
+        if found is None:
+            with contextlib.suppress(Exception):
+                path = self._path(sig, target_context)
+                self._turn = Turn(path)
+                self._turn.wait()
+                if path.exists():
+                    found = self._load(sig, target_context)
+            if found is not None:
+                self._end_turn()
+        self._missed_at = time.perf_counter()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         # LLVM asks for the machine code by a callback; cut off there, it would make a function
         # of nothing, and the next call would end the process.
         with uninterrupted(), contextlib.suppress(Exception):
@@ -43,7 +62,6 @@ class SealedCache(NullCache):
             if payload is not None:
                 target_context.refresh()
                 return CompileResult._rebuild(target_context, *pickle.loads(payload))
-        self._missed_at = time.perf_counter()
         return None
 
     def save_overload(self, sig: Any, compiled: Any) -> None:
@@ -53,6 +71,12 @@ class SealedCache(NullCache):
             if not (compiled.lifted or compiled.library.has_dynamic_globals):
                 path = self._path(sig, compiled.target_context)
                 write_sealed(path, bytes(dumps(compiled._reduce())))
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.end()
+            self._turn = None
 
     def _path(self, sig: Any, target_context: Any) -> Path:
         """Return the file for a signature and a processor."""
