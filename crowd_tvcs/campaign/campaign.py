@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crowd_tvcs.campaign import leases
+from crowd_tvcs.campaign.change.changeable import Changeable
 from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
 from crowd_tvcs.campaign.desk.desk import Desk
 from crowd_tvcs.campaign.entries import (
@@ -41,7 +42,7 @@ MAX_TRIES = 3
 """How often a plan is made anew because answers came in meanwhile."""
 
 
-class Campaign(Desk):
+class Campaign(Desk, Changeable):
     """A campaign that is there; `Campaign.create` makes one.
 
     Every method is one transaction: it happens whole or not at all, whoever else is at work, and a

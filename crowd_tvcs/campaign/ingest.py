@@ -66,9 +66,8 @@ def add_workers(connection: Connection, settings: Settings, workers: Sequence[Wo
     for one in sorted(workers, key=lambda w: w.name):
         if one.name in known:
             raise ValueError(
-                f"worker {one.name!r} is in the campaign already, with a cap, cost and group that "
-                "stand; leave their row out, or begin a new campaign of the tasks that are open "
-                "(campaign init) with other caps"
+                f"worker {one.name!r} is in the campaign already, with a cost and group that "
+                "stand; leave their row out (campaign change gives them another cap)"
             )
         own = count_of(f"max_tasks of worker {one.name!r}", one.max_tasks)
         own = common if own is None else own

@@ -96,7 +96,7 @@ def offer(
     expires = now + settings.lease_seconds
     if who.lease is not None:
         later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))
-        return NextTask(who.lease_name, RENEWED, expires)
+        return NextTask(who.lease_name, RENEWED, max(expires, who.lease_until or 0.0))
     if reason := _is_held_up(settings, who) or no_room(settings, who):
         return NextTask(None, reason)
     chosen = None

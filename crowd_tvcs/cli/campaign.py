@@ -30,6 +30,7 @@ from crowd_tvcs.cli.campaign_options import (
     stored,
 )
 from crowd_tvcs.cli.desk import actions
+from crowd_tvcs.cli.desk.change import change
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
@@ -321,6 +322,7 @@ def report(
 
 
 app.command("next")(actions.next_task)
+app.command()(change)
 for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
     app.command()(getattr(actions, one))
 app.command("copy")(actions.copy_store)

@@ -21,7 +21,8 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk import figures
 from crowd_tvcs.serve.desk import Served
-from crowd_tvcs.serve.worker import address_of, progress_of, require_worker
+from crowd_tvcs.serve.pages import address_of
+from crowd_tvcs.serve.worker import progress_of, require_worker
 
 NAME = 1000
 """Largest number of characters of a name."""

@@ -21,6 +21,7 @@ from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, 
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
 from crowd_tvcs.campaign.store.server_lock import ServerLock
 from crowd_tvcs.serve import api, operator, worker
+from crowd_tvcs.serve.control.door import NotLoggedInError
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
     BodyLimitMiddleware,
@@ -29,7 +30,6 @@ from crowd_tvcs.serve.limits import (
     HostMiddleware,
     RateLimitError,
 )
-from crowd_tvcs.serve.operator import NotLoggedInError
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.worker import InvalidLinkError
@@ -190,7 +190,7 @@ async def _background(served: Served, sign: ServerLock | None) -> AsyncIterator[
     def note() -> None:
         seconds = GATE_SECONDS if served.campaign.gold_first else LEARN_SECONDS
         learner, last = Learner(store, seconds), ""
-        while not over.wait(HISTORY_SECONDS):
+        while not over.wait(min(HISTORY_SECONDS, seconds)):
             try:
                 if sign is not None:
                     sign.renew()

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from sqlalchemy import bindparam, func, or_, select
 from crowd_tvcs.campaign import Campaign, RejectedError
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
+from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
@@ -53,6 +53,8 @@ THREADS = 12
 store's 19 connections to other pages (`store.POOL`)."""
 CONTENT_CACHE_SECONDS = 30.0
 """Seconds for which the content of a task is cached."""
+CLASSES_CACHE_SECONDS = 1.0
+"""Seconds for which the classes are cached."""
 SETUP_DIFFERENCES = "another password, other instructions or another share of gold"
 """Differences that `Served.setup` detects, in words."""
 
@@ -111,6 +113,7 @@ class Served:
         self.public_url = self.public_url or f"http://127.0.0.1:8000{self.root}"
         self.cookies = Cookies.of(self.links.secret)
         self.pages = PageTokens(self.links.secret)
+        self._classes: tuple[float, list[str]] = (-CLASSES_CACHE_SECONDS, [])
         self._contents: dict[str, tuple[float, Content]] = {}
         self._aliases = Aliases(self.campaign.store, self.links.secret)
         self.look_for_gold()
@@ -202,11 +205,18 @@ class Served:
         """Remove names of tasks from refusals for workers."""
         return self._aliases.unnamed() if self.is_mixed else nullcontext()
 
-    @cached_property
+    @property
     def classes(self) -> list[str]:
-        """Names of the labels."""
-        with self.campaign.store.read() as (_, settings):
-            return list(json.loads(settings.classes))
+        """Names of the labels; another server may have just added some."""
+        now = time.monotonic()
+        if now - self._classes[0] >= CLASSES_CACHE_SECONDS:
+            ((settings,),) = self.campaign.store.look(SETTINGS.with_())
+            self._classes = now, list(json.loads(settings.classes))
+        return self._classes[1]
+
+    def forget_classes(self) -> None:
+        """Read the classes anew, after a change here."""
+        self._classes = (-CLASSES_CACHE_SECONDS, [])
 
     def form_token(self, owner: str) -> str:
         """Return the token of a form, so that no other site can send it."""

@@ -1,10 +1,8 @@
 """Operator pages: status of the campaign, and actions."""
 
-import csv
-import io
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.concurrency import run_in_threadpool
@@ -16,13 +14,14 @@ from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.serve.control.door import Door, csv_answer
+from crowd_tvcs.serve.control.settings import add_settings, read_number
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.operator_auth import SESSION_SECONDS
-from crowd_tvcs.serve.pages import is_for_script
-from crowd_tvcs.serve.worker import address_of, fields_of
+from crowd_tvcs.serve.pages import address_of, is_for_script
+from crowd_tvcs.serve.worker import fields_of
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.page import Axes, round_numbers
-from tvcs_core.files.spreadsheet import shield
 
 MAX_PASSWORD_CHARACTERS = 1000
 """Characters of a password that are read."""
@@ -35,34 +34,10 @@ REFRESH_SECONDS = 2
 """Seconds after which the page reloads the figures."""
 
 
-Number = TypeVar("Number", int, float)
-
-
-class NotLoggedInError(Exception):
-    """No session of the operator."""
-
-
 def router(served: Served) -> APIRouter:
     """Return the pages of the operator."""
     routes = APIRouter(prefix="/operator", include_in_schema=False)
-    campaign, status_page = served.campaign, _StatusPage(served)
-
-    def require_session(request: Request) -> str:
-        session = request.cookies.get(served.cookies.operator)
-        if not served.auth.is_session(session):
-            raise NotLoggedInError
-        return session or ""
-
-    def require_form(request: Request, form: str) -> None:
-        if not served.is_form_of(require_session(request), form):
-            raise RejectedError("this page has expired; reload it")
-
-    def done(message: str = "") -> Response:
-        answer = RedirectResponse(f"{served.root}/operator", status_code=303)
-        if message:
-            text = message.encode("ascii", "replace").decode()
-            answer.set_cookie(served.cookies.done, text, path=served.root or "/", max_age=30)
-        return answer
+    campaign, status_page, door = served.campaign, _StatusPage(served), Door(served)
 
     @routes.get("/login")
     def login_page() -> Response:
@@ -88,28 +63,23 @@ def router(served: Served) -> APIRouter:
 
     @routes.post("/logout")
     def logout(request: Request, form: Annotated[str, Form()]) -> Response:
-        require_form(request, form)
-        served.auth.end_session(require_session(request))
+        door.form(request, form)
+        served.auth.end_session(door.session(request))
         answer = RedirectResponse(f"{served.root}/operator/login", status_code=303)
         answer.delete_cookie(served.cookies.operator, path=served.root or "/")
         return answer
 
     @routes.get("")
     def overview(request: Request) -> Response:
-        session = require_session(request)
+        door.session(request)
         is_part = is_for_script(request)
         template = "status.html.j2" if is_part else "operator.html.j2"
         values = status_page.now(may_be_old=is_part)
-        values = values | {"form": served.form_token(session), "refresh": REFRESH_SECONDS}
-        message = request.cookies.get(served.cookies.done, "")
-        answer = served.page(template, **values, message=message)
-        if message:
-            answer.delete_cookie(served.cookies.done, path=served.root or "/")
-        return answer
+        return door.page(request, template, **values, refresh=REFRESH_SECONDS)
 
     @routes.get("/advice")
     def advice(request: Request) -> Response:
-        require_session(request)
+        door.session(request)
         counts: dict[str, int] = {}
         for one in campaign.review_tasks():
             counts[one.verdict] = counts.get(one.verdict, 0) + 1
@@ -122,31 +92,31 @@ def router(served: Served) -> APIRouter:
         form: Annotated[str, Form()],
         name: Annotated[str, Form(max_length=10_000)] = "",
     ) -> Response:
-        require_form(request, form)
+        door.form(request, form)
         if what not in ACTIONS:
             raise RejectedError(f"there is no action {what!r}")
-        return done(ACTIONS[what](served, name, served.auth.keyed(address_of(request))))
+        return door.done(ACTIONS[what](served, name, served.auth.keyed(address_of(request))))
 
     @routes.post("/link")
     def link(
         request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
     ) -> Response:
-        require_form(request, form)
+        door.form(request, form)
         token = served.links.make([name], now=time.time())[name]
         return served.page("link.html.j2", name=name, place=served.link(token))
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
-        require_session(request)
+        door.session(request)
         if what == "labels":
             rows = tables.labels(campaign.store)
-            return _csv(what, list(tables.LABEL_COLUMNS), rows)
+            return csv_answer(what, list(tables.LABEL_COLUMNS), rows)
         if what == "answers":
             header = ["task", "worker", "label", "seconds", "too_fast"]
-            return _csv(what, header, tables.answers(campaign.store))
+            return csv_answer(what, header, tables.answers(campaign.store))
         if what == "gold-answers":
             rows = tables.gold_answers(campaign.store)
-            return _csv(what, ["task", "worker", "label"], rows)
+            return csv_answer(what, ["task", "worker", "label"], rows)
         return served.page(
             "message.html.j2", 404, title="Not found", message="There is no such table."
         )
@@ -155,15 +125,17 @@ def router(served: Served) -> APIRouter:
     def plan(
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
-        require_form(request, form)
+        door.form(request, form)
         found = campaign.plan(labels=labels, time_limit=PLANNING_SECONDS, quick=True)
-        return _csv(f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs])
+        return csv_answer(
+            f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs]
+        )
 
     @routes.post("/preview")
     def preview(
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
-        require_form(request, form)
+        door.form(request, form)
         from crowd_tvcs.campaign.rounds import propose
 
         state = campaign.state()
@@ -187,9 +159,9 @@ def router(served: Served) -> APIRouter:
         cost: Annotated[str, Form(max_length=20)] = "",
         group: Annotated[str, Form(max_length=200)] = "",
     ) -> Response:
-        require_form(request, form)
-        most = count_of("max_tasks", _number("the most tasks", max_tasks, int))
-        price = _number("the cost of a label", cost, float)
+        door.form(request, form)
+        most = count_of("max_tasks", read_number("the most tasks", max_tasks, int))
+        price = read_number("the cost of a label", cost, float)
         listed = [
             Worker(name.strip(), most, price, group.strip() or None)
             for name in names.replace(",", "\n").splitlines()
@@ -202,24 +174,20 @@ def router(served: Served) -> APIRouter:
         with campaign.store.read() as (_, settings):
             source = settings.source
         option = "--kinds" if source == SOURCE else "--quality"
-        return done(message if source == "gold" else f"{message}; {NO_QUALITY_YET.format(option)}")
+        return door.done(
+            message if source == "gold" else f"{message}; {NO_QUALITY_YET.format(option)}"
+        )
 
     @routes.post("/links")
     def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
-        require_form(request, form)
+        door.form(request, form)
         names = [seat.name for seat in list_worker_activity(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
         rows = [[name, served.link(token)] for name, token in tokens.items()]
-        return _csv("links", ["worker", "link"], list(rows))
+        return csv_answer("links", ["worker", "link"], list(rows))
 
+    add_settings(routes, door)
     return routes
-
-
-def _number(what: str, text: str, kind: Callable[[str], Number]) -> Number | None:
-    try:
-        return kind(text) if text else None
-    except ValueError:
-        raise ValueError(f"{what} must be a number, found {text!r}") from None
 
 
 class _StatusPage:
@@ -285,15 +253,6 @@ def _drawn(points: list[tuple[int, float]]) -> dict[str, Any]:
     return axes.drawn([(y, f"{100 * y:g} %") for y in ticks], marks) | {
         "points": " ".join(f"{axes.across(n)},{axes.down(p)}" for n, p in points)
     }
-
-
-def _csv(name: str, header: list[str], rows: list[list[Any]]) -> Response:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([[shield(x) if isinstance(x, str) else x for x in row] for row in rows])
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _close_unworthy(served: Served, name: str, address: str) -> str:

@@ -33,6 +33,11 @@ def is_for_script(request: Request) -> bool:
     return request.headers.get("x-part") == "main"
 
 
+def address_of(request: Request) -> str:
+    """Return the address of the client."""
+    return request.client.host if request.client else ""
+
+
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 

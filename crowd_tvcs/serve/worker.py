@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import RateLimitError
-from crowd_tvcs.serve.pages import is_for_script
+from crowd_tvcs.serve.pages import address_of, is_for_script
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
@@ -45,11 +45,6 @@ _PROGRESS = Statement(
 
 class InvalidLinkError(Exception):
     """Missing or invalid link."""
-
-
-def address_of(request: Request) -> str:
-    """Return the address of the client."""
-    return request.client.host if request.client else ""
 
 
 def require_pace(served: Served, request: Request, name: str) -> None:

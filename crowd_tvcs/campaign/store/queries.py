@@ -9,6 +9,7 @@ from sqlalchemy import (
     Select,
     Text,
     bindparam,
+    case,
     cast,
     exists,
     func,
@@ -90,7 +91,12 @@ SETTINGS = Statement(select(campaign, _N_WORKERS), Settings)
 COUNT = Statement(update(campaign).values({k: campaign.c[k] + bindparam(k) for k in COUNTERS}))
 
 WORKER = Statement(
-    select(worker, task.c.id.label("lease"), task.c.name.label("lease_name"))
+    select(
+        worker,
+        task.c.id.label("lease"),
+        task.c.name.label("lease_name"),
+        pair.c.expires.label("lease_until"),
+    )
     .outerjoin_from(worker, pair, (pair.c.worker_id == worker.c.id) & equals(pair.c.state, LEASED))
     .outerjoin(task, task.c.id == pair.c.task_id)
     .where(worker.c.name == bindparam("called"))
@@ -196,9 +202,17 @@ SKIP = Statement(
     .returning(*_SLOT),
     FreedPair,
 )
+_UNTIL = bindparam("until")
 RENEW = Statement(
-    update(pair).where(_THIS).values(state=LEASED, expires=bindparam("until"), round=None)
+    update(pair)
+    .where(_THIS)
+    .values(
+        state=LEASED,
+        expires=case((pair.c.expires > _UNTIL, pair.c.expires), else_=_UNTIL),
+        round=None,
+    )
 )
+"""Lease a pair until then, or longer if it is leased longer already."""
 LEASE = Statement(
     update(pair)
     .where(_THIS)

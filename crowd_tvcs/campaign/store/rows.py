@@ -39,7 +39,7 @@ class Settings(NamedTuple):
 
 
 class WorkerRow(NamedTuple):
-    """A worker, and the task of their open lease if it is selected."""
+    """A worker, and the task and the end of their open lease if these are selected."""
 
     id: int
     name: str
@@ -53,6 +53,7 @@ class WorkerRow(NamedTuple):
     blocked: int | None
     lease: int | None = None
     lease_name: str | None = None
+    lease_until: float | None = None
 
 
 class TaskRow(NamedTuple):

@@ -43,6 +43,23 @@ RIGHT = {
     "undo": {"worker": "bob", "now": None, "address": None},
     "pause": {"is_paused": True, "now": None, "address": None},
     "block": {"worker": "ann", "is_blocked": True, "now": None, "address": None},
+    "change": {
+        "budget": 10,
+        "money": None,
+        "max_workers_per_task": 3,
+        "max_tasks_per_worker": 3,
+        "min_quality": 0.1,
+        "target": 0.9,
+        "min_gain": None,
+        "lease_seconds": 60.0,
+        "new_classes": ("2",),
+        "prior": None,
+        "worker_caps": {"ann": 2},
+        "task_caps": {"t1": 2},
+        "task_minimums": {"t1": 1},
+        "now": None,
+        "address": None,
+    },
     "close_tasks": {"tasks": ["t1"], "is_closed": True, "now": None, "address": None},
 }
 # What else an error may name: one of them, or what a table of them holds.

@@ -1,0 +1,301 @@
+"""Change the settings of a campaign within one transaction, or refuse what breaks a promise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
+from crowd_tvcs.belief.uncertainty import affinity
+from crowd_tvcs.campaign.change.changes import COUNTS, Changes
+from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.estimates import estimate, note_best
+from crowd_tvcs.campaign.ingest import settle_all
+from crowd_tvcs.campaign.leases import RejectedError, free
+from crowd_tvcs.campaign.settings import classes_of, prior_of_classes
+from crowd_tvcs.campaign.store import kinds, queries
+from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
+from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, campaign, gold, skill, task, worker
+from crowd_tvcs.campaign.tasks import count, settle_each
+
+
+class Note(NamedTuple):
+    """A change that was made: of one task, or of none, and what became of what."""
+
+    task: str | None
+    detail: str
+
+
+def apply_changes(
+    connection: Connection, settings: Settings, wanted: Changes, now: float
+) -> list[Note]:
+    """Make all changes, or none; return those that changed something.
+
+    Leases that are over are freed first. The caller holds the lock on the campaign.
+
+    Raises
+    ------
+    RejectedError
+        If a change breaks what was promised, or names a worker or task that is not there.
+    """
+    if lapsed := queries.EXPIRE(connection, now=now):
+        free(connection, settings, lapsed)
+        settings = queries.SETTINGS.only(connection)
+    row = _new_row(connection, settings, wanted)
+    notes = [Note(None, said) for said in _described(settings, row)]
+    common = {name: row.get(name, getattr(settings, name)) for name in COUNTS}
+    notes += _cap_workers(connection, settings, common["max_tasks_per_worker"], wanted)
+    of_tasks, changed, missing = _cap_tasks(
+        connection, settings, common["max_workers_per_task"], wanted
+    )
+    notes += of_tasks
+    if row.get("money") is not None and not connection.scalar(select(func.max(worker.c.cost))):
+        raise RejectedError(
+            "money limits nothing here, since no worker has a cost; limit the budget instead, or "
+            "begin a new campaign whose --workers have a cost"
+        )
+    _refuse_too_little(settings, row, settings.missing + missing)
+    if row:
+        connection.execute(update(campaign).values(row))
+    count(connection, missing=missing)
+    _settle(connection, settings, row, changed)
+    return notes
+
+
+def _new_row(connection: Connection, settings: Settings, wanted: Changes) -> dict[str, Any]:
+    """Return the columns of the campaign that change."""
+    row = wanted.limits
+    if row.get("money") is not None:
+        row["money"] = round(row["money"] * MILLION)
+    if "min_gain" in row:
+        row["min_gain"] = row["min_gain"] or None
+    if wanted.new_classes:
+        row |= _with_classes(connection, settings, wanted)
+    return {name: value for name, value in row.items() if value != getattr(settings, name)}
+
+
+def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -> dict[str, Any]:
+    """Return the classes with the new ones, and the class probabilities before any answer."""
+    before = json.loads(settings.classes)
+    for name in wanted.new_classes:
+        if name in before:
+            raise RejectedError(f"class {name!r} is in the campaign already; leave it out")
+    if connection.scalar(select(task.c.id).where(task.c.prior.is_not(None)).limit(1)) is not None:
+        raise RejectedError(
+            "tasks of this campaign have a prior of their own, which is for two classes; begin a "
+            "new campaign of the tasks that are open (campaign init) to have more"
+        )
+    names = classes_of([*before, *wanted.new_classes])
+    if wanted.prior is not None:
+        prior, is_of_gold = prior_of_classes(wanted.prior, len(names)), 0
+    else:
+        prior, is_of_gold = _usual_prior(connection, settings, names), settings.shares_of_gold
+    return {
+        "classes": json.dumps(names),
+        "prior": json.dumps(prior),
+        "shares_of_gold": is_of_gold,
+    }
+
+
+def _usual_prior(connection: Connection, settings: Settings, names: Sequence[str]) -> list[float]:
+    """Return the probabilities of more classes by the rule that gave those of the fewer."""
+    prior = json.loads(settings.prior)
+    if settings.shares_of_gold:
+        known = {row.task: names[row.label] for row in connection.execute(select(gold))}
+        shares: list[float] = class_prevalence(class_counts(known, names)).tolist()
+        return shares
+    if len(set(prior)) > 1:
+        raise RejectedError(
+            "the classes of this campaign have probabilities of their own, so new classes need "
+            "prior: one probability per class, the new ones last"
+        )
+    return prior_of_classes(None, len(names))
+
+
+def _described(settings: Settings, row: Mapping[str, Any]) -> list[str]:
+    """Say what becomes of each column of the campaign."""
+    said = []
+    for name, value in row.items():
+        old = getattr(settings, name)
+        if name == "classes":
+            new = json.loads(value)[len(json.loads(old)) :]
+            said.append(f"new classes: {', '.join(map(repr, new))}")
+        elif name == "prior":
+            shares = ", ".join(f"{share:.3g}" for share in json.loads(value))
+            said.append(f"class probabilities: {shares}")
+        elif name != "shares_of_gold":
+            unit = MILLION if name == "money" else 1
+            shown = [_shown(one, unit) for one in (old, value)]
+            said.append(f"{name.replace('_', ' ')}: {shown[0]} -> {shown[1]}")
+    return said
+
+
+def _shown(value: float | None, unit: int = 1) -> str:
+    if value is None or value == UNLIMITED:
+        return "none"
+    return f"{value / unit:.12g}"
+
+
+def _refuse_too_little(settings: Settings, row: Mapping[str, Any], missing: int) -> None:
+    """Refuse limits below what is answered or out with workers, or promised to tasks."""
+    used = _so_far(settings)
+    budget = row.get("budget", settings.budget)
+    if budget is not None and budget < settings.slots:
+        raise RejectedError(
+            f"budget must be at least {settings.slots}, found {budget} {used}; with that "
+            "nothing more is handed out"
+        )
+    left = None if budget is None else budget - settings.slots
+    if left is not None and missing > left and ("budget" in row or missing > settings.missing):
+        raise RejectedError(
+            f"the minimums of the tasks still ask for {missing} labels, and a budget of {budget} "
+            f"leaves {left}; give a budget of {settings.slots + missing} or lower minimums"
+        )
+    money = row.get("money", settings.money)
+    if money is not None and money < settings.committed:
+        raise RejectedError(
+            f"money must be at least {_shown(settings.committed, MILLION)}, found "
+            f"{_shown(money, MILLION)} {used}; with that nothing more is handed out that costs"
+        )
+
+
+def _so_far(of: Settings | WorkerRow | TaskRow) -> str:
+    return f"(answered: {of.answers}, with workers now: {of.slots - of.answers})"
+
+
+def _cap_workers(
+    connection: Connection, settings: Settings, common: int | None, wanted: Changes
+) -> list[Note]:
+    """Give workers their new caps: those named, and those who have the campaign's."""
+    before, after = _cap(settings.max_tasks_per_worker), _cap(common)
+    rows = queries.WORKERS(connection) if before != after or wanted.worker_caps else []
+    _refuse_unknown("worker", wanted.worker_caps, {one.name for one in rows})
+    notes, new = [], []
+    followers = 0
+    for one in rows:
+        named = one.name in wanted.worker_caps
+        follows = not named and one.max_tasks == before
+        cap = _cap(wanted.worker_caps[one.name], after) if named else after
+        if not (named or follows) or cap == one.max_tasks:
+            continue
+        _refuse_few_tasks(one, cap)
+        new.append({"which": one.id, "cap": cap})
+        followers += follows
+        if named:
+            shown = f"{_shown(one.max_tasks)} -> {_shown(cap)}"
+            notes.append(Note(None, f"most tasks of worker {one.name!r}: {shown}"))
+    if new:
+        connection.execute(_CAP_WORKER, new)
+        queries.RECALL(connection)
+    if followers:
+        notes.insert(0, Note(None, f"most tasks of {followers} workers: {_shown(after)}"))
+    return notes
+
+
+def _refuse_few_tasks(one: WorkerRow, cap: int) -> None:
+    if one.slots > cap:
+        raise RejectedError(
+            f"worker {one.name!r} cannot be cut down to {cap} tasks {_so_far(one)}; give "
+            f"{one.slots}, or block them, and they get no more"
+        )
+
+
+def _cap_tasks(
+    connection: Connection, settings: Settings, common: int | None, wanted: Changes
+) -> tuple[list[Note], list[int], int]:
+    """Give tasks their new caps and minimums; the ids of those, and of their missing slots more."""
+    before, after = _cap(settings.max_workers_per_task), _cap(common)
+    named = {**wanted.task_caps, **wanted.task_minimums}
+    rows = queries.TASKS(connection) if before != after or named else []
+    rows = [one for one in rows if one.closed != GOLD]
+    _refuse_unknown("task", named, {one.name for one in rows})
+    notes, new, missing, followers = [], [], 0, 0
+    for one in rows:
+        cap, least = one.max_workers, wanted.task_minimums.get(one.name, one.min_workers)
+        follows = one.name not in wanted.task_caps and cap == before != after
+        if follows:
+            cap = after
+        elif one.name in wanted.task_caps:
+            cap = _cap(wanted.task_caps[one.name], after)
+        if (cap, least) == (one.max_workers, one.min_workers):
+            continue
+        _refuse_few_workers(one, cap, least)
+        new.append({"which": one.id, "cap": cap, "least": int(least)})
+        missing += max(0, least - one.slots) - max(0, one.min_workers - one.slots)
+        followers += follows
+        for what, old, value in (("most", one.max_workers, cap), ("least", one.min_workers, least)):
+            if value != old and not (what == "most" and follows):
+                shown = f"{_shown(old)} -> {_shown(value)}"
+                notes.append(Note(one.name, f"{what} workers: {shown}"))
+    if new:
+        connection.execute(_CAP_TASK, new)
+    if followers:
+        notes.insert(0, Note(None, f"most workers of {followers} tasks: {_shown(after)}"))
+    return notes, [row["which"] for row in new], int(missing)
+
+
+def _refuse_few_workers(one: TaskRow, cap: int, least: int) -> None:
+    if one.slots > cap:
+        raise RejectedError(
+            f"task {one.name!r} cannot be cut down to {cap} workers {_so_far(one)}; give "
+            f"{one.slots}, or close it, and it gets no more"
+        )
+    if least > cap:
+        raise RejectedError(
+            f"task {one.name!r} must have {least} workers and may have {cap}; give it a minimum "
+            f"of at most {cap}, or a larger cap"
+        )
+
+
+def _cap(given: int | None, otherwise: int = UNLIMITED) -> int:
+    return otherwise if given is None else int(given)
+
+
+def _refuse_unknown(kind: str, named: Mapping[str, Any], known: set[str]) -> None:
+    for name in sorted(named):
+        if name not in known:
+            raise RejectedError(f"there is no {kind} {name!r} in this campaign")
+
+
+def _settle(
+    connection: Connection, before: Settings, row: Mapping[str, Any], changed: Sequence[int]
+) -> None:
+    """Bring estimates and tasks in line with the new settings."""
+    settings = queries.SETTINGS.only(connection)
+    if "classes" in row:
+        _weigh_anew(connection, settings)
+    if before.source == "gold" and not row.keys().isdisjoint(("classes", "target")):
+        estimate(connection, settings)
+    elif not row.keys().isdisjoint(("classes", "min_quality")):
+        note_best(connection, settings)
+    is_of_all = not row.keys().isdisjoint(("classes", "target", "min_gain"))
+    if is_of_all or ("min_quality" in row and settings.min_gain is not None):
+        settle_all(connection)
+    else:
+        settle_each(connection, settings, changed)
+
+
+def _weigh_anew(connection: Connection, settings: Settings) -> None:
+    """Store how much an answer of every pair takes away, which more classes change."""
+    if not settings.per_pair:
+        return
+    table = kinds.kind_skill if settings.source == kinds.SOURCE else skill
+    n_classes = len(json.loads(settings.classes))
+    found = connection.scalars(select(table.c.quality).distinct()).all()
+    gains = [{"of": quality, "new": 1.0 - affinity(quality, n_classes)} for quality in found]
+    if gains:
+        change = update(table).where(table.c.quality == bindparam("of"))
+        connection.execute(change.values(gain=bindparam("new")), gains)
+
+
+_CAP_WORKER = (
+    update(worker).where(worker.c.id == bindparam("which")).values(max_tasks=bindparam("cap"))
+)
+_CAP_TASK = (
+    update(task)
+    .where(task.c.id == bindparam("which"))
+    .values(max_workers=bindparam("cap"), min_workers=bindparam("least"))
+)

@@ -1,0 +1,101 @@
+"""The method of a `Campaign` that changes its settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from crowd_tvcs.campaign.change.changes import KEEP, Changes, Keep, Limit
+from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
+from crowd_tvcs.campaign.entries import check_text
+from crowd_tvcs.campaign.settings import check_range
+from crowd_tvcs.campaign.store.store import Store
+
+
+class Changeable:
+    """What can be changed while a campaign runs; see `Campaign`."""
+
+    store: Store
+
+    def change(
+        self,
+        *,
+        budget: Limit = KEEP,
+        money: float | Keep | None = KEEP,
+        max_workers_per_task: Limit = KEEP,
+        max_tasks_per_worker: Limit = KEEP,
+        min_quality: float | Keep = KEEP,
+        target: float | Keep = KEEP,
+        min_gain: float | Keep | None = KEEP,
+        lease_seconds: float | Keep = KEEP,
+        new_classes: Sequence[str] = (),
+        prior: Sequence[float] | None = None,
+        worker_caps: Mapping[str, int | None] | None = None,
+        task_caps: Mapping[str, int | None] | None = None,
+        task_minimums: Mapping[str, int] | None = None,
+        now: float | None = None,
+        address: str | None = None,
+    ) -> list[str]:
+        """Change settings while people label, all or none; each change is in the audit.
+
+        What was promised stays: no limit falls below the labels that are answered or out with
+        workers, no class goes away, and an open lease keeps its end.
+
+        Parameters
+        ----------
+        budget, money, min_quality, target, min_gain, lease_seconds
+            As for `create`; None is no limit.
+        max_workers_per_task, max_tasks_per_worker
+            Caps of the tasks and workers whose cap is the campaign's now, and of later ones.
+        new_classes
+            Labels to add behind those that there are.
+        prior
+            One probability per class, the new ones last. None for the rule that gave the present
+            ones: class shares of gold, or equal ones.
+        worker_caps, task_caps
+            Caps of single workers and tasks; None for the campaign's.
+        task_minimums
+            Minimum numbers of workers of single tasks.
+        now
+            As for all methods of the desk.
+        address
+            Likewise.
+
+        Returns
+        -------
+        list of str
+            What changed, in words; empty if everything was so already.
+
+        Raises
+        ------
+        RejectedError
+            If a change breaks a promise or names a worker or task that is not there; the message
+            says what is possible.
+        TypeError, ValueError
+            If a value is none that the setting may have, or nothing is to be changed.
+        """
+        from crowd_tvcs.campaign.change.apply import apply_changes
+
+        wanted = Changes(
+            budget=budget,
+            money=money,
+            max_workers_per_task=max_workers_per_task,
+            max_tasks_per_worker=max_tasks_per_worker,
+            min_quality=min_quality,
+            target=target,
+            min_gain=min_gain,
+            lease_seconds=lease_seconds,
+            new_classes=new_classes,
+            prior=prior,
+            worker_caps={} if worker_caps is None else worker_caps,
+            task_caps={} if task_caps is None else task_caps,
+            task_minimums={} if task_minimums is None else task_minimums,
+        )
+        check_text("address", address, or_none=True)
+        moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
+        with self.store.write() as (connection, settings, _):
+            notes = apply_changes(connection, settings, wanted, moment)
+            for task, detail in notes:
+                entry = AuditEntry(OPERATOR, "change", task, detail, address)
+                write_audit(connection, entry, moment)
+        return [detail if task is None else f"task {task!r}, {detail}" for task, detail in notes]

@@ -1,0 +1,215 @@
+"""The command `crowd-tvcs campaign change`: settings of a campaign that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from tvcs_core.command.options import with_options
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.errors import DataError
+
+Number = TypeVar("Number", int, float)
+NONE = "none"
+OF_INIT = "default"  # as a cap of one worker or task: that of the campaign
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewLimits:
+    """New limits of the campaign as a whole."""
+
+    budget: Annotated[
+        str | None, typer.Option(metavar="N", help="Maximum number of labels in all, or none.")
+    ] = None
+    money: Annotated[str | None, typer.Option(metavar="X", help="Maximum total cost, or none.")] = (
+        None
+    )
+    max_workers_per_task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="Maximum number of labels of every task whose cap is the campaign's."
+        ),
+    ] = None
+    max_tasks_per_worker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="Maximum number of tasks of every worker whose cap is the campaign's."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewCaps:
+    """New caps of single workers and tasks."""
+
+    worker_cap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="Maximum number of tasks of one worker, or default for the campaign's; may be "
+            "repeated.",
+        ),
+    ] = None
+    task_cap: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="Maximum number of labels of one task; likewise."),
+    ] = None
+    task_minimum: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="Minimum number of labels of one task; likewise."),
+    ] = None
+    workers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Caps of many workers: columns worker, max_tasks."),
+    ] = None
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Caps of many tasks: columns task and any of min_workers, max_workers.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeOptions:
+    """The options of ``crowd-tvcs campaign change``."""
+
+    store: StoreName
+    limits: NewLimits
+    caps: NewCaps
+    min_quality: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Minimum quality of a worker who gets tasks."),
+    ] = None
+    target: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Confidence of a label at which its task is done."),
+    ] = None
+    min_gain: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Minimum gain of a label, 0 for any."),
+    ] = None
+    lease: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Time for which next reserves a task; tasks that are reserved stay so.",
+        ),
+    ] = None
+    add_class: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="One more label; may be repeated."),
+    ] = None
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P,P,...",
+            help="With --add-class: the probability of every class, the new ones last. Default: "
+            "as the present ones were made.",
+        ),
+    ] = None
+
+
+@stored
+@with_options
+def change(given: ChangeOptions) -> None:
+    """Change limits, caps, rules and classes while people label; what was promised stays.
+
+    Nothing falls below the labels that are answered or out with workers, no class goes away, and
+    every change is in the audit. Gold, workers and tasks are brought by add.
+    """
+    wanted: dict[str, Any] = {}
+    for name, kind in (("budget", int), ("money", float)):
+        _read_limit(wanted, given.limits, name, kind)
+    for name in ("max_workers_per_task", "max_tasks_per_worker"):
+        _read_limit(wanted, given.limits, name, int)
+    for name in ("min_quality", "target", "min_gain"):
+        if (value := getattr(given, name)) is not None:
+            wanted[name] = value
+    if given.lease is not None:
+        wanted["lease_seconds"] = given.lease
+    if given.add_class:
+        wanted["new_classes"] = given.add_class
+    if given.prior is not None:
+        wanted["prior"] = [_number("--prior", one, float) for one in given.prior.split(",")]
+    wanted |= {name: caps for name, caps in _caps(given.caps).items() if caps}
+    if not wanted:
+        raise ValueError("nothing to change: give --budget, --money or another option; see --help")
+    with open_campaign(given.store) as campaign:
+        found = campaign.change(**wanted)
+    for line in found:
+        print_message(line)
+    if not found:
+        print_message("everything is so already; nothing was changed")
+
+
+def _read_limit(
+    wanted: dict[str, Any], limits: NewLimits, name: str, kind: Callable[[str], Number]
+) -> None:
+    """Read a number, or `NONE` for no limit."""
+    text = getattr(limits, name)
+    if text is not None:
+        option = f"--{name.replace('_', '-')}"
+        wanted[name] = None if text == NONE else _number(option, text, kind, f", or {NONE}")
+
+
+def _caps(given: NewCaps) -> dict[str, dict[str, Any]]:
+    """Read the caps of single workers and tasks."""
+    out: dict[str, dict[str, Any]] = {
+        "worker_caps": _named("--worker-cap", given.worker_cap),
+        "task_caps": _named("--task-cap", given.task_cap),
+        "task_minimums": _named("--task-minimum", given.task_minimum, may_be_default=False),
+    }
+    if given.workers is not None:
+        _add_table(out["worker_caps"], given.workers, "worker", "max_tasks")
+    if given.tasks is not None:
+        at = [_add_table(out[name], given.tasks, "task", column) for name, column in _OF_TASKS]
+        if not any(at):
+            raise DataError("needs a column min_workers or max_workers", path=given.tasks)
+    return out
+
+
+_OF_TASKS = (("task_caps", "max_workers"), ("task_minimums", "min_workers"))
+
+
+def _add_table(caps: dict[str, Any], path: Path, kind: str, column: str) -> bool:
+    """Add the caps of a column of a table; an empty cell leaves the cap as it is."""
+    from crowd_tvcs.answers.columns import Column, find, open_table, read_count, rows_by_name
+
+    table = open_table(path)
+    if kind == "task" and column not in table.rows[0]:
+        return False
+    name, at = find(table, [Column(kind), Column(column)])
+    for called, row in rows_by_name(table, name).items():
+        if table.rows[row][at]:
+            caps.setdefault(called, read_count(table, row, at))
+    return True
+
+
+def _named(option: str, given: list[str] | None, *, may_be_default: bool = True) -> dict[str, Any]:
+    """Read NAME=N; a name may hold the sign too."""
+    out: dict[str, Any] = {}
+    for one in given or ():
+        name, sign, text = one.rpartition("=")
+        if not sign or not name:
+            raise ValueError(f"{option} must be NAME=N, found {one!r}")
+        if name in out:
+            raise ValueError(f"{option} names {name!r} twice")
+        more = f", or {OF_INIT}" if may_be_default else ""
+        is_default = may_be_default and text == OF_INIT
+        out[name] = None if is_default else _number(f"{option} of {name!r}", text, int, more)
+    return out
+
+
+def _number(what: str, text: str, kind: Callable[[str], Number], otherwise: str = "") -> Number:
+    try:
+        return kind(text)
+    except ValueError:
+        whole = "an integer" if kind is int else "a number"
+        raise ValueError(f"{what} must be {whole}{otherwise}, found {text!r}") from None

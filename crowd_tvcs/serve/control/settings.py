@@ -1,0 +1,114 @@
+"""The page of settings that the operator may change while people label."""
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from crowd_tvcs.campaign.change.changes import NEVER_NONE
+from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.serve.control.door import Door
+from crowd_tvcs.serve.pages import address_of
+
+Number = TypeVar("Number", int, float)
+Text = Annotated[str, Form(max_length=40)]
+KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "budget": ("Labels in all", int),
+    "money": ("Money in all", float),
+    "max_workers_per_task": ("Most workers of a task", int),
+    "max_tasks_per_worker": ("Most tasks of a worker", int),
+    "min_quality": ("Minimum quality of a worker", float),
+    "target": ("Confidence at which a task is done", float),
+    "min_gain": ("Minimum gain of a label", float),
+    "lease_seconds": ("Seconds for which a task is reserved", float),
+}
+"""Settings of the form, in words, and their kinds."""
+MAX_CLASSES = 4000
+"""Characters of the names of new classes that are read."""
+
+
+def add_settings(routes: APIRouter, door: Door) -> None:
+    """Add the page, and what its form does."""
+    campaign = door.served.campaign
+
+    @routes.get("/settings")
+    def settings_page(request: Request) -> Response:
+        door.session(request)
+        with campaign.store.read() as (_, settings):
+            values = {name: getattr(settings, name) for name in KINDS}
+            classes = json.loads(settings.classes)
+        if values["money"] is not None:
+            values["money"] /= MILLION
+        rows = [(name, words, _shown(values[name])) for name, (words, _) in KINDS.items()]
+        was = urlencode({name: shown for name, _, shown in rows})
+        return door.page(request, "settings.html.j2", rows=rows, classes=classes, was=was)
+
+    @routes.post("/change")
+    def change(
+        request: Request,
+        form: Annotated[str, Form()],
+        was: Annotated[str, Form(max_length=1000)] = "",
+        budget: Text = "",
+        money: Text = "",
+        max_workers_per_task: Text = "",
+        max_tasks_per_worker: Text = "",
+        min_quality: Text = "",
+        target: Text = "",
+        min_gain: Text = "",
+        lease_seconds: Text = "",
+        new_classes: Annotated[str, Form(max_length=MAX_CLASSES)] = "",
+    ) -> Response:
+        door.form(request, form)
+        given = {
+            "budget": budget,
+            "money": money,
+            "max_workers_per_task": max_workers_per_task,
+            "max_tasks_per_worker": max_tasks_per_worker,
+            "min_quality": min_quality,
+            "target": target,
+            "min_gain": min_gain,
+            "lease_seconds": lease_seconds,
+        }
+        before = dict(parse_qsl(was))  # what another changed since is not changed back
+        wanted = {
+            name: _read(name, text)
+            for name, text in given.items()
+            if text.strip() != before.get(name, "")
+        }
+        if added := [one.strip() for one in new_classes.split(",") if one.strip()]:
+            wanted["new_classes"] = added
+        if not wanted:
+            return door.done("nothing was changed", "/operator/settings")
+        address = door.served.auth.keyed(address_of(request))
+        found = campaign.change(**wanted, address=address)
+        door.served.forget_classes()
+        return door.done("; ".join(found) or "nothing was changed", "/operator/settings")
+
+
+def _read(name: str, text: str) -> Any:
+    words, kind = KINDS[name]
+    value = read_number(words, text, kind)
+    if value is None and name in NEVER_NONE:
+        raise ValueError(f"{words} must be a number, found none")
+    return value
+
+
+def read_number(what: str, text: str, kind: Callable[[str], Number]) -> Number | None:
+    """Read a field of a form; None if it is empty.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+    """
+    try:
+        return kind(text) if text.strip() else None
+    except ValueError:
+        raise ValueError(f"{what} must be a number, found {text!r}") from None
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.12g}"
