@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tvcs_core.files.display import summary
+
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.answers.quality import Quality
@@ -29,6 +31,8 @@ class Dataset(NamedTuple):
     answers: Answers
     gold: Gold
     folder: Path
+
+    __repr__ = summary
 
 
 def crowd40() -> Dataset:

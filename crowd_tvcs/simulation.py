@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.quality import Quality
 from tvcs_core.arguments import check_choice, check_number
+from tvcs_core.files.display import summary
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import stream
 
@@ -49,6 +50,8 @@ class Crowd:
     gold: tuple[str, ...]
     gold_labels: NDArray[np.int64]
     gold_answers: NDArray[np.int64]
+
+    __repr__ = summary
 
 
 def simulate(

@@ -6,6 +6,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tvcs_core.files.display import summary
+
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.expression.steady_states import SteadyStates
@@ -34,6 +36,8 @@ class Dataset(NamedTuple):
     regulators: tuple[str, ...] | None
     steady: SteadyStates | None
     folder: Path
+
+    __repr__ = summary
 
 
 def network30() -> Dataset:

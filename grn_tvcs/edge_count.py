@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.bins import AUTO, OFF, in_bins
 from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.read import READING, taken
 from grn_tvcs.expression.scales import on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.user_warnings import without_warnings
@@ -41,6 +42,7 @@ from grn_tvcs.network.selection import select_each
 from grn_tvcs.stability.model import Array, StepLoss, transitions
 from tvcs_core.arguments import check_type
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
+from tvcs_core.files.display import summary
 from tvcs_core.streams import seed_of, stream
 
 EDGES_PER_GENE = (
@@ -84,6 +86,11 @@ class EdgeCount:
     gains: tuple[float, ...]
     errors: tuple[float, ...]
     n_folds: int
+
+    __repr__ = summary
+
+    def __str__(self) -> str:
+        return self.describe()
 
     def describe(self) -> str:
         """Return one line about the choice."""
@@ -195,7 +202,7 @@ class EdgeCountSearch:
 
 
 def choose_edges(
-    expression: Expression,
+    expression: Any,
     method: str = "tvcs",
     *,
     max_in_degree: int | None = None,
@@ -228,7 +235,7 @@ def choose_edges(
     threads, engine
         Threads, or the engine, that infer the networks of the folds.
     **options
-        As for `infer`.
+        Options of the method and of reading, as for `infer`.
     max_edges
         Largest number to try; 6 per target by default.
     progress
@@ -241,8 +248,8 @@ def choose_edges(
     ValueError
         If there are fewer than two series that cannot be cut; or as for `infer`.
     """
-    check_type("expression", expression, Expression)
-    data = in_bins(expression, bins, scale)
+    reading = {name: options.pop(name) for name in READING if name in options}
+    data = in_bins(taken("expression", expression, reading), bins, scale)
     choice = prepare_search(
         data, method, max_in_degree=max_in_degree, max_out_degree=max_out_degree,
         max_edges=max_edges, regulators=regulators, targets=targets, steady=steady, prior=prior,

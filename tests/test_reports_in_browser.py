@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -92,6 +93,46 @@ def campaign_report(tmp_path_factory) -> Path:
     return folder / "report.html"
 
 
+def condition(seed: int, pull: float, n_series: int = 4) -> str:
+    """Series in which the first gene pulls the second by so much, and no other gene any."""
+    rng = np.random.default_rng(seed)
+    names = [f"regulator-of-the-{k}th-condition" for k in range(8)]
+    lines = ["\t".join(["Time", *names])]
+    for _ in range(n_series):
+        x = rng.normal(size=8)
+        for t in range(10):
+            lines.append("\t".join(map(str, [t, *x.round(4)])))
+            pulled = np.r_[0, pull * x[0], np.zeros(6)]
+            x = 0.4 * x + pulled + rng.normal(size=8) * np.r_[1, 0.2, np.ones(6)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory) -> dict[str, Path]:
+    """The pages of two conditions, of three with a page for each pair, and of two networks."""
+    folder = tmp_path_factory.mktemp("compared")
+    for name, seed, pull in (("a", 1, 2.0), ("b", 2, -2.0)):
+        table = folder / f"{name}.tsv"
+        table.write_text(condition(seed, pull))
+        run("grn-tvcs", "infer", table, "--method", "pcc", "--out", folder / f"of-{name}")
+    head, *rows = condition(3, 1.0, 6).splitlines()
+    three = [f"condition\t{head}", *(f"{'xyz'[i // 20]}\t{row}" for i, row in enumerate(rows))]
+    (folder / "three.tsv").write_text("\n".join(three) + "\n")
+    words = ("--scale", "log", "--permutations", 34)
+    compare = ("grn-tvcs", "compare")
+    run(*compare, folder / "a.tsv", folder / "b.tsv", "--scale", "log", "--out", folder / "two")
+    run(
+        *(*compare, folder / "three.tsv", "--condition-column", "condition"),
+        *(*words, "--out", folder / "three"),
+    )
+    run(*compare, folder / "of-a", folder / "of-b", "--out", folder / "runs")
+    pages = {"two": "report", "three": "report", "pair": "pair1", "runs": "report"}
+    return {
+        name: folder / ("three" if name == "pair" else name) / f"{page}.html"
+        for name, page in pages.items()
+    }
+
+
 REPORTS = ["network_report", "judged_report", "crowd_report", "campaign_report"]
 
 
@@ -115,6 +156,23 @@ def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, brow
     assert "49" not in page.title()
     width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert width <= 0, "the page is wider than the window"
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("name", [*REPORTS, "two", "three", "pair", "runs"])
+def test_axe_finds_nothing_in_any_report(name, width, browser, request):
+    axe = pytest.importorskip("axe_core_python.sync_playwright")
+    is_compared = name not in REPORTS
+    report = request.getfixturevalue("compared" if is_compared else name)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((report[name] if is_compared else report).as_uri())
+    for is_open in (False, True):
+        page.evaluate(f"document.querySelectorAll('details').forEach(d => d.open = {is_open:d})")
+        found = axe.Axe().run(page)["violations"]
+        assert [
+            (part["id"], [node["html"][:120] for node in part["nodes"]]) for part in found
+        ] == []
     page.close()
 
 

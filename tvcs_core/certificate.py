@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tvcs_core.arguments import check_type
+from tvcs_core.files.display import summary
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks.projection import BlockProjection
 from tvcs_core.projection.blocks.proof import BlockProof, ProveBlock
@@ -59,6 +60,8 @@ class Certificate:
     objective: float
     bound: float
     exact: bool
+
+    __repr__ = summary
 
     @property
     def gap(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.constraint import TVCS
+from tvcs_core.files.display import summary
 from tvcs_core.loss import Loss, minimize_in_box
 from tvcs_core.projection.projection import Projection, project
 
@@ -28,6 +29,8 @@ class Problem:
     loss: Loss
     constraint: TVCS
     _last: dict[str, Projection] = field(default_factory=dict, init=False, repr=False)
+
+    __repr__ = summary
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):

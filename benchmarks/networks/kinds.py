@@ -19,13 +19,9 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
-from unittest.mock import patch
 
 from benchmarks.study import claim, complete, forget, load, one_thread, options, run
 
@@ -33,6 +29,7 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
+from benchmarks.forests import describe_forests, forests, precision_of_top  # noqa: E402
 from benchmarks.networks.cases import names, number  # noqa: E402
 from benchmarks.networks.kinds_data import (  # noqa: E402
     ABOVE,
@@ -52,7 +49,6 @@ from benchmarks.networks.kinds_data import (  # noqa: E402
     table_of,
 )
 from grn_tvcs import METHODS, Expression, Network, SteadyStates, infer  # noqa: E402
-from grn_tvcs.evidence import extra_trees  # noqa: E402
 from grn_tvcs.evidence.hubs import concentration  # noqa: E402
 from grn_tvcs.methods.table import Method  # noqa: E402
 from grn_tvcs.network.confidence import BINS, LIKELY, calibration_error  # noqa: E402
@@ -64,9 +60,6 @@ STUDIED = (
     "combined", "ensemble", "tvcs", "genie3", "dyngenie3", "clr", "tigress", "pcc",
 )  # fmt: skip
 TOP = 100
-FORESTS = ("genie3", "dyngenie3")
-FORESTS_UP_TO = 10  # genes; above, extremely randomised trees stand for forests
-TREES, EXTRA_TREES = 300, 100
 PARTS = 5
 
 
@@ -252,50 +245,19 @@ def answer(
     return network, time.process_time() - began
 
 
-@contextmanager
-def forests(method: str, n_genes: int) -> Iterator[dict[str, int]]:
-    """Options of GENIE3 and dynGENIE3; in large networks their trees are other ones."""
-    if method not in FORESTS:
-        yield {}
-    elif n_genes <= FORESTS_UP_TO:
-        yield {"trees": TREES}
-    else:
-        module = import_module(f"grn_tvcs.methods.{method}")
-        with patch.object(module, "importances", _extremely_randomised):
-            yield {"trees": EXTRA_TREES}
-
-
-def _extremely_randomised(inputs, response, rng, trees, threads=1):
-    return extra_trees.importances(inputs, response, rng, trees)
-
-
-def how(method: str, n_genes: int) -> str:
-    if method not in FORESTS:
-        return ""
-    if n_genes <= FORESTS_UP_TO:
-        return f"{TREES} trees"
-    return f"{EXTRA_TREES} extremely randomised trees"
-
-
 def case_of(task: Task, given: str, table: Table, network: Network, seconds: float) -> Case:
     """Judge an answer over the pairs that count."""
     truth, scores = table.is_edge[table.judged], network.scores[table.judged]
     n_edges, n_genes = int(truth.sum()), len(network.genes)
     n_top = min(TOP, n_edges)
     return Case(
-        task.place.kind, task.place.network, given, task.method, how(task.method, n_genes),
+        task.place.kind, task.place.network, given, task.method,
+        describe_forests(task.method, n_genes),
         n_genes, concentration(table.is_edge.sum(axis=1).astype(float)), n_edges, truth.size,
         average_precision(truth, scores), n_edges / truth.size,
         precision_of_top(truth, scores, n_top), n_top, area_under_roc(truth, scores), seconds,
         *confidence_of(task.method, network, table),
     )  # fmt: skip
-
-
-def precision_of_top(truth: np.ndarray, scores: np.ndarray, n: int) -> float:
-    """Share of edges among the n surest; of a tie at the end as many as have room, on average."""
-    last = np.partition(scores, -n)[-n]
-    above, tied = scores > last, scores == last
-    return float((truth[above].sum() + (n - above.sum()) * truth[tied].mean()) / n)
 
 
 class Confidence(NamedTuple):

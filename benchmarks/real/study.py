@@ -13,12 +13,8 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
-from unittest.mock import patch
 
 from benchmarks.study import complete, forget, load, one_thread, options, run
 
@@ -26,19 +22,17 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
+from benchmarks.forests import forests, precision_of_top  # noqa: E402
 from benchmarks.real.cases import BOOST, STUDIED, Case  # noqa: E402
 from benchmarks.real.page import page_of  # noqa: E402
 from benchmarks.real.peers import grnboost2  # noqa: E402
 from benchmarks.real.sets import Gold, Table, real_table, real_tables  # noqa: E402
 from grn_tvcs import METHODS, infer  # noqa: E402
-from grn_tvcs.evidence import extra_trees  # noqa: E402
 from grn_tvcs.network.confidence import LIKELY  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
 
 NAME, PAGE = "cases.csv", "studies/real-sets.md"
 TOO_LONG = {("tigress", "mESC"), ("tigress", "spellman"), ("tigress", "bsubtilis")}  # hours
-FORESTS = ("genie3", "dyngenie3")
-FORESTS_UP_TO, TREES, EXTRA_TREES = 10, 300, 100
 TOP = 100
 
 
@@ -119,23 +113,6 @@ def answer(made: Table, method: str) -> tuple[np.ndarray, np.ndarray | None]:
     return network.scores, network.confidence
 
 
-@contextmanager
-def forests(method: str, n_genes: int) -> Iterator[dict[str, int]]:
-    """Yield options of GENIE3 and dynGENIE3; in large networks their trees are other ones."""
-    if method not in FORESTS:
-        yield {}
-    elif n_genes <= FORESTS_UP_TO:
-        yield {"trees": TREES}
-    else:
-        module = import_module(f"grn_tvcs.methods.{method}")
-        with patch.object(module, "importances", _extremely_randomised):
-            yield {"trees": EXTRA_TREES}
-
-
-def _extremely_randomised(inputs, response, rng, trees, threads=1):
-    return extra_trees.importances(inputs, response, rng, trees)
-
-
 def case_of(
     task: Task,
     made: Table,
@@ -155,13 +132,6 @@ def case_of(
         precision_of_top(truth, found, n_top), n_top, said if confidence is None else "yes",
         0 if confidence is None else int((confidence[gold.judged] >= LIKELY).sum()), seconds,
     )  # fmt: skip
-
-
-def precision_of_top(truth: np.ndarray, scores: np.ndarray, n: int) -> float:
-    """Share of edges among the n surest; of a tie at the end as many as have room, on average."""
-    last = np.partition(scores, -n)[-n]
-    above, tied = scores > last, scores == last
-    return float((truth[above].sum() + (n - above.sum()) * truth[tied].mean()) / n)
 
 
 def write_page(out: Path, docs: Path) -> None:

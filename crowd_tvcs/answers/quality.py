@@ -24,7 +24,7 @@ from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
-from tvcs_core.files.display import joined, quoted, unquoted
+from tvcs_core.files.display import joined, quoted, summary, unquoted
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
@@ -164,6 +164,8 @@ class QualityFile:
 
     quality: Quality
     layout: str
+
+    __repr__ = summary
 
 
 def read_quality(path: str | Path, of: Column = TASK) -> QualityFile:

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tvcs_core.files.display import summary
+
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
@@ -27,6 +29,8 @@ class Assigned:
     tasks: NDArray[np.int32]
     workers: NDArray[np.int32]
     shape: tuple[int, int]
+
+    __repr__ = summary
 
     @classmethod
     def of(

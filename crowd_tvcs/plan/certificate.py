@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.plan.leaves import Leaf
 from tvcs_core import Projection
+from tvcs_core.files.display import summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class Duals:
     budget: float
     unit: str
     is_price: bool = False
+
+    __repr__ = summary
 
     @classmethod
     def of(cls, projection: Projection, unit: str, *, is_price: bool = False) -> Duals:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grn_tvcs.cli.layout import Layout
-from grn_tvcs.cli.options import RegulatorFile
+from grn_tvcs.cli.options import Genes, RegulatorFile, refuse_few_variable
 from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NAME = "grn-tvcs compare"
 RECORDED = (
     "condition_column", "conditions", "fdr", "permutations", "regulators",
+    "genes", "top_variable",
     "perturbed_until", "scale", "missing", "genes_in_rows", "samples", "pseudotime",
     "lineage_weights", "time_column", "sample_column", "series_column", "ignore",
     "keep", "replicates",
@@ -78,6 +79,14 @@ class CompareOptions:
         ),
     ] = 200
     regulators: RegulatorFile = None
+    genes: Genes = None
+    top_variable: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Use the N genes that vary most over all samples, and those of --regulators.",
+        ),
+    ] = None
     layout: Layout
     seed: Seed = 0
     threads: Annotated[int, typer.Option(help="Threads; the result is the same.")] = 1
@@ -116,7 +125,7 @@ class CompareOptions:
         """Every file that is read."""
         layout = self.layout
         beside = (
-            self.regulators, layout.samples, layout.pseudotime, layout.lineage_weights,
+            self.regulators, self.genes, layout.samples, layout.pseudotime, layout.lineage_weights,
             layout.gene_names,
         )  # fmt: skip
         return [*self.tables, *(path for path in beside if path is not None)]
@@ -135,6 +144,7 @@ def compare(given: CompareOptions) -> None:
     from grn_tvcs.comparison.finished import is_finished
 
     given.engine()
+    refuse_few_variable(given.top_variable)
     if given.b is None and given.condition_column is None:
         raise ValueError(
             "give the table of the second condition too, or --condition-column with the column "
@@ -155,14 +165,15 @@ def compare(given: CompareOptions) -> None:
 
 
 def _tables(given: CompareOptions) -> None:
-    from grn_tvcs.cli.genes import read_regulators
+    from grn_tvcs.cli.genes import genes_compared
     from grn_tvcs.comparison.page import write_files, write_pairs
     from grn_tvcs.comparison.several import compare_all
     from grn_tvcs.expression.bins import OFF
     from tvcs_core.command.progress import Progress
 
-    parts = _read(given)
-    regulators = read_regulators(given.regulators, next(iter(parts.values())))
+    parts, regulators = genes_compared(
+        given.genes, given.top_variable, given.regulators, _read(given)
+    )
     parameters = recorded(given, RECORDED)
     with results(NAME, given, parameters, seed=given.seed, inputs=given.inputs()) as out:
         for sentence in _designs(parts, given):

@@ -1,4 +1,4 @@
-"""Which genes of a table `grn-tvcs infer` uses, and messages about the others."""
+"""Which genes of a table `grn-tvcs` uses, and messages about the others."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from grn_tvcs.cli.options import InferOptions
+from grn_tvcs.comparison.conditions import refuse_few_common
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.same_names import same_names
-from grn_tvcs.expression.scales import beside
+from grn_tvcs.expression.scales import beside, on_scale
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
 from tvcs_core import DataError
@@ -151,34 +155,87 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
     regulators = read_regulators(given.regulators, data)
     targets = None if given.targets is None else read_gene_names(given.targets, data)
     named = (regulators or frozenset()) | (targets or frozenset())
-    before, why = data, []
-    if given.genes is not None:
-        listed_there = read_gene_names(given.genes, data, FEWEST)
-        names = listed_there & set(data.genes)
-        if strangers := sorted(listed_there - names):
-            print_message(
-                f"warning: {given.genes}: {len(strangers)} of {len(listed_there)} names are no "
-                f"genes of the expression file: {joined(strangers)}"
-            )
-        data, steady = _left(data, steady, names)
-        why.append(f"{len(names)} that {given.genes.name} names")
-    if given.top_variable is not None:
-        n, there_are = given.top_variable, len(data.genes)
-        if n > there_are:
-            print_message(f"--top-variable {n}: there are {there_are} genes, and all are kept")
-        kept = set(most_variable(data, n))
-        more = (named & set(data.genes)) - kept
-        data, steady = _left(data, steady, kept | more)
-        beside_them = f" and {len(more)} regulators or targets that are named" if more else ""
-        of_these = "of these " if why else ""
-        why.append(f"{of_these}the {len(kept)} most variable{beside_them}")
-    gone = sorted(set(before.genes) - set(data.genes))
+    kept, why = _kept(given.genes, given.top_variable, data, named)
+    gone = sorted(set(data.genes) - kept)
     if not gone:
         return GenesUsed(data, steady, regulators, targets)
-    said = f"{len(data.genes)} of {len(before.genes)} genes are used: {', '.join(why)}"
+    said = f"{len(kept)} of {len(data.genes)} genes are used: {why}"
     print_message(f"{said}; left out: {joined(gone)}{_experiments_said(given, gone)}")
+    data, steady = _left(data, steady, kept)
     data = replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}."))
     return GenesUsed(data, steady, regulators, targets)
+
+
+def genes_compared(
+    genes: Path | None,
+    top_variable: int | None,
+    regulators: Path | None,
+    parts: dict[str, Expression],
+) -> tuple[dict[str, Expression], frozenset[str] | None]:
+    """Leave out genes of all conditions as `genes_used` does; return these and the regulators.
+
+    The most variable genes are those of all samples.
+
+    Raises
+    ------
+    ValueError, DataError
+        As for `genes_used`.
+    """
+    named = read_regulators(regulators, next(iter(parts.values())))
+    if genes is None and top_variable is None:
+        return parts, named
+    for pair in combinations(parts, 2):
+        refuse_few_common(pair, [parts[name] for name in pair])
+    scaled = {name: on_scale(part) for name, part in parts.items()}
+    first, *others = scaled.values()
+    common = set(first.genes).intersection(*(part.genes for part in others))
+    shared = [subset_genes(part, common).in_name_order() for part in scaled.values()]
+    pooled = _without_time(shared)
+    kept, why = _kept(genes, top_variable, pooled, named or frozenset())
+    said = f"{len(kept)} of {len(pooled.genes)} genes are used: {why}"
+    if gone := sorted(set(pooled.genes) - kept):
+        print_message(f"{said}; left out: {joined(gone)}")
+    note = f"{said[0].upper()}{said[1:]}."
+    found = {name: subset_genes(part, kept) for name, part in scaled.items()}
+    return {name: replace(one, notes=(*one.notes, note)) for name, one in found.items()}, named
+
+
+def _without_time(parts: list[Expression]) -> Expression:
+    """Return all samples of tables with the same genes as steady-state samples."""
+    levels, genes = np.concatenate([part.levels for part in parts]), parts[0].genes
+    nothing = np.empty((0, len(genes)))
+    return Expression(nothing, np.empty(0), (), genes, scale=parts[0].scale, steady_values=levels)
+
+
+def _kept(
+    genes: Path | None, top_variable: int | None, data: Expression, named: frozenset[str]
+) -> tuple[set[str], str]:
+    """Return the genes that ``--genes`` and ``--top-variable`` leave, and describe the choice.
+
+    `named` are genes that the second keeps.
+    """
+    kept, why = set(data.genes), []
+    if genes is not None:
+        listed_there = read_gene_names(genes, data, FEWEST)
+        kept &= listed_there
+        if strangers := sorted(listed_there - kept):
+            print_message(
+                f"warning: {genes}: {len(strangers)} of {len(listed_there)} names are no "
+                f"genes of the expression file: {joined(strangers)}"
+            )
+        why.append(f"{len(kept)} that {genes.name} names")
+    if top_variable is not None:
+        if top_variable > len(kept):
+            print_message(
+                f"--top-variable {top_variable}: there are {len(kept)} genes, and all are kept"
+            )
+        top = set(most_variable(subset_genes(data, kept), top_variable))
+        more = (named & kept) - top
+        kept = top | more
+        beside_them = f" and {len(more)} regulators or targets that are named" if more else ""
+        of_these = "of these " if why else ""
+        why.append(f"{of_these}the {len(top)} most variable{beside_them}")
+    return kept, ", ".join(why)
 
 
 def _left(

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from grn_tvcs.cli.genes import genes_used
-from grn_tvcs.cli.options import InferOptions
+from grn_tvcs.cli.options import InferOptions, refuse_few_variable
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
-from grn_tvcs.expression.subset import FEWEST
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in
@@ -77,8 +76,7 @@ def _refuse_wrong_words(given: InferOptions) -> None:
         raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
     if given.top is not None and given.top < 0:
         raise ValueError(f"--top must be >= 0, found {given.top}")
-    if given.top_variable is not None and given.top_variable < FEWEST:
-        raise ValueError(f"--top-variable must be >= {FEWEST}, found {given.top_variable}")
+    refuse_few_variable(given.top_variable)
 
 
 def goes_on(given: InferOptions) -> bool:

@@ -48,6 +48,9 @@ RegulatorFile = Annotated[
     Path | None,
     typer.Option("--regulators", metavar="FILE", help="Genes that may regulate, one per line."),
 ]
+Genes = Annotated[
+    Path | None, file_option("Genes to use, one per line; all others are removed first.")
+]
 Pairs = Annotated[
     str,
     typer.Option(
@@ -96,9 +99,7 @@ class InferOptions:
     targets: Annotated[
         Path | None, file_option("Genes whose regulators are inferred, one per line. Default: all.")
     ] = None
-    genes: Annotated[
-        Path | None, file_option("Genes to use, one per line; all others are removed first.")
-    ] = None
+    genes: Genes = None
     top_variable: Annotated[
         int | None,
         typer.Option(
@@ -270,6 +271,14 @@ class InferOptions:
 def _one_or_several(names: Sequence[str]) -> str | Sequence[str] | None:
     """Names as a record keeps them: one by itself."""
     return names[0] if len(names) == 1 else names or None
+
+
+def refuse_few_variable(n: int | None) -> None:
+    """Refuse a number of ``--top-variable`` that leaves too few genes."""
+    from grn_tvcs.expression.subset import FEWEST
+
+    if n is not None and n < FEWEST:
+        raise ValueError(f"--top-variable must be >= {FEWEST}, found {n}")
 
 
 def file_of_genes(edges: Path, genes: Path | None) -> Path | None:

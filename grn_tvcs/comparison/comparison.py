@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +27,12 @@ from grn_tvcs.comparison.permutations import (
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
 from grn_tvcs.expression.bins import AUTO, in_bins
-from grn_tvcs.expression.expression import Expression, check_expression
+from grn_tvcs.expression.read import READING, taken_together
+from grn_tvcs.methods import FOREIGN
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import check_number, names_of
 from tvcs_core.engines import Engine, one_blas_thread
-from tvcs_core.files.display import joined
+from tvcs_core.files.display import did_you_mean, joined, summary
 from tvcs_core.lazy import load
 from tvcs_core.streams import stream
 
@@ -88,6 +90,11 @@ class Comparison:
     gene_p: Array
     notes: tuple[str, ...] = ()
     correction: Correction | None = None
+
+    __repr__ = summary
+
+    def __str__(self) -> str:
+        return self.describe()
 
     @property
     def corrected_p_value(self) -> float:
@@ -311,8 +318,8 @@ class Comparison:
 
 
 def compare(
-    a: Expression,
-    b: Expression,
+    a: Any,
+    b: Any,
     *,
     names: Sequence[str] = ("A", "B"),
     regulators: Iterable[str] | None = None,
@@ -323,6 +330,7 @@ def compare(
     rng: int | np.random.Generator | None = None,
     engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    **reading: Any,
 ) -> Comparison:
     """Compare the networks of two conditions by time series of both.
 
@@ -332,7 +340,8 @@ def compare(
     Parameters
     ----------
     a, b
-        The conditions, each with at least two series. Steady-state samples are not used.
+        The conditions, each with at least two series: an `Expression`, or what `Expression.of`
+        reads. Steady-state samples are not used.
     names
         Names of the conditions.
     regulators
@@ -347,13 +356,16 @@ def compare(
         Seed or generator; equal seeds give equal results.
     engine, progress
         As for `infer`; units of work are targets.
+    **reading
+        Options of reading, such as ``time_column``, where a condition is to be read.
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If a condition has fewer than two series, the conditions share fewer than half of their
         genes, or an option is out of its range.
     """
+    _refuse_unknown(reading)
     check_number("level", fdr)
     check_number("permutations", permutations, whole=True)
     if not 0 < fdr < 1:
@@ -363,9 +375,9 @@ def compare(
     names = names_of("names", names)
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
-    check_expression("a", a)
-    check_expression("b", b)
-    a, b = (in_bins(part, bins, scale) for part in (a, b))
+    a, b = (
+        in_bins(part, bins, scale) for part in taken_together({"a": a, "b": b}, reading).values()
+    )
     first, second, notes = with_common_genes(a, b, names, scale)
     both, n_first = pool_conditions(first, second, scale)
     inputs = (
@@ -394,3 +406,14 @@ def compare(
         drawn.p_values(found.best),
         tuple(dict.fromkeys((*a.notes, *b.notes, *notes))),
     )
+
+
+def _refuse_unknown(words: Iterable[str]) -> None:
+    """Refuse arguments that are none of reading, those of other libraries with the right one."""
+    for name in words:
+        if name in READING:
+            continue
+        right = FOREIGN.get(name, "")
+        is_ours = right.partition(",")[0] in signature(compare).parameters
+        remedy = f"; give {right}" if is_ours else did_you_mean(name, READING)
+        raise TypeError(f"compare does not take {name!r}{remedy}")

@@ -42,15 +42,8 @@ def with_common_genes(
         _refuse_few_series(name, part)
     refuse_different_units(names, (a, b))
     warn_of_steps(names, (a, b))
-    common = set(a.genes) & set(b.genes)
+    common, cased = refuse_few_common(names, (a, b))
     most = max(len(a.genes), len(b.genes))
-    cased = _same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
-    if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
-        raise ValueError(
-            f"the conditions must share at least half of their genes, found {len(common)} of "
-            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({joined(a.genes)}; "
-            f"there {joined(b.genes)}{cased}); use the same kind of gene names in both"
-        )
     if len(common) == most:
         _refuse_two_scales(names, a, b)
         return a, b, ()
@@ -63,6 +56,27 @@ def with_common_genes(
     first, second = (subset_genes(on_scale(part, scale), common) for part in (a, b))
     _refuse_two_scales(names, first, second)
     return first, second, (f"{note}.",)
+
+
+def refuse_few_common(names: Sequence[str], parts: Sequence[Expression]) -> tuple[set[str], str]:
+    """Return the common genes of two conditions, and a remark on those that differ in case.
+
+    Raises
+    ------
+    ValueError
+        If fewer than half of the genes are common.
+    """
+    a, b = parts
+    common = set(a.genes) & set(b.genes)
+    most = max(len(a.genes), len(b.genes))
+    cased = _same_but_for_case([gene for gene in a.genes if gene not in common], b.genes)
+    if len(common) < max(FEWEST, MIN_COMMON_GENES * most):
+        raise ValueError(
+            f"the conditions must share at least half of their genes, found {len(common)} of "
+            f"{len(a.genes)} in {names[0]} and {len(b.genes)} in {names[1]} ({joined(a.genes)}; "
+            f"there {joined(b.genes)}{cased}); use the same kind of gene names in both"
+        )
+    return common, cased
 
 
 def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from grn_tvcs.comparison.permutations import Permutations
 from grn_tvcs.comparison.steps import Steps
 from tvcs_core.engines import Engine, Job, Serial, results
+from tvcs_core.files.display import summary
 
 MAX_UNITS = 64  # blocks of targets: enough for many workers, and large beside their messages
 N_OWN_COLUMNS = 2  # columns per condition: intercept and own level
@@ -71,6 +72,8 @@ class Differences:
     first_error: Array
     second_error: Array
     best: Array
+
+    __repr__ = summary
 
 
 @dataclass(frozen=True)

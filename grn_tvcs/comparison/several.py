@@ -14,7 +14,8 @@ import numpy as np
 from grn_tvcs.comparison.comparison import Comparison, compare
 from grn_tvcs.comparison.correction import Correction, holm
 from grn_tvcs.comparison.permutations import ALPHA, DEFAULT_PERMUTATIONS
-from grn_tvcs.expression.expression import Expression
+from grn_tvcs.expression.read import READING, taken_together
+from tvcs_core.files.display import summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,11 @@ class Comparisons:
     """
 
     pairs: tuple[Comparison, ...]
+
+    __repr__ = summary
+
+    def __str__(self) -> str:
+        return self.describe()
 
     def describe(self) -> str:
         """Describe the result in one line for each pair."""
@@ -86,7 +92,7 @@ class Comparisons:
 
 
 def compare_all(
-    conditions: Mapping[str, Expression],
+    conditions: Mapping[str, Any],
     *,
     permutations: int = DEFAULT_PERMUTATIONS,
     progress: Progressed | None = None,
@@ -100,12 +106,13 @@ def compare_all(
     Parameters
     ----------
     conditions
-        The time series of each condition, by its name.
+        The time series of each condition, by its name: an `Expression`, or what `Expression.of`
+        reads.
     permutations
         Largest number of permutations of a pair; more are taken where as many could not show a
         difference after the correction.
     progress, options
-        As for `compare`.
+        As for `compare`; each condition is read once.
 
     Raises
     ------
@@ -114,6 +121,8 @@ def compare_all(
     """
     if len(conditions) < 2:
         raise ValueError(f"there must be at least two conditions, found {len(conditions)}")
+    reading = {name: options.pop(name) for name in READING if name in options}
+    conditions = taken_together(conditions, reading)
     names = list(combinations(conditions, 2))
     most = most_permutations(permutations, len(names))
     found = [

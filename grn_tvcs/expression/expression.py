@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tvcs_core.arguments import array_of, check_choice, describe_value, names_of
+from tvcs_core.arguments import array_of, check_choice, names_of
 from tvcs_core.files.display import joined
 from tvcs_core.lazy import load
 
@@ -232,6 +232,8 @@ class Expression:
         }
         return "\n".join(f"{name}: {fact}" for name, fact in facts.items())
 
+    __repr__ = __str__
+
     @property
     def n_steady(self) -> int:
         """Number of the steady-state samples."""
@@ -338,21 +340,6 @@ class Expression:
 def _sorted_rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sort rows by their numbers, so that their order in the file is forgotten."""
     return values[np.lexsort(values.T[::-1])] if len(values) else values
-
-
-def check_expression(name: str, data: object) -> None:
-    """Raise TypeError unless `data` is an Expression; the message names `Expression.of`.
-
-    Raises
-    ------
-    TypeError
-        Naming the argument.
-    """
-    if not isinstance(data, Expression):
-        raise TypeError(
-            f"{name} must be an Expression, found {describe_value(data)}: read a file, a "
-            "DataFrame, an AnnData or an array by Expression.of(...)"
-        )
 
 
 def repeated(names: Sequence[str]) -> list[str]:

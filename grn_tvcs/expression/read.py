@@ -73,6 +73,21 @@ def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
     return data
 
 
+def taken_together(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
+    """Return expressions by name as they are, and read all other data with `words`.
+
+    Raises
+    ------
+    TypeError
+        As for `taken`.
+    """
+    is_read = any(not isinstance(data, Expression) for data in given.values())
+    return {
+        name: taken(name, data, {} if is_read and isinstance(data, Expression) else words)
+        for name, data in given.items()
+    }
+
+
 def read_with(data: Any, words: Mapping[str, Any]) -> Expression:
     """Read expression with options as words, an array too; see `Expression.of`."""
     if is_array(data):

@@ -22,7 +22,7 @@ from grn_tvcs.expression.scales import log_levels, scale_of
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user, without_warnings
 from tvcs_core.arguments import array_of, names_of
-from tvcs_core.files.display import did_you_mean, joined, quoted
+from tvcs_core.files.display import did_you_mean, joined, quoted, summary
 from tvcs_core.files.tables import is_number
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
@@ -91,6 +91,8 @@ class SteadyStates:
     is_knockout: NDArray[np.bool_]
     genes: tuple[str, ...]
     is_overexpressed: NDArray[np.bool_] | None = None
+
+    __repr__ = summary
 
     def __post_init__(self) -> None:
         levels = array_of("levels", self.levels, np.float64)

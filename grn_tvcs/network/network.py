@@ -460,6 +460,8 @@ class Network:
 
         return summary(self)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         from grn_tvcs.network.programs.html import summary
 

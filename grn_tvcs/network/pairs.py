@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tvcs_core.arguments import array_of
+from tvcs_core.files.display import summary
 
 # Known of the edges of some networks only, with the kind of value.
 EXTRA = {
@@ -58,6 +59,8 @@ class Pairs:
     confidence: Floats | None = None
     false_discovery: Floats | None = None
     undirected: NDArray[np.bool_] | None = None
+
+    __repr__ = summary
 
     @classmethod
     def scored(cls, regulators: Places, scores: Floats) -> Pairs:

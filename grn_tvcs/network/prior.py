@@ -102,6 +102,10 @@ class Prior:
     edges: ListedEdges
     n_listed: int
 
+    def __repr__(self) -> str:
+        n_edges, n_genes = len(self.edges.regulators), len(self.genes)
+        return f"Prior: {n_edges} edges among {n_genes} genes, of {self.n_listed} listed"
+
     def __init__(
         self,
         genes: Sequence[str],

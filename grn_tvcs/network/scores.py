@@ -13,6 +13,7 @@ from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import FIXED, Edges, Floats, Pairs, Places
 from grn_tvcs.network.ranking import surest
 from tvcs_core.arguments import check_choice, check_type
+from tvcs_core.files.display import summary
 
 NAMES = {
     "sn": "SN", "sp": "SP", "acc": "ACC", "f": "F", "f1": "F1", "mcc": "MCC", "auc": "AUC",
@@ -79,6 +80,8 @@ class Scores:
     n_signs_right: int
     pairs: str
     cut: str
+
+    __repr__ = summary
 
 
 def score(network: Network, reference: Network, *, pairs: str = "all", cut: str = "caps") -> Scores:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.network.network import Network
 from grn_tvcs.simulation.kernels import KineticModel
+from tvcs_core.files.display import summary
 from tvcs_core.streams import stream
 
 # Ranges of GeneNetWeaver: minimum and maximum, and for truncated normal distributions also mean and
@@ -102,6 +103,8 @@ class Kinetics:
 
     names: tuple[str, ...]
     genes: tuple[Gene, ...]
+
+    __repr__ = summary
 
     @property
     def alphas(self) -> NDArray[np.float64]:

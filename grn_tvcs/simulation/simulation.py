@@ -22,6 +22,7 @@ from grn_tvcs.simulation.kernels import integrate_ode, integrate_sde, integrate_
 from grn_tvcs.simulation.kinetics import Kinetics, draw_kinetics
 from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow
 from tvcs_core.arguments import check_choice, check_number, check_type
+from tvcs_core.files.display import summary
 from tvcs_core.files.tables import write_table
 from tvcs_core.streams import seed_of, stream
 
@@ -71,6 +72,8 @@ class Simulation:
     multifactorial: Array
     scale: float
     kinetics: Kinetics
+
+    __repr__ = summary
 
 
 def simulate(

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
+from benchmarks import forests
 from benchmarks.networks import kinds, kinds_data, kinds_page
 from benchmarks.networks.kinds_data import BOTH, COLUMN, OUT, REST, SERIES, WITH_REST
 from benchmarks.study import DOCS, ROOT, load
@@ -158,33 +159,33 @@ def test_a_method_gets_what_it_can_use(folder):
     assert (alone.n_steady, both.n_steady) == (0, 11)
 
 
-@pytest.mark.parametrize("method", kinds.FORESTS)
+@pytest.mark.parametrize("method", forests.FORESTS)
 def test_other_trees_stand_for_forests_in_large_networks_alone(method, monkeypatch):
     module = import_module(f"grn_tvcs.methods.{method}")
     forest = module.importances
     made = simulate(n_genes=4, n_series=2, n_points=5, rng=0)
-    monkeypatch.setattr(kinds, "TREES", 3)
+    monkeypatch.setattr(forests, "TREES", 3)
     trees = []
 
     def counted(inputs, response, rng, n):
         trees.append(n)
         return np.ones(inputs.shape[1])
 
-    monkeypatch.setattr(kinds.extra_trees, "importances", counted)
+    monkeypatch.setattr(forests.extra_trees, "importances", counted)
     kinds.answer(made.expression, method, 0)
-    assert (trees, kinds.how(method, 4)) == ([], "3 trees")
-    monkeypatch.setattr(kinds, "FORESTS_UP_TO", 3)
+    assert (trees, forests.describe_forests(method, 4)) == ([], "3 trees")
+    monkeypatch.setattr(forests, "FORESTS_UP_TO", 3)
     kinds.answer(made.expression, method, 0)
     assert trees == [100] * 4
-    assert kinds.how(method, 4) == "100 extremely randomised trees"
+    assert forests.describe_forests(method, 4) == "100 extremely randomised trees"
     assert module.importances is forest
 
 
 def test_a_tie_among_the_surest_counts_in_part():
     truth = np.array([True, False, True, False])
-    assert kinds.precision_of_top(truth, np.array([3.0, 2, 1, 0]), 2) == 0.5
-    assert kinds.precision_of_top(truth, np.array([3.0, 1, 1, 1]), 2) == pytest.approx(2 / 3)
-    assert kinds.precision_of_top(truth, np.zeros(4), 3) == 0.5
+    assert forests.precision_of_top(truth, np.array([3.0, 2, 1, 0]), 2) == 0.5
+    assert forests.precision_of_top(truth, np.array([3.0, 1, 1, 1]), 2) == pytest.approx(2 / 3)
+    assert forests.precision_of_top(truth, np.zeros(4), 3) == 0.5
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter, signature
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand
@@ -11,15 +13,58 @@ from typer.core import TyperCommand
 from tvcs_core.command.shell import Volume, set_volume
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}  # inherited by the commands of a program
-VOLUMES = {
-    "-q": Volume.QUIET, "--quiet": Volume.QUIET, "-v": Volume.VERBOSE, "--verbose": Volume.VERBOSE,
-}  # fmt: skip
 ALL = "--help-all"
-_SHOWS_ALL = "tvcs.help_all"
+_SHOWS_ALL, _VOLUME = "tvcs.help_all", "tvcs.volume"
+
+
+def _show_all(context: typer.Context, is_wanted: bool) -> None:
+    """Print the help of all options and end the command."""
+    if is_wanted:
+        context.meta[_SHOWS_ALL] = True
+        print(context.command.get_help(context))
+        raise typer.Exit
+
+
+def _asks(volume: Volume) -> Callable[[typer.Context, bool], None]:
+    """Return the callback of the option that asks for this volume."""
+
+    def ask(context: typer.Context, is_wanted: bool) -> None:
+        if is_wanted and context.meta.setdefault(_VOLUME, volume) is not volume:
+            context.fail("give --quiet or --verbose, not both")
+
+    return ask
+
+
+# Options of every command, by name; `Command` describes them in its help.
+COMMON = {
+    name: typer.Option(*words, callback=callback, is_eager=True, expose_value=False, hidden=True)
+    for name, words, callback in (
+        ("help_all", [ALL], _show_all),
+        ("quiet", ["--quiet", "-q"], _asks(Volume.QUIET)),
+        ("verbose", ["--verbose", "-v"], _asks(Volume.VERBOSE)),
+    )
+}
+
+
+def _with_common(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the parameters of every command beside its own."""
+
+    @functools.wraps(function)
+    def wrapper(**values: Any) -> Any:
+        return function(**{name: value for name, value in values.items() if name not in COMMON})
+
+    given = signature(function, eval_str=True)
+    common = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option])
+        for name, option in COMMON.items()
+    ]
+    parameters = [*given.parameters.values(), *common]
+    wrapper.__dict__["__signature__"] = given.replace(parameters=parameters)
+    return wrapper
 
 
 class Command(TyperCommand):
-    """A command that also takes ``-q``, ``-v`` and ``--help-all``.
+    """A command whose help shows its options in groups, and then those that all commands have.
 
     Attributes
     ----------
@@ -29,20 +74,13 @@ class Command(TyperCommand):
 
     groups: ClassVar[Mapping[str, str]] = {}
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the words that every command has, and leave the others to its options."""
-        end = args.index("--") if "--" in args else len(args)
-        words = args[:end]
-        if ALL in words:
-            ctx.meta[_SHOWS_ALL] = True
-            print(self.get_help(ctx))
-            ctx.exit()
-        loud = {VOLUMES[word] for word in words if word in VOLUMES}
-        if len(loud) > 1:
-            ctx.fail("give --quiet or --verbose, not both")
-        ctx.call_on_close(set_volume(*loud))
-        rest = [word for word in words if word not in VOLUMES]
-        return super().parse_args(ctx, rest + args[end:])
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, its messages at the volume that was asked for."""
+        reset = set_volume(ctx.meta.get(_VOLUME, Volume.USUAL))
+        try:
+            return super().invoke(ctx)
+        finally:
+            reset()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the groups of options, or all, and how to see the others."""
@@ -89,8 +127,14 @@ class Program(typer.Typer):
     """A program, or a group of its commands, whose commands are of the kind above."""
 
     def command(self, name: str | None = None, **how: Any) -> Any:
-        """Add a command as `typer.Typer.command` does."""
-        return super().command(name, **({"cls": Command} | how))
+        """Add a command as `typer.Typer.command` does, with the options of every command."""
+        add = super().command(name, **({"cls": Command} | how))
+
+        def added(function: Callable[..., Any]) -> Callable[..., Any]:
+            add(_with_common(function))
+            return function
+
+        return added
 
 
 def grouped(groups: Mapping[str, str]) -> type[Command]:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any
 
 CELL = 80  # most characters of a cell in a message
 LINE = 480  # most characters of a line on standard error
 LISTED = 5  # most names of a list in a message
+FACTS, WIDTH = 8, 100  # most lines of a printed record, and characters of each
 _FLAW = re.compile("[\0\ud800-\udfff]")
 _QUOTED = re.compile(r"""(?<![^\s(\[=:,])('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?![\w])""")
 
@@ -65,6 +68,45 @@ def joined(names: Iterable[str], show: Callable[[str], str] = unquoted) -> str:
     every = list(names)
     more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
     return ", ".join(show(name) for name in every[:LISTED]) + more
+
+
+def summary(record: Any) -> str:
+    """Describe a dataclass or a named tuple in a few lines, arrays by their shapes alone.
+
+    It is the ``__repr__`` of public records. Single values stand together, and fields that are
+    None are left out.
+    """
+    names = [f.name for f in fields(record)] if is_dataclass(record) else record._fields
+    values = {name: getattr(record, name) for name in names if not name.startswith("_")}
+    known = {name: value for name, value in values.items() if value is not None}
+    single = {n: v for n, v in known.items() if isinstance(v, bool | int | float | str)}
+    facts = ", ".join(f"{name} {_single(value)}" for name, value in single.items())
+    head = type(record).__name__ + (f": {facts}" if facts else "")
+    lines = textwrap.wrap(head, WIDTH, subsequent_indent="  ")
+    others = [name for name in known if name not in single]
+    lines += [f"  {name}: {cut(_contents(known[name]))}" for name in others[:FACTS]]
+    if more := others[FACTS:]:
+        lines.append(f"  and {joined(more)}")
+    return "\n".join(lines)
+
+
+def _single(value: bool | float | str) -> str:
+    """Write a single value; numbers with six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else quoted(value)
+
+
+def _contents(value: Any) -> str:
+    """Describe a value of many parts in a line, without its parts."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{' x '.join(map(str, value.shape)) or 'one'} {value.dtype}"
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        return str(value).partition("\n")[0]
+    if isinstance(value, tuple | list | frozenset | set | Mapping):
+        every = sorted(value) if isinstance(value, frozenset | set) else value
+        if all(isinstance(one, str) for one in value):
+            return f"{len(value)}: {joined(every)}" if value else "none"
+        return f"{len(value)} values"
+    return quoted(value)
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -17,6 +17,7 @@ from scipy import sparse
 from tvcs_core.arguments import check_choice, check_number, check_type
 from tvcs_core.constraint import TVCS
 from tvcs_core.engines import Job, Threads, results
+from tvcs_core.files.display import summary
 from tvcs_core.jit import by_python
 from tvcs_core.projection import file, first
 from tvcs_core.projection.bound import Bounded
@@ -69,6 +70,8 @@ class Projection(Bounded):
     values: Any = field(repr=False)
     constraint: TVCS
     _warm: Any = field(default=None, repr=False)
+
+    __repr__ = summary
 
     def save(self, path: str | Path) -> None:
         """Write the projection, V and the constraint to an `.npz` file that `load` reads."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tvcs_core.arguments import check_choice, check_number, check_type
+from tvcs_core.files.display import summary
 from tvcs_core.problem import Problem
 from tvcs_core.solvers.cosamp import cosamp
 from tvcs_core.solvers.gradmp import gradmp
@@ -71,6 +72,8 @@ class Solution:
     times: Array = field(repr=False)
     reason: str
     problem: Problem = field(repr=False)
+
+    __repr__ = summary
 
     @property
     def converged(self) -> bool:

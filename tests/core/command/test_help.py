@@ -81,6 +81,29 @@ def test_quiet_and_verbose_exclude_each_other_and_are_values_after_two_dashes():
     assert "-q" in run(INFER, "check", "--", "-q").stderr  # a file of this name
 
 
+def test_quiet_and_verbose_are_values_where_an_option_wants_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("x.tsv").write_text(TABLE)
+    loud = run(INFER, "infer", "x.tsv", "--method", "pcc", "--out", "-q")
+    assert loud.exit_code == 0
+    assert Path("-q", "edges.tsv").exists()
+    assert loud.stderr.splitlines()[-1].endswith("open -q/report.html")
+    left_out = run(INFER, "check", "x.tsv", "--ignore", "-v")
+    assert "'-v'" in left_out.stderr  # no such column
+    run(INFER, "check", "x.tsv", "--ignore", "--help-all")
+    quiet = run(INFER, "infer", "-qx")  # short options together, as everywhere
+    assert "No such option" in quiet.stderr + str(quiet.exception)
+    both = run(INFER, "check", "-qv", "x.tsv")
+    assert both.exit_code == 2
+
+
+@pytest.mark.parametrize("words", [("infer", "-q"), ("-v", "infer")])
+def test_quiet_in_any_place_of_the_words_of_a_command(words, tmp_path):
+    done = run(INFER, *words, tmp_path / "no.tsv", "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert ("no.tsv" in done.stderr) == (words[0] == "infer")  # a command's option, no program's
+
+
 def test_standard_input_is_read_as_a_file_is(tmp_path):
     (tmp_path / "x.tsv").write_text(TABLE)
     words = ("--method", "pcc", "--out")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from grn_tvcs import infer, write_expression
+from grn_tvcs import infer, subset_genes, write_expression
 from grn_tvcs.cli.main import app
 from grn_tvcs.network.edge_table import write_edges
+from tests.grn.comparison.conftest import GENES
 from tests.grn.comparison.test_comparison import table_of_both
 
 
@@ -186,6 +187,8 @@ def test_finished_folders_that_are_not_alike_are_refused(finished, facts, messag
         (("--fdr", ".1"), "--fdr is for tables"),
         (("--regulators", "one/edges.tsv"), "--regulators is for tables"),
         (("--ignore", "G1"), "--ignore is for tables"),
+        (("--genes", "one/edges.tsv"), "--genes is for tables"),
+        (("--top-variable", "3"), "--top-variable is for tables"),
         (("--out", "two", "--force"), "--out must be another folder than the two, found two"),
     ],
 )
@@ -283,3 +286,49 @@ def test_an_undirected_edge_of_two_finished_folders_is_unchanged_whichever_way_i
     [row] = compare_edges(*runs)[1]
     assert row[:3] == ["A", "B", "unchanged"]
     assert row[5:7] == ["3", "2"]
+
+
+def test_genes_of_a_list_and_the_most_variable_are_compared(files, conditions):
+    (files / "genes.txt").write_text("".join(f"G{k}\n" for k in (1, 2, 5, 7, 8)))
+    words = ("--fdr", "0.3", "--genes", files / "genes.txt", "--out", files / "out")
+    code, said = run(*tables(files), *words)
+    assert code == 0, said
+    assert "5 of 8 genes are used: 5 that genes.txt names; left out: G3, G4, G6" in said
+    record = json.loads((files / "out" / "run.json").read_text())
+    assert record["genes"] == ["G1", "G2", "G5", "G7", "G8"]
+    assert record["parameters"]["genes"] == "genes.txt"
+    assert [file["file"] for file in record["inputs"]] == ["wild.tsv", "mutant.tsv", "genes.txt"]
+    by_hand = [subset_genes(part, record["genes"]) for part in conditions]
+    for name, part in zip(("w", "m"), by_hand, strict=True):
+        write_expression(part, files / f"{name}.tsv")
+    named = ("--conditions", "wild,mutant", "--fdr", "0.3", "--scale", "log")
+    code, said = run(files / "w.tsv", files / "m.tsv", *named, "--out", files / "hand")
+    assert code == 0, said
+    for name in ("differences.tsv", "genes.tsv"):
+        assert (files / "hand" / name).read_bytes() == (files / "out" / name).read_bytes()
+
+
+def test_the_most_variable_genes_are_those_of_all_conditions_and_regulators_stay(files, conditions):
+    (files / "tfs.txt").write_text("G8\n")
+    words = ("--top-variable", 2, "--regulators", files / "tfs.txt", "--out", files / "out")
+    code, said = run(*tables(files), *words)
+    assert code == 0, said
+    spread = np.concatenate([part.values for part in conditions]).var(axis=0)
+    top = {GENES[k] for k in np.argsort(-spread)[:2]}
+    assert set(json.loads((files / "out" / "run.json").read_text())["genes"]) == top | {"G8"}
+    assert "--top-variable 2" in (files / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--top-variable", "1"), "--top-variable must be >= 2, found 1"),
+        (("--genes", "strange.txt"), "must name at least 2 genes of the expression file, found no"),
+    ],
+)
+def test_genes_that_leave_nothing_to_compare_are_refused(files, monkeypatch, words, message):
+    monkeypatch.chdir(files)
+    (files / "strange.txt").write_text("p\nq\n")
+    code, said = run("wild.tsv", "mutant.tsv", *words, "--scale", "log", "--out", "out")
+    assert (code, message in said) == (2, True), said
+    assert not (files / "out").exists()

@@ -1,6 +1,7 @@
 """A difference that is there is found, one that is not there is not claimed."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from pytest import approx
 from scipy import stats
 
-from grn_tvcs import Expression, compare, read_conditions
+from grn_tvcs import Expression, compare, compare_all, read_conditions
 from grn_tvcs.comparison.permutations import ALPHA
 from tests.grn.comparison.conftest import COMMON, GENES, network, series
 
@@ -337,3 +338,48 @@ def test_a_column_that_does_not_name_two_conditions_is_refused(
     path = table_of_both(conditions, tmp_path / "both.csv")
     with pytest.raises(ValueError, match=message):
         read_conditions(path, column, wanted)
+
+
+def test_what_infer_takes_is_compared_without_an_expression(conditions, tmp_path):
+    a, b = conditions
+    want = compare(a, b, fdr=0.3, rng=0)
+    frames = [
+        pd.DataFrame(part.values, columns=part.genes).assign(moment=part.times, run=part.series)
+        for part in conditions
+    ]
+    for name, frame in zip("ab", frames, strict=True):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    reading = {"time_column": "moment", "series_column": "run", "scale": "log"}
+    for given in (frames, [tmp_path / "a.csv", str(tmp_path / "b.csv")], [a, frames[1]]):
+        found = compare(*given, fdr=0.3, rng=0, **reading)
+        assert found.table() == want.table()
+    arrays = [part.values for part in conditions]
+    words = {"gene_names": a.genes, "times": a.times, "series": a.series, "scale": "log"}
+    assert compare(*arrays, fdr=0.3, rng=0, **words).table() == want.table()
+    every = compare_all({"A": frames[0], "B": b}, fdr=0.3, rng=0, **reading)
+    assert every.pairs[0].table() == want.table()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"seed": 1}, "compare does not take 'seed'; give rng, as rng=1"),
+        ({"time_colum": "t"}, "compare does not take 'time_colum'; did you mean 'time_column'?"),
+        ({"time_column": "t"}, "time_column is for data that are read here, but a is an Express"),
+    ],
+)
+def test_arguments_that_compare_does_not_take_are_refused_with_the_right_one(
+    conditions, words, message
+):
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
+        compare(*conditions, **words)
+    with pytest.raises(TypeError, match=r"^b must be an Expression, or a DataFrame"):
+        compare(conditions[0], 3)
+
+
+def test_a_comparison_prints_its_result(conditions):
+    found = compare(*conditions, fdr=0.3, rng=0)
+    assert str(found) == found.describe()
+    assert str(compare_all(dict(zip("AB", conditions, strict=True)), fdr=0.3, rng=0)).startswith(
+        "1 edge"
+    )

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from tvcs_core.arguments import check_number, check_type
 from tvcs_core.constraint import TVCS
+from tvcs_core.files.display import summary
 from tvcs_core.files.errors import DataError
 from tvcs_core.projection.blocks import file
 from tvcs_core.projection.blocks.blocked_problem import BlockedProblem, survey
@@ -56,6 +57,8 @@ class BlockProjection(Bounded):
     gap: float
     constraint: TVCS
     facts: dict[str, Any] = field(default_factory=dict)
+
+    __repr__ = summary
 
     @property
     def matrix(self) -> Any:
