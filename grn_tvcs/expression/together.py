@@ -55,7 +55,7 @@ def together(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expres
     if any(known) and not all(known):
         told = [part.perturbed is not None or not part.series for part in parts]
         untold = [str(path) for path, is_told in zip(paths, told, strict=True) if not is_told]
-        warn_user(f"taken as never perturbed, for nothing is told: {joined(untold)}")
+        warn_user(f"taken as never perturbed, without a column perturbed: {joined(untold)}")
     rest = [
         part.steady_values[:, at]
         for part, at in zip(parts, column, strict=True)
