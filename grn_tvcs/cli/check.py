@@ -96,7 +96,7 @@ def _facts(data: Expression) -> dict[str, str]:
     }
     if data.series:
         on = data.perturbed
-        facts["stability"] = why_no_stability(data) or "can be told for every edge"
+        facts["stability"] = why_no_stability(data) or "can be estimated for every edge"
         facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
     facts["constant"] = joined(data.constant_genes) or "no gene"
     facts["not known"] = unknowable(data, DEFAULT)

@@ -158,8 +158,8 @@ def _starts(cells: Array, n: int) -> NDArray[np.int64]:
 def _said(expression: Expression, cells: Array, total: Array) -> str:
     zeros = float((expression.values == 0).mean())
     dropouts = (
-        f" {100 * zeros:.0f} % of their levels were 0 and count as 0 in the means: what is a "
-        "dropout and what a silent gene cannot be told."
+        f" {100 * zeros:.0f} % of their levels were 0 and count as 0 in the means: "
+        "dropouts and silent genes cannot be distinguished."
         if zeros
         else ""
     )

@@ -56,7 +56,7 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
             for path, part in zip(paths, parts, strict=True)
             if part.series and part.perturbed is None
         ]
-        warn_user(f"taken as never perturbed, for lack of a column: {joined(without)}")
+        warn_user(f"taken as never perturbed, without a column perturbed: {joined(without)}")
     rest = [
         part.steady_values[:, at]
         for part, at in zip(parts, column, strict=True)

@@ -116,7 +116,7 @@ def with_time(options: Options, told: Sheet) -> Options:
     what = f"{joined(likely)} may all be times" if likely else "none of these is a time"
     raise may_read(
         told.error(
-            f"is a series matrix whose samples are told by {joined(told.heads[1:])}; {what}: give "
+            f"is a series matrix whose samples have {joined(told.heads[1:])}; {what}: give "
             f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(told)}"
         ),
         *({"time_column": name} for name in likely),
