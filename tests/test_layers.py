@@ -75,6 +75,10 @@ ON_DEMAND = {
     "tvcs_core.engines.on_worker",
     "tvcs_core.engines.workers",
     "tvcs_core.estimators",
+    "tvcs_core.estimators.classifier",
+    "tvcs_core.estimators.linear",
+    "tvcs_core.estimators.path",
+    "tvcs_core.estimators.regressor",
     "tvcs_core.files.page",
     "tvcs_core.files.workbook",
 }

@@ -23,6 +23,7 @@ STUDIES = {
     "plans": "benchmarks.crowd.plan_claims",
     "projection": "benchmarks.speed.families",
     "real": "benchmarks.real.study",
+    "subsets": "benchmarks.synthetic.best_subsets",
     "synthetic": "benchmarks.synthetic.study",
 }
 

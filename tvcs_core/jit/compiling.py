@@ -1,6 +1,6 @@
 """The time that compiling takes, and the one message about it."""
 
-import sys
+import logging
 from pathlib import Path
 
 SAY_AFTER = 0.5  # seconds: a shorter wait needs no explanation
@@ -19,4 +19,5 @@ def add_compiling(seconds: float, folder: Path | None) -> None:
     before, _seconds = _seconds, _seconds + seconds
     if before <= SAY_AFTER < _seconds:
         how = f"once, kept in {folder}" if folder else "without a cache, see `tvcs doctor`"
-        print(f"tvcs: compiling the kernels {how}", file=sys.stderr, flush=True)
+        # A program that sets no logging up sees a warning on standard error, as it is.
+        logging.getLogger("tvcs_core").warning("tvcs: compiling the kernels %s", how)

@@ -36,13 +36,17 @@ class LeastSquares(LinearLoss):
     intercept
         Whether to add a constant to the predictions, the best one for each W. The columns of X are
         then centred, so X must not be sparse. `intercept_at` returns the constant.
+    sample_weight
+        ``(n,)`` weights >= 0 of the samples' terms, not all 0; None for 1 each.
 
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is out of
-        range, or X is sparse and `intercept` is True.
+        If the shapes do not fit, X, y or `sample_weight` holds anything but finite real numbers,
+        `ridge` or a weight is out of range, or X is sparse and `intercept` is True.
     """
+
+    is_quadratic = True
 
     def terms(self, predicted: Array, Y: Array) -> Array:
         """Return half of every squared error."""
@@ -58,7 +62,19 @@ class LeastSquares(LinearLoss):
 
     def shifts(self, predicted: Array) -> Array:
         """Return the best constant to add to the predictions of each target: the mean error."""
-        return np.asarray((self._Y - predicted).mean(axis=0))
+        return np.average(self._Y - predicted, axis=0, weights=self._weights)
+
+    def quadratic_model(
+        self, W: Array, gradient: Array, features: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """Return G and b of ``1/2 w'Gw - b'w``, which is the loss up to a constant at every W."""
+        if self.gram is None:
+            Z = self.columns(features)
+            gram = Z.T @ self._weighted(Z)
+        else:
+            gram = self.gram[np.ix_(features, features)]
+        np.einsum("ii->i", gram)[:] += self.ridge
+        return gram[None], np.ascontiguousarray(self._sides[features].T)
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Solve least squares on the support of each target; of minimum norm if singular.
@@ -80,9 +96,10 @@ class LeastSquares(LinearLoss):
     def _solve(self, active: NDArray[np.int64], targets: NDArray[np.int64]) -> Array:
         """Solve least squares for the given targets on one support."""
         X, Y, n = self._X, self._Y[:, targets], self._X.shape[0]
-        Y = Y - Y.mean(axis=0) if self._intercept else Y
+        Y = Y - np.average(Y, axis=0, weights=self._weights) if self._intercept else Y
+        Y = self._scaled(Y)
         if self.gram is None or active.size > n:
-            X = self.columns(active)
+            X = self._scaled(self.columns(active))
         if active.size > n and not self.ridge:
             dual = _solve_positive(X @ X.T, Y)
             if dual is not None:
@@ -93,7 +110,7 @@ class LeastSquares(LinearLoss):
             coefficients = _solve_positive(gram, self._sides[np.ix_(active, targets)])
             if coefficients is not None:
                 return coefficients
-        X = self.columns(active)
+        X = self._scaled(self.columns(active))
         if self.ridge:
             X = np.vstack([X, np.sqrt(self.ridge) * np.eye(active.size)])
             Y = np.vstack([Y, np.zeros((active.size, Y.shape[1]))])
@@ -130,8 +147,8 @@ class LeastSquares(LinearLoss):
 
     @cached_property
     def _sides(self) -> Array:
-        """``X' Y``, the right-hand sides of the normal equations."""
-        return np.asarray(self._X.T @ self._Y)
+        """``X' D Y``, the right-hand sides of the normal equations."""
+        return np.asarray(self._X.T @ self._weighted(self._Y))
 
 
 def _solve_positive(A: Array, B: Array) -> Array | None:

@@ -43,18 +43,27 @@ class LinearLoss(Loss):
     intercept
         Whether to add a constant to the predictions, the best one for each W. The columns of X are
         then centred, so X must not be sparse. `intercept_at` returns the constant.
+    sample_weight
+        ``(n,)`` weights >= 0 of the samples' terms, not all 0; None for 1 each.
 
     Raises
     ------
     ValueError, TypeError
-        If the shapes do not fit, X or y holds anything but finite real numbers, `ridge` is out of
-        range, or X is sparse and `intercept` is True.
+        If the shapes do not fit, X, y or `sample_weight` holds anything but finite real numbers,
+        `ridge` or a weight is out of range, or X is sparse and `intercept` is True.
     """
 
     steepest: float = 1.0  # largest second derivative of a term
+    is_quadratic = False  # whether `quadratic_model` is the loss itself, the same at every W
 
     def __init__(
-        self, X: Any, y: ArrayLike, *, ridge: float = 0.0, intercept: bool = False
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        ridge: float = 0.0,
+        intercept: bool = False,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         X, Y = _samples(X), finite("y", y)
         if X.ndim not in (2, 3) or not math.prod(X.shape):
@@ -72,9 +81,10 @@ class LinearLoss(Loss):
             raise ValueError("X must not be sparse with an intercept, since centring fills it")
         self.ridge = float(ridge)
         self._X = X if X.ndim == 2 else X.reshape(n, -1)
+        self._weights = None if sample_weight is None else weights_of(sample_weight, n)
         self._intercept, self._centre = intercept, np.zeros(self._X.shape[1])
         if intercept:
-            self._centre = self._X.mean(axis=0)
+            self._centre = np.average(self._X, axis=0, weights=self._weights)
             self._X = self._X - self._centre
         self._Y = np.ascontiguousarray(Y.reshape(n, -1))
         self._last: tuple[Array, Array, Array] | None = None  # W, predictions, shifts
@@ -91,14 +101,19 @@ class LinearLoss(Loss):
     def curvatures(self, predicted: Array, Y: Array) -> Array:
         """Return the second derivative of every term by its prediction, >= 0."""
 
+    @property
+    def n_targets(self) -> int:
+        """Number of targets on the same X."""
+        return self._Y.shape[1]
+
     def value(self, W: Array) -> float:
         """Return the sum of the terms, plus the ridge term, at W."""
-        value = float(self.terms(self._predict(W), self._Y).sum())
+        value = float(self._weighted(self.terms(self._predict(W), self._Y)).sum())
         return value + 0.5 * self.ridge * float(np.vdot(W, W)) if self.ridge else value
 
     def gradient(self, W: Array) -> Array:
         """Return ``X'`` times the slopes, plus the ridge term, of the shape of W."""
-        gradient = self._X.T @ self.slopes(self._predict(W), self._Y)
+        gradient = self._X.T @ self._weighted(self.slopes(self._predict(W), self._Y))
         gradient = gradient.reshape(self.shape)
         return gradient + self.ridge * W if self.ridge else gradient
 
@@ -106,30 +121,62 @@ class LinearLoss(Loss):
         """Return the gradient of the sum of some terms, each with its share of the ridge."""
         X, Y = self._X[terms], self._Y[terms]
         shift = self._at(W)[2] if self._intercept else 0.0
-        slopes = self.slopes(X @ W.reshape(X.shape[1], -1) + shift, Y)
+        slopes = self._weighted(self.slopes(X @ W.reshape(X.shape[1], -1) + shift, Y), terms)
         gradient = (X.T @ slopes).reshape(self.shape)
         return gradient + self.ridge * len(terms) / len(self._Y) * W if self.ridge else gradient
 
     def lipschitz(self) -> float:
-        """Return `steepest` times the largest eigenvalue of ``X'X`` (up to 0.1 % more), + ridge."""
+        """Return `steepest` times the largest eigenvalue of ``X'DX`` (up to 0.1 % more), + ridge.
+
+        D are the weights of the samples.
+        """
         return self.steepest * self._largest_eigenvalue + self.ridge
 
     def curvature(self, direction: Array) -> float:
         """Return ``steepest |X d|**2 + ridge |d|**2`` for the direction d."""
         along = self._X @ direction.reshape(self._X.shape[1], -1)
         rest = self.ridge * float(np.vdot(direction, direction))
-        return self.steepest * float(np.vdot(along, along)) + rest
+        return self.steepest * float(np.vdot(along, self._weighted(along))) + rest
 
     def curvature_on(self, direction: Array, terms: NDArray[np.int64]) -> float:
         """Return the `curvature` of the sum of some terms, each with its share of the ridge."""
         along = self._X[terms] @ direction.reshape(self._X.shape[1], -1)
         rest = self.ridge * len(terms) / len(self._Y) * float(np.vdot(direction, direction))
-        return self.steepest * float(np.vdot(along, along)) + rest
+        return self.steepest * float(np.vdot(along, self._weighted(along, terms))) + rest
 
     def mean_curvature(self) -> float:
         """Return `steepest` times the mean squared length of the columns of X, + ridge."""
+        return self.steepest * float(self.squared_lengths.mean()) + self.ridge
+
+    @cached_property
+    def squared_lengths(self) -> Array:
+        """Squared lengths of the columns of X, with the weights of the samples."""
         squared = self._X.multiply(self._X) if sparse.issparse(self._X) else self._X * self._X
-        return self.steepest * float(squared.sum()) / self._X.shape[1] + self.ridge
+        weights = np.ones(len(self._Y)) if self._weights is None else self._weights
+        return np.asarray(squared.T @ weights)
+
+    def quadratic_model(
+        self, W: Array, gradient: Array, features: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """Return G and b of the second-order model ``1/2 w'Gw - b'w`` at W, up to a constant.
+
+        G has shape ``(1, k, k)`` if all targets share it, else ``(n_targets, k, k)``; b has shape
+        ``(n_targets, k)``. They are of the given features; W must be 0 elsewhere.
+        """
+        Z, coefficients = self.columns(features), W.reshape(self._X.shape[1], -1)[features]
+        slopes = gradient.reshape(self._X.shape[1], -1)[features]
+        curvatures = self._weighted(self.curvatures(self._predict(W), self._Y))
+        grams, sides = [], []
+        for j, d in enumerate(curvatures.T):
+            curved = Z.T * d
+            gram = curved @ Z
+            if self._intercept and (mass := d.sum()) > 0:  # the best constant moves along
+                centre = curved.sum(axis=1)
+                gram -= np.outer(centre, centre) / mass
+            np.einsum("ii->i", gram)[:] += self.ridge
+            grams.append(gram)
+            sides.append(gram @ coefficients[:, j] - slopes[:, j])
+        return np.array(grams), np.array(sides)
 
     def minimize_on(self, support: NDArray[np.bool_]) -> Array:
         """Minimise on the support of each target by Newton's method from zero.
@@ -142,7 +189,8 @@ class LinearLoss(Loss):
         for active, targets in groups_of(support.reshape(W.shape)):
             X = self.columns(active)
             for j in targets:
-                coefficients = newton(self, X, self._Y[:, j], intercept=self._intercept)
+                y, intercept = self._Y[:, j], self._intercept
+                coefficients = newton(self, X, y, weights=self._weights, intercept=intercept)
                 W[active, j] = coefficients[: active.size]
         return W.reshape(self.shape)
 
@@ -154,10 +202,10 @@ class LinearLoss(Loss):
 
     @cached_property
     def gram(self) -> Array | None:
-        """``X' X``, or None if it would be large."""
+        """``X' D X`` with the weights D of the samples, or None if it would be large."""
         if self._X.shape[1] > MAX_GRAM_VARIABLES:
             return None
-        gram = self._X.T @ self._X
+        gram = self._X.T @ self._weighted(self._X)
         return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
 
     @cached_property
@@ -166,7 +214,17 @@ class LinearLoss(Loss):
 
     @cached_property
     def _largest_eigenvalue(self) -> float:
-        return largest_eigenvalue(self._X)
+        return largest_eigenvalue(self._scaled(self._X))
+
+    def _weighted(self, values: Any, terms: NDArray[np.int64] | None = None) -> Any:
+        """Return the rows of `values` times the weights of their samples."""
+        if self._weights is None:
+            return values
+        return _rows_times(values, self._weights if terms is None else self._weights[terms])
+
+    def _scaled(self, values: Any) -> Any:
+        """Return the rows of `values` times the roots of the weights of their samples."""
+        return values if self._weights is None else _rows_times(values, np.sqrt(self._weights))
 
     def intercept_at(self, W: Array) -> Array:
         """Return the constant in the predictions of each target at W; zero without intercept."""
@@ -176,7 +234,9 @@ class LinearLoss(Loss):
         """Return the best constant to add to the predictions of each target."""
         none = np.empty((len(predicted), 0))
         pairs = zip(predicted.T, self._Y.T, strict=True)
-        return np.array([newton(self, none, y, offset=z, intercept=True)[0] for z, y in pairs])
+        weights = self._weights
+        found = [newton(self, none, y, weights=weights, offset=z, intercept=True) for z, y in pairs]
+        return np.array([one[0] for one in found])
 
     def _predict(self, W: Array) -> Array:
         return self._at(W)[1]
@@ -238,12 +298,33 @@ def finite(name: str, values: Any) -> Array:
     return array
 
 
+def weights_of(sample_weight: ArrayLike, n: int) -> Array:
+    """Return the weights of n samples as float64, refused if negative or all 0."""
+    weights = finite("sample_weight", sample_weight)
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one weight per sample ({n}), found shape {weights.shape}"
+        )
+    if (weights < 0).any():
+        at = int(np.argmax(weights < 0))
+        raise ValueError(f"sample_weight must be >= 0, but sample_weight[{at}] is {weights[at]}")
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero for all samples")
+    return weights
+
+
 def _samples(X: Any) -> Any:
     if not sparse.issparse(X):
         return np.ascontiguousarray(finite("X", X))
     rows = sparse.csr_array(X)
     finite("X", rows.data)
     return rows.astype(np.float64)
+
+
+def _rows_times(values: Any, factors: Array) -> Any:
+    if sparse.issparse(values):
+        return values.multiply(factors[:, None]).tocsr()
+    return factors[:, None] * values
 
 
 def _dense(matrix: Any) -> Array:

@@ -25,16 +25,39 @@ class Terms(Protocol):
     def curvatures(self, predicted: Array, Y: Array) -> Array: ...  # noqa: D102
 
 
+class _Weighted:
+    """The terms of samples of given weights."""
+
+    def __init__(self, loss: Terms, weights: Array) -> None:
+        self.ridge, self._loss, self._weights = loss.ridge, loss, weights
+
+    def terms(self, predicted: Array, Y: Array) -> Array:
+        return self._weights * self._loss.terms(predicted, Y)
+
+    def slopes(self, predicted: Array, Y: Array) -> Array:
+        return self._weights * self._loss.slopes(predicted, Y)
+
+    def curvatures(self, predicted: Array, Y: Array) -> Array:
+        return self._weights * self._loss.curvatures(predicted, Y)
+
+
 def newton(
-    loss: Terms, X: Array, y: Array, *, offset: Array | None = None, intercept: bool = False
+    loss: Terms,
+    X: Array,
+    y: Array,
+    *,
+    weights: Array | None = None,
+    offset: Array | None = None,
+    intercept: bool = False,
 ) -> Array:
-    """Minimise ``sum(terms(offset + X w, y)) + ridge / 2 * |w|**2`` from ``w = 0``.
+    """Minimise ``sum(weights * terms(offset + X w, y)) + ridge / 2 * |w|**2`` from ``w = 0``.
 
     Semi-smooth Newton steps: for the squared hinge and Huber's loss they equal the active-set
     method (Chapelle 2007), which is exact after finitely many. A step is shortened until the slope
     along it is small, which always ends for a convex loss. With `intercept` a constant is added to
     the predictions; it is the last element of the result and exempt from the ridge.
     """
+    loss = loss if weights is None else _Weighted(loss, weights)
     ridge = np.full(X.shape[1] + intercept, loss.ridge)
     if intercept:
         X, ridge[-1] = np.column_stack([X, np.ones(len(y))]), 0.0

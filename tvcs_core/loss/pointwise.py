@@ -22,7 +22,7 @@ class Huber(LinearLoss):
 
     Parameters
     ----------
-    X, y, ridge, intercept
+    X, y, ridge, intercept, sample_weight
         As for `LeastSquares`.
     delta
         Threshold > 0, in units of y, above which an error is large.
@@ -41,12 +41,13 @@ class Huber(LinearLoss):
         delta: float = 1.0,
         ridge: float = 0.0,
         intercept: bool = False,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         check_number("delta", delta)
         if not 0 < delta < math.inf:
             raise ValueError(f"delta must be a number > 0, found {delta}")
         self.delta = float(delta)
-        super().__init__(X, y, ridge=ridge, intercept=intercept)
+        super().__init__(X, y, ridge=ridge, intercept=intercept, sample_weight=sample_weight)
 
     def terms(self, predicted: Array, Y: Array) -> Array:
         """Return half the square of small errors; large errors grow linearly."""
@@ -67,9 +68,15 @@ class _Classification(LinearLoss):
     """A function of the margin ``y * prediction``."""
 
     def __init__(
-        self, X: Any, y: ArrayLike, *, ridge: float = 0.0, intercept: bool = False
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        ridge: float = 0.0,
+        intercept: bool = False,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
-        super().__init__(X, y, ridge=ridge, intercept=intercept)
+        super().__init__(X, y, ridge=ridge, intercept=intercept, sample_weight=sample_weight)
         wrong = np.abs(self._Y) != 1.0
         if wrong.any():
             found = ", ".join(f"{label:g}" for label in np.unique(self._Y)[:5])
@@ -81,7 +88,7 @@ class SquaredHinge(_Classification):
 
     Parameters
     ----------
-    X, ridge, intercept
+    X, ridge, intercept, sample_weight
         As for `LeastSquares`.
     y
         Labels -1 and 1, shaped as for `LeastSquares`.
@@ -113,7 +120,7 @@ class Logistic(_Classification):
 
     Parameters
     ----------
-    X, ridge, intercept
+    X, ridge, intercept, sample_weight
         As for `LeastSquares`.
     y
         Labels -1 and 1, shaped as for `LeastSquares`.

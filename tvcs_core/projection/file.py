@@ -147,17 +147,31 @@ def _assembled(arrays: dict[str, Any]) -> tuple[Entries, TVCS, PricedSupport]:
 
 
 def _constraint(arrays: dict[str, Any]) -> TVCS:
-    shape = tuple(int(n) for n in arrays["shape"])
     rest = {
-        "row_caps": arrays["row_caps"],
-        "col_caps": arrays["col_caps"],
-        "total": int(arrays["total"]),
         "allowed": arrays.get("allowed"),
         "bounds": (arrays["lower"], arrays["upper"]) if "lower" in arrays else None,
     }
-    if "row_of" in arrays:
-        return TVCS.groups(arrays["row_of"], arrays["col_of"], **rest)
-    return TVCS.matrix((shape[0], shape[1]), **rest)
+    if "row_of" not in arrays:
+        return matrix_of(arrays, **rest)
+    caps = {name: arrays[name] for name in ("row_caps", "col_caps")}
+    total = int(arrays["total"])
+    return TVCS.groups(arrays["row_of"], arrays["col_of"], **caps, total=total, **rest)
+
+
+def matrix_of(arrays: dict[str, Any], **rest: Any) -> TVCS:
+    """Return the constraint of a matrix with the shape and the caps of `arrays`.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not that of the caps: a damaged one could need any memory.
+    """
+    shape = tuple(arrays["shape"].tolist())
+    caps = {name: arrays[name] for name in ("row_caps", "col_caps")}
+    if shape != tuple(size for of in caps.values() for size in of.shape):
+        sizes = " and ".join(str(of.shape) for of in caps.values())
+        raise ValueError(f"its shape {shape} is not that of its caps, {sizes}")
+    return TVCS.matrix(shape, **caps, total=int(arrays["total"]), **rest)
 
 
 def _duals(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -1,12 +1,15 @@
 """Kernels link to each other, compile once in threads and processes, and say so."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from tests.core.jit.toys import VALUES, sealed_file, was_cached
 from tests.makers.marks import needs_jit
@@ -59,19 +62,32 @@ def test_threads_that_call_a_kernel_at_once_compile_it_once(toy, monkeypatch):
     assert sum(run.dispatcher.stats.cache_misses.values()) == 1
 
 
-def test_long_compiling_is_said_once(toy, monkeypatch, capsys):
+def test_long_compiling_is_said_once(toy, monkeypatch, caplog):
     monkeypatch.setattr(compiling, "_seconds", 0.0)
     monkeypatch.setattr(compiling, "SAY_AFTER", 0)
     toy()(VALUES)
-    said = capsys.readouterr().err
-    assert said == f"tvcs: compiling the kernels once, kept in {folder.cache_folder('toy')}\n"
+    said = f"tvcs: compiling the kernels once, kept in {folder.cache_folder('toy')}"
+    assert caplog.record_tuples == [("tvcs_core", logging.WARNING, said)]
 
 
-def test_short_compiling_is_not_said(toy, monkeypatch, capsys):
+def test_short_compiling_is_not_said(toy, monkeypatch, caplog):
     monkeypatch.setattr(compiling, "_seconds", 0.0)
     monkeypatch.setattr(compiling, "SAY_AFTER", 60)
     toy()(VALUES)
-    assert capsys.readouterr().err == ""
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize("is_silenced", [False, True])
+def test_what_is_said_goes_to_standard_error_unless_logging_is_set_up(is_silenced):
+    script = (
+        "import logging\n"
+        "from tvcs_core.jit.compiling import add_compiling\n"
+        f"if {is_silenced}: logging.basicConfig(level=logging.ERROR)\n"
+        "add_compiling(10.0, None)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    said = "tvcs: compiling the kernels without a cache, see `tvcs doctor`\n"
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "" if is_silenced else said)
 
 
 def test_a_function_within_a_function_is_compiled_without_a_cache(toy):

@@ -246,6 +246,68 @@ def test_an_intercept_refuses_a_sparse_X():
         LeastSquares(sparse.csr_array(np.eye(3)), np.ones(3), intercept=True)
 
 
+@every_kind
+@every_form
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_weight_counts_like_so_many_copies_of_a_sample(kind, form, intercept, rng):
+    if intercept and form == "sparse":
+        return
+    _, X, y = make(kind, form)
+    weights = rng.integers(0, 4, 40)
+    X = X.tocsr() if form == "sparse" else X
+    copies = np.repeat(np.arange(40), weights)
+    options = {"ridge": 0.7, "intercept": intercept}
+    one = kind(X, y, sample_weight=weights, **options)
+    other = kind(X[copies], y[copies], **options)
+    W, d = rng.standard_normal((2, *one.shape))
+    assert one.value(W) == approx(other.value(W))
+    assert one.gradient(W) == approx(other.gradient(W))
+    assert one.curvature(d) == approx(other.curvature(d))
+    assert one.mean_curvature() == approx(other.mean_curvature())
+    assert one.lipschitz() == approx(other.lipschitz(), rel=2e-3)
+    assert one.intercept_at(W) == approx(other.intercept_at(W))
+    support = rng.random(one.shape) < 0.5
+    assert one.minimize_on(support) == approx(other.minimize_on(support), rel=1e-5, abs=1e-6)
+    parts = np.array_split(rng.permutation(40), 7)
+    assert sum(one.gradient_on(W, part) for part in parts) == approx(one.gradient(W))
+    curved = sum(one.curvature_on(d, part) for part in parts)
+    assert curved == approx(one.curvature(d))
+
+
+@every_kind
+@pytest.mark.parametrize("form", ["vector", "matrix", "sparse"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_model_of_second_order_has_the_loss_s_slopes(kind, form, intercept, rng):
+    if intercept and form == "sparse":
+        return
+    loss, _, _ = make(kind, form, ridge=0.3, intercept=intercept)
+    W, features = 0.1 * rng.standard_normal(loss.shape), np.arange(12)
+    grams, sides = loss.quadratic_model(W, loss.gradient(W), features)
+    at, q = W.reshape(12, -1), loss.n_targets
+    slopes = np.array([grams[j % len(grams)] @ at[:, j] - sides[j] for j in range(q)]).T
+    assert slopes.reshape(W.shape) == approx(loss.gradient(W), rel=1e-9, abs=1e-9)
+    step = 1e-6 * rng.standard_normal(W.shape)
+    change = (loss.gradient(W + step) - loss.gradient(W)).reshape(12, -1)
+    moved = step.reshape(12, -1)
+    expected = np.array([grams[j % len(grams)] @ moved[:, j] for j in range(q)]).T
+    assert change == approx(expected, rel=1e-3, abs=1e-9)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0], r"one weight per sample \(40\), found shape \(2,\)"),
+        (np.r_[-1.0, np.ones(39)], r"sample_weight\[0\] is -1.0"),
+        (np.zeros(40), "must not be zero for all samples"),
+        (np.r_[np.ones(39), np.nan], r"sample_weight\[39\] is nan"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused(kind, weights, message):
+    with pytest.raises(ValueError, match=message):
+        make(kind, sample_weight=weights)
+
+
 def test_hubers_loss_gives_little_to_a_gross_error(rng):
     X = rng.standard_normal((60, 3))
     W = np.array([1.0, -2.0, 3.0])

@@ -333,6 +333,15 @@ def test_a_sparse_v_is_a_matrix():
         ({"col_duals": np.full(4, np.nan)}, "its col_duals must be numbers >= 0"),
         ({"total_dual": np.array(-1e-300)}, "its total_dual must be numbers >= 0"),
         ({"row_duals": np.zeros(3)}, r"its row_duals must be numbers >= 0 of shape \(4,\)"),
+        (
+            {"shape": np.array([2**40, 4])},
+            r"its shape \(1099511627776, 4\) is not that of its caps",
+        ),
+        (
+            {"shape": np.array([4, 4, 4])},
+            r"its shape \(4, 4, 4\) is not that of its caps, \(4,\) and",
+        ),
+        ({"row_caps": np.array(1)}, r"its shape \(4, 4\) is not that of its caps, \(\) and \(4,\)"),
     ],
 )
 def test_a_file_that_says_what_no_projection_says_is_refused(tmp_path, rng, change, message):

@@ -11,7 +11,7 @@ import numpy as np
 from tvcs_core.constraint import TVCS
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_large_npz
-from tvcs_core.projection.file import format_of, read_saved
+from tvcs_core.projection.file import format_of, matrix_of, read_saved
 
 FORMAT = "tvcs-block-projection-2"
 T = TypeVar("T")
@@ -66,9 +66,8 @@ def load(path: str | Path, make: Callable[..., T]) -> T:
 
 
 def _assembled(arrays: dict[str, Any]) -> dict[str, Any]:
-    n, m = (int(side) for side in arrays["shape"])
-    caps = {name: arrays[name] for name in ("row_caps", "col_caps")}
-    constraint = TVCS.matrix((n, m), total=int(arrays["total"]), **caps)
+    constraint = matrix_of(arrays)
+    n, m = constraint.shape
     size = arrays["rows"].size
     shapes = {"rows": (size,), "cols": (size,), "values": (size,)}
     shapes |= {"row_duals": (n,), "col_duals": (m,)}

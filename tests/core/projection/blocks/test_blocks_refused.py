@@ -148,3 +148,14 @@ def test_a_file_that_holds_no_projection_of_blocks_is_refused(tmp_path, rng):
     (tmp_path / "p.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError, match=r"is not a whole \.npz file"):
         BlockProjection.load(tmp_path / "p.npz")
+
+
+def test_a_file_of_blocks_whose_shape_is_not_that_of_its_caps_is_refused(tmp_path):
+    path = tmp_path / "p.npz"
+    project_blocks([V], BOTH).save(path)
+    with np.load(path) as file:
+        arrays = dict(file) | {"shape": np.array([2**40, V.shape[1]])}
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(DataError, match=r"its shape .* is not that of its caps"):
+        BlockProjection.load(path)

@@ -1,0 +1,86 @@
+"""Certified best subsets: their optimum is that of brute force, and their bound never too high."""
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from tests.core.solvers.test_polish import KINDS, best_of_all, problem_of
+from tvcs_core import TVCS, LeastSquares, Logistic, Problem, best_subset
+from tvcs_core.solvers import best_subset as searching
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_best_subset_is_that_of_brute_force(kind, seed, monkeypatch):
+    problem = problem_of(kind, seed=seed)
+    optimum = best_of_all(problem)
+    # From a bad start the search itself must find the optimum.
+    monkeypatch.setattr(searching, "started", lambda problem, start: np.zeros(problem.loss.shape))
+    found = best_subset(problem)
+    assert found.objective == approx(optimum, rel=2e-6)
+    assert found.reason == "proved"
+    assert optimum - 1e-9 * optimum >= found.bound - 2e-9 * optimum
+    assert found.gap <= 1e-6 * optimum
+    assert problem.constraint.is_feasible(found.support)
+    assert found.objective == problem.loss.value(found.matrix)
+
+
+def planted(seed, shape, snr=2.0):
+    rng = np.random.default_rng(seed)
+    n, size = 4 * shape[0] * shape[1], shape[0] * shape[1]
+    X = rng.standard_normal((n, *shape))
+    constraint = TVCS.matrix(shape, row_caps=2, col_caps=2, total=shape[0])
+    W = Problem(LeastSquares(X, np.zeros(n)), constraint).project(rng.standard_normal(shape)).matrix
+    signal = X.reshape(n, size) @ W.ravel()
+    y = signal + rng.standard_normal(n) * np.std(signal) / np.sqrt(snr)
+    return Problem(LeastSquares(X, y), constraint)
+
+
+@pytest.mark.parametrize("max_nodes", [0, 1, 5, 20])
+def test_a_search_that_is_cut_short_says_how_far_it_may_be_off(max_nodes):
+    problem = planted(0, (6, 6), snr=0.3)
+    whole = best_subset(problem)
+    assert whole.reason == "proved"
+    short = best_subset(problem, max_nodes=max_nodes)
+    assert short.nodes <= max(1, max_nodes) + 1  # both children of a node are bounded
+    assert short.bound <= whole.objective * (1 + 1e-9)
+    assert short.gap >= short.objective - whole.objective - 1e-9
+    assert short.gap == max(0.0, short.objective - short.bound)
+    assert (short.reason == "max_nodes") == (short.nodes < whole.nodes)
+
+
+def test_time_that_is_up_ends_a_search():
+    found = best_subset(planted(0, (6, 6), snr=0.3), max_seconds=0)
+    assert found.reason == "max_seconds"
+    assert found.gap > 0
+
+
+def test_fewer_samples_than_variables_are_bounded_with_and_without_a_ridge(rng):
+    X = rng.standard_normal((8, 3, 4))
+    y = rng.standard_normal(8)
+    tvcs = TVCS.matrix((3, 4), row_caps=1, col_caps=1, total=2)
+    for ridge in (0.0, 1.0):
+        problem = Problem(LeastSquares(X, y, ridge=ridge), tvcs)
+        found = best_subset(problem)
+        assert found.objective == approx(best_of_all(problem), rel=2e-6)
+        assert found.reason == "proved"
+
+
+def test_a_bound_of_a_relaxation_is_below_the_loss_of_every_support():
+    problem = problem_of("matrix", seed=2)
+    search = searching._Search(problem, np.zeros(problem.loss.shape), 0.0)
+    assert search.count == 1
+    assert search.bound <= best_of_all(problem) * (1 + 1e-12)
+    unlimited = problem.loss.value(problem.loss.minimize_on(np.ones((3, 4), dtype=bool)))
+    assert search.bound > unlimited  # the caps raise it above leaps and bounds
+
+
+def test_what_has_no_proof_is_refused():
+    with pytest.raises(TypeError, match="best_subset needs the loss LeastSquares, found Logistic"):
+        best_subset(problem_of("matrix", Logistic))
+    large = Problem(LeastSquares(np.eye(2001), np.ones(2001)), TVCS.groups([0] * 2001, None))
+    with pytest.raises(ValueError, match="at most 2000 entries, found 2001"):
+        best_subset(large)
+    for name in ("tol", "max_seconds", "max_nodes"):
+        with pytest.raises(ValueError, match=f"{name} must be >= 0, found -1"):
+            best_subset(problem_of("matrix"), **{name: -1})

@@ -1,0 +1,198 @@
+"""The shared part of all estimators: their constraint on the features, and one fit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tvcs_core.constraint import TVCS
+from tvcs_core.estimators.groups import CapsByLabel, checked_labels, numbered, of_matrix
+from tvcs_core.loss.linear import LinearLoss, weights_of
+from tvcs_core.problem import Problem
+from tvcs_core.solvers import Solution, solve
+
+FLOATS = (np.float64, np.float32)  # kinds of X that are kept
+
+
+class Linear(BaseEstimator):
+    """Constraint, fit and prediction; the parameters are set by the estimators."""
+
+    _columns = "targets"  # the columns of a matrix of coefficients
+
+    def __sklearn_tags__(self) -> Any:
+        """Accept sparse X."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _constraint(self, n_features: int, n_outputs: int | None, total: int | None) -> TVCS:
+        """Return the constraint on the features, or on every pair of a feature and an output."""
+        if n_outputs is not None:
+            for name in ("shape", "row_groups", "col_groups"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} needs coefficients of one column, but there are {n_outputs} "
+                        f"{self._columns}: features are the rows then, {self._columns} the columns"
+                    )
+            return TVCS.matrix(
+                (n_features, n_outputs),
+                row_caps=of_matrix("row_caps", self.row_caps),
+                col_caps=of_matrix("col_caps", self.col_caps),
+                total=total,
+                bounds=self.bounds,
+            )
+        if self.shape is not None:
+            if self.row_groups is not None or self.col_groups is not None:
+                raise ValueError("give a shape or groups, found both")
+            if int(np.prod(self.shape)) != n_features:
+                raise ValueError(
+                    f"shape must have as many entries as X has features ({n_features}), "
+                    f"found {tuple(self.shape)}"
+                )
+            rows, cols = np.indices(self.shape).reshape(2, -1)
+        else:
+            rows = checked_labels("row_groups", self.row_groups, n_features)
+            cols = checked_labels("col_groups", self.col_groups, n_features)
+        row_of, row_caps = numbered("row_caps", rows, self.row_caps)
+        col_of, col_caps = numbered("col_caps", cols, self.col_caps)
+        if row_of is None and col_of is None:  # only the total is capped
+            row_of = np.full(n_features, -1)
+        return TVCS.groups(
+            row_of,
+            col_of,
+            row_caps=row_caps,
+            col_caps=col_caps,
+            total=total,
+            bounds=self.bounds,
+        )
+
+    def _loss(
+        self, X: Any, y: Any, weights: Any, losses: dict[str, Any], ridge: float
+    ) -> LinearLoss:
+        """Return the loss of the samples of positive weight."""
+        name = next(iter(losses)) if self.loss is None else self.loss
+        if name not in losses:
+            raise ValueError(f"loss must be one of {', '.join(losses)}, found {name!r}")
+        if weights is not None and not weights.all():
+            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+        if self.fit_intercept and sparse.issparse(X):
+            X = X.toarray()
+        return losses[name](X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights)
+
+    def _solved(
+        self,
+        loss: LinearLoss,
+        constraint: TVCS,
+        start: ArrayLike | None = None,
+    ) -> Solution:
+        return solve(
+            Problem(loss, constraint),
+            self.solver,
+            rng=check_random_state(self.random_state).randint(2**31 - 1),
+            start=start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            polish=self.polish,
+            **(self.solver_options or {}),
+        )
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        weights: Any,
+        losses: dict[str, Any],
+        ridge: float,
+        total: int | None,
+    ) -> None:
+        """Fit and set the shared attributes of a fitted estimator."""
+        constraint = self._constraint(X.shape[1], None if y.ndim == 1 else y.shape[1], total)
+        loss = self._loss(X, y, weights, losses, ridge)
+        solution = self._solved(loss, constraint)
+        self.constraint_ = constraint
+        self.solution_ = solution
+        self.n_iter_ = max(1, solution.iterations)
+        self._coef = solution.matrix.astype(X.dtype)
+        constants = loss.intercept_at(solution.matrix)
+        self._intercept = constants.astype(X.dtype) if y.ndim == 2 else float(constants[0])
+        if solution.reason == "max_iter":
+            warnings.warn(
+                f"{self.solver} did not converge in {self.max_iter} iterations; give a larger "
+                "max_iter, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        return np.asarray(X @ self._coef + self._intercept)
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Return the features with a nonzero coefficient, as a mask or as `indices`.
+
+        With a matrix of coefficients the mask has the shape (n_features, n_targets), and the
+        indices are pairs of a feature and a target or class, of shape (n_selected, 2).
+        """
+        check_is_fitted(self)
+        support = self.solution_.support
+        if not indices:
+            return support
+        return np.flatnonzero(support) if support.ndim == 1 else np.argwhere(support)
+
+
+class Single(Linear):
+    """An estimator with one total and one ridge."""
+
+    def __init__(
+        self,
+        *,
+        row_groups: ArrayLike | None = None,
+        col_groups: ArrayLike | None = None,
+        shape: tuple[int, int] | None = None,
+        row_caps: CapsByLabel = None,
+        col_caps: CapsByLabel = None,
+        total: int | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | None = None,
+        loss: str | None = None,
+        solver: str = "htp",
+        solver_options: dict[str, Any] | None = None,
+        polish: bool = False,
+        ridge: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.row_groups = row_groups
+        self.col_groups = col_groups
+        self.shape = shape
+        self.row_caps = row_caps
+        self.col_caps = col_caps
+        self.total = total
+        self.bounds = bounds
+        self.loss = loss
+        self.solver = solver
+        self.solver_options = solver_options
+        self.polish = polish
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+
+def sample_weights(sample_weight: ArrayLike | float | None, n: int) -> NDArray[np.float64] | None:
+    """Return one weight per sample, from a number or one each; None for None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    return weights_of(weights if weights.ndim else np.full(n, weights), n)

@@ -1,0 +1,189 @@
+"""`TVCSRegressorCV`: total and ridge by cross-validation along a path."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import validate_data
+
+from tvcs_core.estimators.groups import CapsByLabel
+from tvcs_core.estimators.linear import FLOATS, Linear, sample_weights
+from tvcs_core.estimators.regressor import LOSSES
+
+N_TOTALS = 15  # default totals: 1, 2, 3, ... with growing steps
+# Default ridges, times the mean squared length of the centred features: from no shrinkage to that
+# which suits a signal far below the noise.
+RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+class TVCSRegressorCV(RegressorMixin, Linear):
+    """`TVCSRegressor` with the total and the ridge that predict best in cross-validation.
+
+    For each fold and ridge, the totals are fitted in growing order, each from the solution of the
+    one before. The group caps stay as they are.
+
+    Parameters
+    ----------
+    row_groups, col_groups, shape, row_caps, col_caps, bounds, loss, solver, solver_options
+        As for `TVCSRegressor`.
+    totals
+        Totals to try; None for up to 15 from 1 to the largest that the caps and the samples of a
+        fold allow.
+    ridges
+        Ridges to try, as `ridge` of `TVCSRegressor`; None for six, from 0 to three times the mean
+        squared length of the centred features.
+    cv
+        Number of folds, a splitter, or an iterable of splits, as everywhere in scikit-learn; None
+        for 5 folds.
+    polish
+        Whether to end each fit with swaps within the caps, as for `tvcs_core.solve`.
+    fit_intercept, max_iter, tol, random_state
+        As for `TVCSRegressor`.
+
+    Attributes
+    ----------
+    total_, ridge_
+        The chosen total and ridge.
+    totals_, ridges_
+        All that were tried.
+    mse_path_
+        ``(n_totals, n_ridges, n_folds)`` mean squared errors on the samples left out.
+    coef_, intercept_, constraint_, solution_, n_iter_, n_features_in_, feature_names_in_
+        As for `TVCSRegressor` with the chosen total and ridge, fitted to all samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tvcs_core import TVCSRegressorCV
+    >>> X = np.random.default_rng(0).normal(size=(60, 10))
+    >>> y = 2 * X[:, 3] - X[:, 7] + 0.1 * np.random.default_rng(1).normal(size=60)
+    >>> model = TVCSRegressorCV(totals=[1, 2, 4, 8]).fit(X, y)
+    >>> model.total_, model.get_support(indices=True).tolist()
+    (2, [3, 7])
+    """
+
+    def __init__(
+        self,
+        *,
+        row_groups: ArrayLike | None = None,
+        col_groups: ArrayLike | None = None,
+        shape: tuple[int, int] | None = None,
+        row_caps: CapsByLabel = None,
+        col_caps: CapsByLabel = None,
+        totals: ArrayLike | None = None,
+        ridges: ArrayLike | None = None,
+        cv: Any = None,
+        bounds: tuple[ArrayLike, ArrayLike] | None = None,
+        loss: str | None = None,
+        solver: str = "htp",
+        solver_options: dict[str, Any] | None = None,
+        polish: bool = True,
+        fit_intercept: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.row_groups = row_groups
+        self.col_groups = col_groups
+        self.shape = shape
+        self.row_caps = row_caps
+        self.col_caps = col_caps
+        self.totals = totals
+        self.ridges = ridges
+        self.cv = cv
+        self.bounds = bounds
+        self.loss = loss
+        self.solver = solver
+        self.solver_options = solver_options
+        self.polish = polish
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Accept several targets."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose total and ridge by cross-validation, and fit all samples with them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `TVCSRegressor`. The weights count in the errors too.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or the weights cannot be used, or a parameter is invalid.
+        """
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, y_numeric=True, multi_output=True
+        )
+        weights = sample_weights(sample_weight, X.shape[0])
+        folds = list(check_cv(self.cv).split(X, y))
+        self.totals_ = self._totals(X, y, folds)
+        self.ridges_ = self._ridges(X, y, weights)
+        self.mse_path_ = np.empty((self.totals_.size, self.ridges_.size, len(folds)))
+        for k, (train, test) in enumerate(folds):
+            self.mse_path_[:, :, k] = self._errors(X, y, weights, train, test)
+        mean = self.mse_path_.mean(axis=2)
+        best, ridge = np.unravel_index(int(np.argmin(mean)), mean.shape)
+        self.total_, self.ridge_ = int(self.totals_[best]), float(self.ridges_[ridge])
+        self._fit(X, y, weights, LOSSES, self.ridge_, self.total_)
+        self.coef_, self.intercept_ = self._coef.T, self._intercept
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted targets of the rows of X."""
+        return self._predict(X)
+
+    def _totals(self, X: Any, y: Any, folds: list[Any]) -> NDArray[np.int64]:
+        """Return the totals to try, growing."""
+        if self.totals is not None:
+            given = np.asarray(self.totals)
+            if given.ndim != 1 or not given.size or given.dtype.kind not in "iu" or given.min() < 0:
+                raise ValueError(f"totals must be integers >= 0, found {self.totals!r}")
+            return np.unique(given).astype(np.int64)
+        n_outputs = None if y.ndim == 1 else y.shape[1]
+        tvcs = self._constraint(X.shape[1], n_outputs, None)
+        most = min(len(train) for train, _ in folds) * (n_outputs or 1) // 2
+        caps = [int(caps.sum()) for caps in tvcs.caps[:2] if caps.size]
+        most = max(1, min(most, tvcs.total, *caps))
+        return np.unique(np.geomspace(1, most, N_TOTALS).round().astype(np.int64))
+
+    def _ridges(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:
+        if self.ridges is None:
+            return self._loss(X, y, weights, LOSSES, 0.0).mean_curvature() * np.array(RIDGES)
+        given = np.asarray(self.ridges, dtype=np.float64)
+        if given.ndim != 1 or not given.size or not (given >= 0).all():
+            raise ValueError(f"ridges must be numbers >= 0, found {self.ridges!r}")
+        return given
+
+    def _errors(self, X: Any, y: Any, weights: Any, train: Any, test: Any) -> NDArray[np.float64]:
+        """Return the mean squared error of every total and ridge on the samples left out."""
+        errors = np.empty((self.totals_.size, self.ridges_.size))
+        n_outputs = None if y.ndim == 1 else y.shape[1]
+        tests = None if weights is None else weights[test]
+        if weights is not None and not (weights[train].any() and weights[test].any()):
+            raise ValueError("every fold must train and test on a sample of positive weight")
+        for m, ridge in enumerate(self.ridges_):
+            part = None if weights is None else weights[train]
+            loss, start = self._loss(X[train], y[train], part, LOSSES, float(ridge)), None
+            for k, total in enumerate(self.totals_):
+                tvcs = self._constraint(X.shape[1], n_outputs, int(total))
+                start = self._solved(loss, tvcs, start).matrix
+                constants = loss.intercept_at(start)
+                predicted = X[test] @ start + (constants if n_outputs else constants[0])
+                squared = np.square(predicted - y[test])
+                squared = squared.mean(axis=1) if n_outputs else squared
+                errors[k, m] = np.average(squared, weights=tests)
+        return errors
