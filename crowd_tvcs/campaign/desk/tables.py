@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.store.gold import ANSWERS
-from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
+from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import has_label
 
@@ -27,7 +27,7 @@ def labels(store: Store) -> list[list[Any]]:
         rows = connection.execute(_LABELS).all()
     return [
         [row.name, classes[row.label], row.confidence, row.answers]
-        if has_label(row.answers, row.prior)
+        if has_label(row.answers, row.prior, row.settled)
         else [row.name, "", "", row.answers]
         for row in sorted(rows, key=lambda row: row.name)
     ]
@@ -58,15 +58,9 @@ def gold_answers(store: Store) -> list[list[Any]]:
     return [[name, who, classes[label]] for name, who, label in sorted(rows)]
 
 
-def closed(store: Store, rows: int) -> list[str]:
-    """Return some of the tasks that the operator closed."""
-    with store.read() as (connection, _):
-        return list(connection.scalars(_CLOSED.limit(rows)))
-
-
-_LABELS = select(task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior).where(
-    task.c.closed != GOLD
-)
+_LABELS = select(
+    task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior, task.c.settled
+).where(task.c.closed != GOLD)
 _ANSWERS = (
     select(task.c.name, worker.c.name, pair.c.label)
     .join_from(pair, task, task.c.id == pair.c.task_id)
@@ -74,4 +68,3 @@ _ANSWERS = (
     .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
     .order_by(pair.c.place)
 )
-_CLOSED = select(task.c.name).where(task.c.closed == CLOSED).order_by(task.c.name)
