@@ -162,7 +162,7 @@ def remedy_of(cell: str) -> str:
         return (
             "; the logarithm of 0 is -Inf: give the levels as they are, or add a small number "
             "before the logarithm (R: log2(x + 1)); where it is a failed value, write NA and give "
-            "--missing"
+            "--missing drop or --missing interpolate"
         )
     if found := _otherwise(cell):
         return found

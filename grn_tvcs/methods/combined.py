@@ -182,6 +182,7 @@ def combined(
     if not why_not and known is not None and shared > known.shared:
         why_not = "" if RANKED_DOWN in evidence.scores else ONE_DIRECTION  # knock-outs show causes
     logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
+    none = model.null_log_odds(table_traits, design, effect_of_changes(steady, expression), shared)
     if why_not and RANKED_DOWN not in evidence.scores:
         engine = Threads(threads) if engine is None else engine
         rankings = rankings_of(
@@ -190,12 +191,13 @@ def combined(
         # A common stimulus looks to the learned combination like a regulator of all genes.
         used = bool(expression.series), why_not != ONE_DIRECTION
         scores = blend(rankings, evidence.allowed, used_rankings(*used))
-        verdict = silent_verdict(why_not, expression, steady, blend_sentence(*used))
+        # The trees know tables of a common stimulus among those of several series alone.
+        null = 0.0 if np.isnan(shared) else float(sigmoid(np.array(none)))
+        verdict = silent_verdict(why_not, expression, steady, blend_sentence(*used), null)
         return _with_ranking(network, evidence, scores, prior, verdict)
     if why_not or known is None:
         verdict = silent_verdict(why_not or NOT_CALIBRATED, expression, steady, LEARNED_RANKING)
         return _with_ranking(network, evidence, sigmoid(logits), prior, verdict)
-    none = model.null_log_odds(table_traits, design, effect_of_changes(steady, expression), shared)
     logits = compress_logits(weight_by_non_null(known.of(logits, n), none), known.limit)
     if none > 0:
         note = LIKE_NOISE.format(float(sigmoid(np.array(none))))

@@ -18,7 +18,7 @@ FEW_PER_GENE = 0.25  # edges that are selected where nothing says how many are t
 if TYPE_CHECKING:
     from grn_tvcs.network.verdict import Verdict
 
-BY_VERDICT, BY_HELD_OUT, FEW = "verdict", "held-out series", "few"
+BY_VERDICT, BY_HELD_OUT, FEW, NULL = "verdict", "held-out series", "few", "null"
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -71,8 +71,8 @@ class Rules:
     targets
         Names of the genes whose regulators are sought.
     chosen_by
-        Source of `max_edges` if it was not given: `BY_VERDICT`, `BY_HELD_OUT` or `FEW`; empty
-        where it was given or there is none. It changes nothing that is selected.
+        Source of `max_edges` if it was not given: `BY_VERDICT`, `BY_HELD_OUT`, `FEW` or `NULL`;
+        empty if it was given or there is none. It changes nothing that is selected.
 
     Raises
     ------
@@ -110,14 +110,16 @@ class Rules:
     def with_number(self, n_targets: int, verdict: Verdict | None = None) -> Rules:
         """Return the rules with a number of edges in all, if none is given.
 
-        The number is that of the verdict. Without one, or where it has no probabilities, it is
-        `FEW_PER_GENE` of the genes whose regulators are sought, at least 1: the surest edges are
-        true most often, and nothing supports the next ones.
+        The number is that of the verdict: 0 also if the table looks like one without any edge.
+        Without a verdict or probabilities it is `FEW_PER_GENE` of the genes whose regulators are
+        sought, at least 1: the surest edges are true most often, and nothing supports the next.
         """
         if self.max_edges is not None:
             return self
         if verdict is not None and verdict.is_known:
             return replace(self, max_edges=verdict.n_edges, chosen_by=BY_VERDICT)
+        if verdict is not None and verdict.is_null:
+            return replace(self, max_edges=0, chosen_by=NULL)
         few = max(1, round(FEW_PER_GENE * n_targets))
         return replace(self, max_edges=few, chosen_by=FEW)
 
@@ -131,6 +133,7 @@ class Rules:
                 f"Nothing says how many edges are true, so only the surest are selected, {n}: one "
                 f"for every {round(1 / FEW_PER_GENE)} genes whose regulators are sought."
             ),
+            NULL: "No edge is selected, for the table looks like one without any edge.",
         }.get(self.chosen_by, "")
 
     def roles(self, genes: Sequence[str]) -> tuple[Flags, Flags]:

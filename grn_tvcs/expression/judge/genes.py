@@ -26,6 +26,7 @@ FEWEST_GENES = 8  # below which no column is unlike the others
 MOST_LOOKED_AT = 64  # samples: decimals of more say the same
 MOST_DECIMALS = 7  # that tell columns apart; computers write more
 USUAL = 0.75  # part of the genes that one program wrote with the same decimals
+AVERAGED = (2, 3, 4)  # rows of one gene that users average
 LEAST_WHOLE = 10  # a logarithm is whole and larger by chance alone
 FAR = 20.0  # times the upper quartile of genes, as totals are and few genes
 FAR_ABOVE_ALL = 100.0  # times the second highest, as reads are beside counts and no gene
@@ -337,7 +338,9 @@ def _of_decimals(values: Values, sign: Any) -> None:
     with np.errstate(invalid="ignore"):
         is_mostly_part = (values != np.round(values)).mean(axis=0) >= 0.5
     if usual == 0:
-        sign((decimals > 0) & is_mostly_part, ENOUGH, "fractions beside whole numbers")
+        is_part = (decimals > 0) & is_mostly_part
+        is_part &= ~_are_means(values, is_part, usual)
+        sign(is_part, ENOUGH, "fractions beside whole numbers")
         return
     # By chance a gene has the last of so many decimals 0 in all samples.
     is_chance = (decimals < usual) & (n * 10.0 ** (-(usual - decimals) * len(values)) > CHANCE)
@@ -347,7 +350,22 @@ def _of_decimals(values: Values, sign: Any) -> None:
     # So do logarithms of small counts: log2(1 + 1) is 1.
     is_small = (n_values <= 3) & (np.nanmax(values, axis=0) < LEAST_WHOLE)
     is_other = (decimals != usual) & ~is_small & ~is_whole & ~is_chance & ~is_by_size
+    is_other &= ~_are_means(values, is_other & (decimals > usual), usual)
     sign(is_other, 1, "other decimals")
+
+
+def _are_means(values: Values, some: Flags, usual: int) -> Flags:
+    """Return which of some columns are means of a few values with the usual number of decimals.
+
+    The rows of a gene that stood there several times are averaged so.
+    """
+    found = np.zeros(values.shape[1], dtype=bool)
+    for j in np.flatnonzero(some):
+        column = values[~np.isnan(values[:, j]), j]
+        for k in AVERAGED:
+            sums = column * k
+            found[j] |= np.allclose(np.round(sums, usual), sums, rtol=1e-12, atol=1e-9)
+    return found
 
 
 def _at_edge(is_one: Flags) -> Flags:

@@ -88,7 +88,8 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
     if _is_matrix(table):
         raise table.error(
             "is a matrix of genes x genes, which does not say which side regulates; "
-            f"{as_list} (in Python: m.stack(), in R: as.data.frame(as.table(m)))",
+            f"{as_list} (in Python: m.stack() where rows regulate, m.T.stack() where columns do; "
+            "in R: as.data.frame(as.table(m)), or of t(m))",
             row=0,
         )
     return table, columns

@@ -1,6 +1,7 @@
 """Which way a table stands, its series and replicates, layouts of others; remedies that read."""
 
 import warnings
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -238,11 +239,88 @@ def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
 # ---- each refusal names what to do, and that reads it
 
 LINES = "Time\tA\tB\tC\n0\t1.5\t2\t3\n1\t2\t3\t5\n2\t3\t1\t4\n"
+HEAD = "gene\t0h\t1h\t2h\t4h\n"
+TWICE = (
+    f"{HEAD}Fos\t1.01\t2.02\t3.04\t1.13\nFos\t1.32\t2.41\t3.05\t1.22\nJun\t4.02\t5.11\t1.23\t2.21\n"
+    "Myc\t2.13\t1.11\t5.32\t3.31\nTnf\t1.17\t3.19\t2.36\t4.41\nIl6\t3.14\t2.71\t1.41\t1.73\n"
+)
+COUNTED = (
+    f"{HEAD}Fos\t11\t20\t35\t113\nFos\t14\t41\t64\t222\nJun\t402\t511\t123\t221\n"
+    "Myc\t213\t111\t532\t331\nTnf\t117\t319\t236\t441\nIl6\t314\t271\t141\t173\n"
+)
+
+
+def averaged(text):
+    """The rows of one gene as their mean, as the refusal advises it."""
+    table = pd.read_csv(StringIO(text), sep="\t")
+    return table.groupby("gene", sort=False).mean().to_csv(sep="\t")
+
+
 REMEDIES = {
     "logarithm of 0": (
         LINES.replace("1.5", "-Inf"),
-        "the logarithm of 0 is -Inf: .* write NA and give --missing",
+        "the logarithm of 0 is -Inf: .* write NA and give --missing drop or --missing interp",
         (lambda text: text.replace("-Inf", "NA"), {"missing": "interpolate"}),
+    ),
+    "logarithm of 0, left out": (
+        LINES.replace("1.5", "-Inf") + "3\t3\t1\t4\n",
+        "write NA and give --missing drop",
+        (lambda text: text.replace("-Inf", "NA"), {"missing": "drop"}),
+    ),
+    "a gene twice, averaged": (
+        TWICE,
+        "gene names must be different, found twice: Fos; .*average what has one name",
+        (averaged, {"genes_in_rows": True}),
+    ),
+    "a gene twice, renamed": (
+        TWICE,
+        "gene names must be different, found twice: Fos; rename or remove them",
+        (lambda text: text.replace("Fos", "Fos_2", 1), {"genes_in_rows": True}),
+    ),
+    "a gene twice, removed": (
+        TWICE,
+        "rename or remove them",
+        (lambda text: text.replace("Fos\t1.01\t2.02\t3.04\t1.13\n", ""), {"genes_in_rows": True}),
+    ),
+    "counts of a gene twice, averaged": (
+        COUNTED,
+        "average what has one name",
+        (averaged, {"genes_in_rows": True}),
+    ),
+    "a long table": (
+        "gene\ttime\ttpm\nFos\t0\t1\nFos\t1\t2\nJun\t0\t3\nJun\t1\t1\n",
+        r"this is a long table, .*make it wide.*pandas: pivot",
+        (
+            lambda text: (
+                pd.read_csv(StringIO(text), sep="\t")
+                .pivot(index="time", columns="gene", values="tpm")
+                .to_csv(sep="\t")
+            ),
+            {},
+        ),
+    ),
+    "times of the clock": (
+        LINES.replace("\n0", "\n00:00").replace("\n1", "\n00:30").replace("\n2", "\n01:00"),
+        "that is a time of the clock: write how many minutes or hours after the start it was",
+        (
+            lambda text: text.replace("00:00", "0").replace("00:30", "30").replace("01:00", "60"),
+            {},
+        ),
+    ),
+    "days of an embryo": (
+        LINES.replace("\n0", "\nE8.5").replace("\n1", "\nE9.5").replace("\n2", "\nP0"),
+        r"write a number and one of these \(0.5h, 19dpc\)",
+        (
+            lambda text: (
+                text.replace("E8.5", "8.5dpc").replace("E9.5", "9.5dpc").replace("P0", "19dpc")
+            ),
+            {},
+        ),
+    ),
+    "times in words": (
+        LINES.replace("\n0", "\nbaseline").replace("\n1", "\n1 hr").replace("\n2", "\novernight"),
+        "and 0 for the start",
+        (lambda text: text.replace("baseline", "0").replace("overnight", "12 h"), {}),
     ),
     "series of one time, removed": (
         f"series\t{LINES}".replace("\n0", "\na\t0")

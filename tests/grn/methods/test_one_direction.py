@@ -19,7 +19,9 @@ from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import TraitDistribution
+from grn_tvcs.combine.pretrained import PretrainedModels
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
+from grn_tvcs.network.verdict import NULL, SURELY_NULL
 
 TABLE = Path(__file__).with_name("one_stimulus.tsv")
 LISTED = tuple(f"G{j:02d}" for j in range(10))
@@ -44,16 +46,37 @@ def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
     assert "learned combination" not in network.verdict.said()
     assert network.verdict.said().endswith(blend_sentence(True, False))
     facts = network.verdict.facts()
-    assert " ".join(facts[name] for name in ("why_not", "remedy", "ranking")) == (
-        network.verdict.said()
-    )
+    null = NULL.format(facts["null_probability"])
+    parts = (facts["why_not"], null, facts["remedy"], facts["ranking"])
+    assert " ".join(parts) == network.verdict.said()
     assert "Series under other perturbations, or knock-outs" in facts["remedy"]
     assert (network.scores > 0).sum() > 200
 
 
-def test_no_regulator_has_nearly_all_of_what_is_selected(network):
-    assert 0 < network.n_selected <= 10
-    assert network.out_degrees.max() <= 0.6 * network.n_selected
+def test_a_table_like_those_without_an_edge_gets_none_selected(network, expression):
+    assert network.verdict.null_probability >= SURELY_NULL
+    assert network.n_selected == 0
+    rules = network.provenance.rules
+    assert (rules.max_edges, rules.chosen_by) == (0, "null")
+    assert "so no edge is selected" in network.verdict.said()
+    without_list = infer(expression, rng=0, **FEW)
+    assert without_list.n_selected == 0
+    other = infer(expression, "pcc", regulators=LISTED)  # no verdict
+    assert other.n_selected == 8
+
+
+def test_a_table_without_chances_that_is_not_like_them_keeps_the_top(expression, monkeypatch):
+    monkeypatch.setattr(PretrainedModels, "null_log_odds", lambda *given: 3.4)  # 0.968
+    found = infer(expression, regulators=LISTED, rng=0, **FEW)
+    assert SENTENCE in found.verdict.said()
+    assert (found.n_selected, found.provenance.rules.chosen_by) == (8, "few")
+    assert "null_probability" not in found.verdict.facts()
+
+
+def test_no_regulator_has_nearly_all_of_the_top(network):
+    top = network.select_top(8)
+    assert top.n_selected == 8
+    assert top.out_degrees.max() <= 0.6 * top.n_selected
 
 
 def inside_the_domain(monkeypatch):
@@ -104,3 +127,8 @@ def test_the_command_says_it_everywhere(network, tmp_path):
     head, *rows = (out / "edges.tsv").read_text().splitlines()
     assert "confidence" not in head
     assert len(rows) > 200
+    assert (record["max_edges_used"], record["max_edges_chosen_by"]) == (0, "null")
+    assert "looks like one without any edge. --max-edges N selects N." in done.stderr
+    words += ["--force", "--max-edges", "5"]
+    done = CliRunner().invoke(app, ["infer", str(TABLE), *map(str, words)])
+    assert json.loads((out / "run.json").read_text())["selected"] == 5

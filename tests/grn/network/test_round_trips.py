@@ -166,6 +166,18 @@ def test_a_matrix_is_refused_with_the_remedy(tmp_path):
     (tmp_path / "m.csv").write_text('"","A","B","C"\n"A",0,.4,0\n"B",0,0,.1\n"C",.3,0,0\n')
     with pytest.raises(DataError, match=r"is a matrix of genes x genes.*m\.stack\(\)"):
         read_network(tmp_path / "m.csv", GENES)
+    matrix = pd.read_csv(tmp_path / "m.csv", index_col=0)
+    for name, turned in (("rows", matrix), ("columns", matrix.T)):
+        turned.stack().to_csv(tmp_path / f"{name}.csv", header=False)
+    rows, columns = (
+        {
+            (e.regulator, e.target): e.score
+            for e in read_network(tmp_path / f"{n}.csv", GENES).edges()
+        }
+        for n in ("rows", "columns")
+    )
+    assert rows == {("A", "B"): 0.4, ("B", "C"): 0.1, ("C", "A"): 0.3}
+    assert columns == {(target, regulator): score for (regulator, target), score in rows.items()}
 
 
 def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
