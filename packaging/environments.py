@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.15")  # those that numba has wheels for
 OLDEST = PYTHONS[0]
 ALL = ("anndata", "excel", "plot", "campaign", "postgresql", "crowdkit", "cluster", "serve")
 WITHOUT_EXTRAS = ("projection", "network", "crowd")

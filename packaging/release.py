@@ -1,9 +1,10 @@
 """Make a release ready and say what to upload: `[--environments NAME ...]`; uploads nothing.
 
 Refuses a working tree that differs from its commit, a version that is not the same everywhere or
-has no section in CHANGELOG.md, and one that was tagged before. Then builds the source distribution
-and the wheel from it, checks what they hold and say of themselves, and uses them in empty
-environments.
+has no section in CHANGELOG.md, one that was tagged before, and empty fields of
+`packaging/home.toml`. With `--tagged TAG` it only says whether TAG may be published. Else it builds
+the source distribution and the wheel, checks what they hold and say of themselves, and uses them in
+empty environments.
 """
 
 import argparse
@@ -24,6 +25,7 @@ NEEDED_IN_SOURCE = (
     *("LICENSE", "data/bsubtilis/LICENSE"),
 )
 USED_IN = ("newest", "sdist")
+RECIPE = "packaging/conda/recipe.yaml"
 INDEX = "https://pypi.org/packages/source/t/tvcs/"
 
 
@@ -31,13 +33,20 @@ def main() -> int:
     """Refuse, or build, check and say what to upload."""
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
     parser.add_argument("--environments", nargs="*", default=USED_IN, metavar="NAME")
+    parser.add_argument("--tagged", metavar="TAG", help="only say whether TAG may be published")
     given = parser.parse_args()
+    import environments
+    import home
+
     version = version_of(ROOT)
-    refused = refusals(ROOT, version)
+    refused = refusals(ROOT, version, given.tagged)
+    refused += [*home.missing(ROOT), *home.differing(ROOT)]
     if refused:
         print("\n".join(f"error: {line}" for line in refused), file=sys.stderr)
         return 2
-    import environments
+    if given.tagged:
+        print(f"{given.tagged} may be published")
+        return 0
 
     dist = ROOT / "dist" / f"tvcs-{version}"
     shutil.rmtree(dist, ignore_errors=True)
@@ -65,20 +74,25 @@ def version_of(root: Path) -> str:
     return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
 
-def refusals(root: Path, version: str) -> list[str]:
-    """Say why this tree is not to be released as `version`; nothing if it may be."""
+def refusals(root: Path, version: str, tagged: str | None = None) -> list[str]:
+    """Say why this tree is not to be released as `version`; nothing if it may be.
+
+    A tree that is `tagged` must bear the tag of that version; any other must have none yet.
+    """
     found = []
     changed = git(root, "status", "--porcelain").splitlines()
     if changed:
         found.append(f"the working tree differs from its commit: {changed[0].strip()}")
-    if git(root, "tag", "--list", f"v{version}"):
+    if tagged is not None and tagged != f"v{version}":
+        found.append(f"the tag is {tagged}, pyproject.toml names the version {version}")
+    if tagged is None and git(root, "tag", "--list", f"v{version}"):
         found.append(f"the tag v{version} is there already: give pyproject.toml a new version")
     heading = rf"^## \[?{re.escape(version)}\]?( |$)"
     if not re.search(heading, (root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE):
         found.append(f"CHANGELOG.md has no section '## {version}'")
     for name, pattern in (
         ("CITATION.cff", r"^version: (\S+)$"),
-        ("packaging/conda/meta.yaml", r'^{% set version = "(\S+)" %}$'),
+        (RECIPE, r'^  version: "(\S+)"$'),
     ):
         said = re.search(pattern, (root / name).read_text("utf-8"), re.MULTILINE)
         if said is None or said[1] != version:
@@ -114,9 +128,9 @@ def objections(check: list[str]) -> list[str]:
 def write_recipe(dist: Path, version: str) -> Path:
     """Write the recipe of conda for the source distribution as it will lie on the index."""
     [source] = dist.glob("*.tar.gz")
-    recipe = dist / "conda" / "meta.yaml"
+    recipe = dist / "conda" / "recipe.yaml"
     recipe.parent.mkdir()
-    text = (ROOT / "packaging/conda/meta.yaml").read_text("utf-8")
+    text = (ROOT / RECIPE).read_text("utf-8")
     there = f"  url: {INDEX}{source.name}\n  sha256: {sha256(source)}"
     text, count = re.subn(r"^#.*\nsource:\n  path: \S+$", f"source:\n{there}", text, flags=re.M)
     assert count == 1

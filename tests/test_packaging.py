@@ -41,10 +41,9 @@ environments = script("environments")
 
 
 def recipe():
-    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text("utf-8")
-    values = dict(re.findall(r'^{% set (\w+) = "(\S+)" %}$', text, re.MULTILINE))
-    text = re.sub(r"^{%.*$", "", text, flags=re.MULTILINE)
-    return yaml.safe_load(re.sub(r"{{ (\w+) }}", lambda m: values.get(m[1], m[1]), text))
+    text = (ROOT / release.RECIPE).read_text("utf-8")
+    values = dict(re.findall(r'^  (\w+): "(\S+)"$', text, re.MULTILINE))
+    return yaml.safe_load(re.sub(r"\${{ (\w+) }}", lambda m: values.get(m[1], m[1]), text))
 
 
 def spaced(requirements):
@@ -57,7 +56,7 @@ def test_the_recipe_of_conda_asks_for_what_the_package_asks_for():
     assert made["package"] == {"name": PROJECT["name"], "version": PROJECT["version"]}
     assert set(made["requirements"]["run"]) == spaced([*PROJECT["dependencies"], f"python{python}"])
     entries = {f"{name} = {where}" for name, where in PROJECT["scripts"].items()}
-    assert set(made["build"]["entry_points"]) == entries
+    assert set(made["build"]["python"]["entry_points"]) == entries
     assert made["about"]["license_file"] == PROJECT["license-files"]
     assert made["about"]["license"] == PROJECT["license"]
     assert made["about"]["summary"] == PROJECT["description"]
@@ -139,8 +138,7 @@ def tree(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\nversion = "1.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.0 - 2026-12-01\n\n- New.\n")
     (tmp_path / "CITATION.cff").write_text("title: x\nversion: 1.2.0\n")
-    set_version = '{% set version = "1.2.0" %}\n'
-    (tmp_path / "packaging" / "conda" / "meta.yaml").write_text(set_version)
+    (tmp_path / release.RECIPE).write_text('context:\n  version: "1.2.0"\n')
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
     return tmp_path
@@ -173,6 +171,13 @@ def test_a_version_that_was_tagged_is_refused(tree):
     assert said == "the tag v1.2.0 is there already: give pyproject.toml a new version"
 
 
+def test_a_tag_may_be_published_that_names_the_version(tree):
+    git(tree, "tag", "v1.2.0")
+    assert release.refusals(tree, "1.2.0", "v1.2.0") == []
+    [refused] = release.refusals(tree, "1.2.0", "v1.3.0")
+    assert refused == "the tag is v1.3.0, pyproject.toml names the version 1.2.0"
+
+
 @pytest.mark.parametrize("heading", ["## Unreleased", "## 1.2.01", "## 1x2.0", "### 1.2.0"])
 def test_a_version_without_a_section_in_the_changelog_is_refused(tree, heading):
     (tree / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n")
@@ -182,11 +187,11 @@ def test_a_version_without_a_section_in_the_changelog_is_refused(tree, heading):
 
 def test_another_version_in_the_citation_or_the_recipe_is_refused(tree):
     (tree / "CITATION.cff").write_text("version: 1.1.0\n")
-    (tree / "packaging" / "conda" / "meta.yaml").write_text("")
+    (tree / release.RECIPE).write_text("")
     commit(tree)
     assert release.refusals(tree, "1.2.0") == [
         "CITATION.cff names the version 1.1.0, pyproject.toml 1.2.0",
-        "packaging/conda/meta.yaml names the version None, pyproject.toml 1.2.0",
+        "packaging/conda/recipe.yaml names the version None, pyproject.toml 1.2.0",
     ]
 
 

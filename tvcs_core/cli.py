@@ -11,6 +11,8 @@ import typer
 from tvcs_core.command.options import program, recorded, with_options
 from tvcs_core.command.results import refuse_file, write_with_record
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, run
+from tvcs_core.files.display import did_you_mean
+from tvcs_core.files.extras import DATA_SETS, write_data_set
 
 if TYPE_CHECKING:
     from tvcs_core import BlockProjection, Certificate, Projection
@@ -131,6 +133,31 @@ def verify(
     typer.echo(f"gap       {certificate.gap!r}{' (exact)' if certificate.exact else ''}")
     if not certificate.optimal:
         raise SystemExit(FAILED)
+
+
+@app.command()
+@guarded
+def data(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help=f"{', '.join(DATA_SETS)}; all without a name."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder to write into.")
+    ] = Path("data"),
+) -> None:
+    """Write the data sets that come with tvcs, to try commands on: tables and their DATASHEET.md.
+
+    Each data set gets a folder of its name in DIR. Files that are there already are kept if they
+    are the same, and else refused.
+    """
+    unknown = next((name for name in names or () if name not in DATA_SETS), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, DATA_SETS)
+        raise ValueError(f"NAME must be one of {', '.join(DATA_SETS)}, found {unknown!r}{hint}")
+    for name in names or DATA_SETS:
+        new = len(list(write_data_set(name, out)))
+        typer.echo(f"{out / name}: {f'{new} files' if new else 'already there'}")
 
 
 @app.command()

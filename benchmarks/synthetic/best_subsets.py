@@ -1,4 +1,4 @@
-"""How often a solver finds the best subset, proved by branch and bound -> docs/studies/best-subsets.md.
+"""How often solvers find the best subset, by branch and bound: docs/studies/best-subsets.md.
 
     python -m benchmarks.synthetic.best_subsets [--seeds N] [--write-docs | --only-docs]
 

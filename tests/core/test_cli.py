@@ -292,6 +292,39 @@ def test_damaged_projections_are_refused_or_weaker_but_never_crash(tvcs):
         assert "unexpected" not in err
 
 
+def test_data_to_try_are_written_by_name_or_all(tvcs, tmp_path):
+    code, out, err = tvcs("data", "crowd40")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"data/crowd40: \d files\n", out)
+    assert {path.name for path in Path("data").iterdir()} == {"crowd40"}
+    code, out, _ = tvcs("data", "--out", "data")
+    assert "data/crowd40: already there\n" in out
+    assert (tmp_path / "data" / "network30" / "timeseries.tsv").exists()
+
+
+def test_data_that_are_not_there_are_refused_by_name(tvcs):
+    code, _, err = tvcs("data", "network3")
+    assert code == 2
+    assert "NAME must be one of network30, bsubtilis, crowd40, found 'network3'" in err
+    assert "did you mean 'network30'?" in err
+    assert not Path("data").exists()
+
+
+def test_data_are_never_written_over_other_files(tvcs):
+    Path("data/crowd40").mkdir(parents=True)
+    Path("data/crowd40/gold.csv").write_text("mine")
+    code, _, err = tvcs("data", "crowd40")
+    assert code == 2
+    assert "data/crowd40/gold.csv: is not the file of the data set" in err
+    Path("data/crowd40/gold.csv").unlink()
+    Path("data/crowd40").rmdir()
+    Path("data").rmdir()
+    Path("data").write_text("a file")
+    code, _, err = tvcs("data", "crowd40")
+    assert code == 2
+    assert "cannot be written" in err
+
+
 def test_the_doctor_names_versions_and_cache(tvcs, tmp_path, monkeypatch):
     from tvcs_core.jit.folder import cache_folder
 

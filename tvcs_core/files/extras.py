@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.folders import write_whole
+
 PACKAGE = "tvcs"
+DATA_SETS = {"network30": "grn_tvcs", "bsubtilis": "grn_tvcs", "crowd40": "crowd_tvcs"}
+"""The data sets that are installed, and the packages that have them."""
 IN_ITS_FOLDER = "pip install '.[{extra}]' in the folder of tvcs"
 _OF_EXTRA = re.compile(r"([^;]+?)\s*;\s*extra\s*==\s*['\"]([\w-]+)['\"]")
 
@@ -50,3 +56,29 @@ def carried(package: str, name: str) -> Path:
     raise FileNotFoundError(
         f"{home / 'data' / name}: this installation of tvcs lacks the data set; install it again"
     )
+
+
+def write_data_set(name: str, out: Path) -> Iterator[Path]:
+    """Write the files of an installed data set into ``out/name``; yield each file that is new.
+
+    A file that is already there with the same bytes is left as it is.
+
+    Raises
+    ------
+    DataError
+        If a file of another content is there; nothing is written then.
+    """
+    source, target = carried(DATA_SETS[name], name), out / name
+    files = {path.name: path.read_bytes() for path in sorted(source.iterdir()) if path.is_file()}
+    there = [file for file in files if (target / file).exists()]
+    for file in there:
+        if not (target / file).is_file() or (target / file).read_bytes() != files[file]:
+            message = f"is not the file of the data set {name}; move it away, or give another --out"
+            raise DataError(message, path=target / file)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", path=target) from None
+    for file in files.keys() - set(there):
+        write_whole(target / file, lambda path, content=files[file]: path.write_bytes(content))
+        yield target / file

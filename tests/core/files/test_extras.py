@@ -1,12 +1,14 @@
 """What is said to install an extra works for the way in which tvcs is installed."""
 
+import inspect
 import json
 from importlib import metadata
 
 import pytest
 
 from tvcs_core.files.display import closest, did_you_mean
-from tvcs_core.files.extras import to_install
+from tvcs_core.files.errors import DataError
+from tvcs_core.files.extras import DATA_SETS, carried, to_install, write_data_set
 
 IN_FOLDER = "pip install '.[excel]' in the folder of tvcs"
 REQUIRES = ["numpy>=2.0", "openpyxl>=3.1; extra == 'excel'", 'h5py>=3.10 ; extra == "anndata"']
@@ -48,3 +50,31 @@ def test_the_nearest_name_is_asked_for_and_a_far_one_is_not():
     assert closest("time_H", names) == "Time (h)"
     assert did_you_mean("Doner", names) == "; did you mean 'donor'?"
     assert did_you_mean("xyz", names) == did_you_mean("a", []) == ""
+
+
+def test_every_data_set_of_the_packages_is_named():
+    import crowd_tvcs
+    import grn_tvcs
+
+    for package in (grn_tvcs, crowd_tvcs):
+        home = package.datasets
+        calls = {
+            name
+            for name, thing in vars(home).items()
+            if inspect.isfunction(thing) and thing.__module__ == home.__name__
+        }
+        assert calls == {name for name, of in DATA_SETS.items() if of == package.__name__}
+
+
+def test_the_data_sets_are_written_once_and_never_over_what_is_there(tmp_path):
+    new = list(write_data_set("crowd40", tmp_path))
+    home = carried("crowd_tvcs", "crowd40")
+    assert {path.name: path.read_bytes() for path in new} == {
+        path.name: path.read_bytes() for path in home.iterdir()
+    }
+    assert list(write_data_set("crowd40", tmp_path)) == []
+    new[0].unlink()
+    new[1].write_text("mine")
+    with pytest.raises(DataError, match=r"is not the file of the data set crowd40; move it away"):
+        list(write_data_set("crowd40", tmp_path))
+    assert not new[0].exists()
