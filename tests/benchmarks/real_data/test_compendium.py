@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import compendium
-from benchmarks.compendium import OUT
+from benchmarks.real import compendium
+from benchmarks.real.compendium import OUT
 from grn_tvcs import Expression
 
 

@@ -1,6 +1,6 @@
 """Carry a part of the B. subtilis compendium in data/bsubtilis: a rule, not a choice.
 
-    python -m benchmarks.compendium FOLDER [--out data/bsubtilis]
+    python -m benchmarks.real.compendium FOLDER [--out data/bsubtilis]
 
 FOLDER holds the files that the Inferelator distributes: expression.tsv.gz, gold_standard.tsv.gz,
 meta_data.tsv. Only the known edges and one seed say which genes are kept, not their levels and no
