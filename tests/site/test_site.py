@@ -85,6 +85,17 @@ def test_the_reference_has_every_public_name(package):
     assert set(shown[package]) == set(importlib.import_module(package).__all__)
 
 
+def test_every_name_of_the_reference_is_there():
+    shown = extension("public_names").shown(ROOT)
+    gone = [
+        f"{module}.{name}"
+        for module, names in shown.items()
+        for name in names
+        if not hasattr(importlib.import_module(module), name)
+    ]
+    assert gone == []
+
+
 def imports_of_pages():
     """What pages and notebooks import from our packages, with where they do."""
     for page in PAGES:
