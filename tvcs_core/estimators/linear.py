@@ -85,7 +85,10 @@ class Linear(BaseEstimator):
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         if self.fit_intercept and sparse.issparse(X):
             X = X.toarray()
-        return losses[name](X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights)
+        loss: LinearLoss = losses[name](
+            X, y, ridge=ridge, intercept=self.fit_intercept, sample_weight=weights
+        )
+        return loss
 
     def _solved(
         self,

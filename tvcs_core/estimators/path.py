@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from tvcs_core.estimators.groups import CapsByLabel
 from tvcs_core.estimators.linear import FLOATS, Linear, sample_weights
 from tvcs_core.estimators.regressor import LOSSES
+from tvcs_core.solvers.polish import capacity_of
 
 N_TOTALS = 15  # default totals: 1, 2, 3, ... with growing steps
 # Default ridges, times the mean squared length of the centred features: from no shrinkage to that
@@ -61,7 +62,7 @@ class TVCSRegressorCV(RegressorMixin, Linear):
     >>> from tvcs_core import TVCSRegressorCV
     >>> X = np.random.default_rng(0).normal(size=(60, 10))
     >>> y = 2 * X[:, 3] - X[:, 7] + 0.1 * np.random.default_rng(1).normal(size=60)
-    >>> model = TVCSRegressorCV(totals=[1, 2, 4, 8]).fit(X, y)
+    >>> model = TVCSRegressorCV(totals=[1, 2]).fit(X, y)
     >>> model.total_, model.get_support(indices=True).tolist()
     (2, [3, 7])
     """
@@ -155,9 +156,8 @@ class TVCSRegressorCV(RegressorMixin, Linear):
             return np.unique(given).astype(np.int64)
         n_outputs = None if y.ndim == 1 else y.shape[1]
         tvcs = self._constraint(X.shape[1], n_outputs, None)
-        most = min(len(train) for train, _ in folds) * (n_outputs or 1) // 2
-        caps = [int(caps.sum()) for caps in tvcs.caps[:2] if caps.size]
-        most = max(1, min(most, tvcs.total, *caps))
+        most = min(len(train) for train, _ in folds) * (n_outputs or 1)
+        most = max(1, min(most, capacity_of(tvcs)))
         return np.unique(np.geomspace(1, most, N_TOTALS).round().astype(np.int64))
 
     def _ridges(self, X: Any, y: Any, weights: Any) -> NDArray[np.float64]:

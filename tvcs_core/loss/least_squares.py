@@ -62,7 +62,7 @@ class LeastSquares(LinearLoss):
 
     def shifts(self, predicted: Array) -> Array:
         """Return the best constant to add to the predictions of each target: the mean error."""
-        return np.average(self._Y - predicted, axis=0, weights=self._weights)
+        return np.asarray(np.average(self._Y - predicted, axis=0, weights=self._weights))
 
     def quadratic_model(
         self, W: Array, gradient: Array, features: NDArray[np.int64]
@@ -72,7 +72,7 @@ class LeastSquares(LinearLoss):
             Z = self.columns(features)
             gram = Z.T @ self._weighted(Z)
         else:
-            gram = self.gram[np.ix_(features, features)]
+            gram = np.ascontiguousarray(self.gram[np.ix_(features, features)])
         np.einsum("ii->i", gram)[:] += self.ridge
         return gram[None], np.ascontiguousarray(self._sides[features].T)
 

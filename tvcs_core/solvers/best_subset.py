@@ -17,7 +17,7 @@ import itertools
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +151,7 @@ def best_subset(
 
 def started(problem: Problem, start: Array | None) -> Array:
     """Return a good feasible point."""
-    options = {"rng": 0, "polish": True, "shakes": START_SHAKES}
+    options: dict[str, Any] = {"rng": 0, "polish": True, "shakes": START_SHAKES}
     return solve(problem, "htp", start=start, **options).matrix
 
 
@@ -261,8 +261,8 @@ class _Search:
             used = np.bincount(line_of[taken & (line_of >= 0)], minlength=caps.size)
             rooms.append(caps - used)
             free = free & (room > 0) & (np.append(rooms[-1], 1)[line_of] > 0)
-        caps = {"row_caps": rooms[0], "col_caps": rooms[1], "total": room}
-        return replace(constraint, **caps, allowed=None, bounds=None), free
+        left: dict[str, Any] = {"row_caps": rooms[0], "col_caps": rooms[1], "total": room}
+        return replace(constraint, **left, allowed=None, bounds=None), free
 
     def _raised(
         self, relaxed: _Relaxation, at: Ints, free: Mask, left: TVCS, tangent: Array

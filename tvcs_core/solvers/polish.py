@@ -106,7 +106,8 @@ class _Swaps:
         assert isinstance(loss, LinearLoss)
         self.problem, q = problem, loss.n_targets
         self.is_model = loss.is_quadratic and constraint.bounds is None
-        capacity, places = _capacity(constraint, q)
+        capacity = capacity_of(constraint)
+        places = _places(constraint, q, capacity)
         gradient = loss.gradient(W)
         features = _features(loss, W, gradient, capacity)
         self.has_all_features = features.size * q == W.size
@@ -162,15 +163,21 @@ class _Swaps:
         return np.sort(self.fit.entry[self.fit.entry >= 0])
 
 
-def _capacity(constraint: TVCS, q: int) -> tuple[int, int]:
-    """Return upper bounds on the size of a support, and on its part in one target."""
-    row_of, col_of = constraint.row_of, constraint.col_of
-    loose = [0 if of is None else int(np.count_nonzero(of < 0)) for of in (row_of, col_of)]
-    in_rows, in_cols = constraint.row_caps.sum(), constraint.col_caps.sum()
-    capacity = int(min(constraint.total, in_rows + loose[0], in_cols + loose[1]))
-    is_by_target = q > 1 and row_of is None
-    places = int(constraint.col_caps.max()) if is_by_target else math.prod(constraint.shape) // q
-    return capacity, min(capacity, places)
+def capacity_of(constraint: TVCS) -> int:
+    """Return an upper bound on the number of entries of a support."""
+    sizes = [constraint.total]
+    labels = constraint.row_of, constraint.col_of
+    for of, caps in zip(labels, (constraint.row_caps, constraint.col_caps), strict=True):
+        ungrouped = 0 if of is None else int(np.count_nonzero(of < 0))
+        sizes.append(int(caps.sum()) + ungrouped)
+    return min(sizes)
+
+
+def _places(constraint: TVCS, q: int, capacity: int) -> int:
+    """Return an upper bound on the entries of a support that are of one target."""
+    if q > 1 and constraint.row_of is None:
+        return min(capacity, int(constraint.col_caps.max()))
+    return min(capacity, math.prod(constraint.shape) // q)
 
 
 def _features(loss: LinearLoss, W: Array, gradient: Array, capacity: int) -> Ints:
