@@ -383,12 +383,14 @@ class Campaign(Desk, Changeable):
         return found
 
     def reopen(self, *, address: str | None = None) -> int:
-        """Open all closed tasks again; how many they were."""
+        """Open all closed tasks again, but settled ones; how many they were."""
         from crowd_tvcs.campaign import ingest
 
         check_text("address", address, or_none=True)
         with self.store.write() as (connection, _, _):
-            closed = select(schema.task.c.name).where(schema.task.c.closed == schema.CLOSED)
+            closed = select(schema.task.c.name).where(
+                schema.task.c.closed == schema.CLOSED, schema.task.c.settled.is_(None)
+            )
             names = sorted(connection.scalars(closed))
             ingest.set_closed(connection, names, 0)
             for name in names:

@@ -64,6 +64,19 @@ def estimate(connection: Connection, settings: Settings) -> None:
     write_estimates(connection, settings, estimated(connection, settings))
 
 
+def estimate_newcomer(connection: Connection, settings: Settings, name: str) -> None:
+    """Store the quality of a worker who has just come; those of the others stay.
+
+    They have no habits yet and no answer to a task, so no task is to be settled.
+    """
+    names = list(connection.scalars(select(worker.c.name)))
+    answers, known = gold_of(connection, settings, names)
+    found = estimate_quality(answers, known, prior=PRIOR, model="independent")
+    value = float(found.mean[found.workers.index(name)])
+    connection.execute(_SET_SKILL, [{"called": name, "value": value, "matrix": None}])
+    note_best(connection, settings)
+
+
 def estimated(connection: Connection, settings: Settings) -> Estimates:
     """Estimate the same, and write nothing."""
     names = list(connection.scalars(select(worker.c.name)))

@@ -29,7 +29,7 @@ from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.stored_model import parse_model
-from crowd_tvcs.campaign.tasks import has_label, is_done, prior_of, prior_weight
+from crowd_tvcs.campaign.tasks import has_label, is_done, one_hot, prior_of, prior_weight
 from crowd_tvcs.factors import tables
 from crowd_tvcs.skills.dependence import Dependence
 
@@ -80,7 +80,8 @@ class State:
     rounds
         The plans made so far.
     gold
-        Known labels of tasks, by name.
+        Known labels of tasks, by name, but those that the operator settled, which are chosen for
+        their doubt and measure nothing.
     gold_answers
         Answers to gold tasks that qualities come from, as (task, worker, label), with names.
     on_gold, answered_gold
@@ -222,11 +223,16 @@ class State:
 
     @cached_property
     def posterior(self) -> Floats:
-        """The same after all answers."""
+        """The same after all answers; a label that the operator settled is certain."""
+        settled = [j for j, t in enumerate(self.tasks) if t.settled is not None]
         if self.model is None:
-            return self.alone
-        of, tasks = self.answers.task_of, np.arange(len(self.tasks))
-        return self.chances(np.arange(of.size), of, tasks)
+            found = self.alone.copy() if settled else self.alone
+        else:
+            of, tasks = self.answers.task_of, np.arange(len(self.tasks))
+            found = self.chances(np.arange(of.size), of, tasks)
+        for j in settled:
+            found[j] = one_hot(int(self.tasks[j].settled or 0), len(self.classes))
+        return found
 
     @cached_property
     def alone(self) -> Floats:
@@ -300,7 +306,8 @@ class State:
     @property
     def is_labelled(self) -> NDArray[np.bool_]:
         """Which tasks have a label, see `tasks.has_label`."""
-        return np.array([has_label(t.answers, t.prior) for t in self.tasks], dtype=bool)
+        labelled = [has_label(t.answers, t.prior, t.settled) for t in self.tasks]
+        return np.array(labelled, dtype=bool)
 
     @property
     def expected_accuracy(self) -> float:
@@ -334,7 +341,8 @@ def read_state(connection: Connection, settings: Settings) -> State:
     placed.sort()
     of_task, who, what = np.array(sorted(states), dtype=np.int64).reshape(-1, 3).T
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
-    gold = dict(known.all())
+    settled = {t.name for t in tasks if t.settled is not None}
+    gold = {name: label for name, label in known.all() if name not in settled}
     classes = json.loads(settings.classes)
     told_of_gold = [
         (row.task, row.worker, classes[row.label])

@@ -39,7 +39,8 @@ class TaskStatus:
         most five labels are looked ahead, and no more than the task has room and workers for.
     verdict
         ``"worth a label"``, ``"waiting"`` (for pending answers), or the reason for no more labels:
-        ``"confident"``, ``"closed"``, ``"full"``, ``"nobody left"``, ``"not worth it"``.
+        ``"confident"``, ``"settled"`` (by the operator), ``"closed"``, ``"full"``,
+        ``"nobody left"``, ``"not worth it"``.
     """
 
     task: str
@@ -88,7 +89,9 @@ def task_statuses(
     somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
-        if row.closed:
+        if row.settled is not None:
+            verdict = "settled"
+        elif row.closed:
             verdict = "closed"
         elif is_sure[j]:
             verdict = "confident"

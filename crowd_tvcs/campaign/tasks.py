@@ -57,6 +57,8 @@ class TaskPosterior(NamedTuple):
 def task_posterior(settings: Settings, row: TaskRow, pairs: Iterable[Pair]) -> TaskPosterior:
     """Judge the label of a task by its pairs, with the model of the campaign."""
     prior = prior_of(row.prior, settings.prior)
+    if row.settled is not None:
+        return TaskPosterior(prior, [], one_hot(row.settled, len(prior)))
     answers = [
         WeightedAnswer(label, known_or_nothing(quality, len(prior)), parse_confusion(habits))
         for state, label, quality, habits in pairs
@@ -77,10 +79,11 @@ def _alone(prior: list[float], answers: list[WeightedAnswer]) -> list[float]:
 def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Compute all that follows from the pairs of a task."""
     found = task_posterior(settings, row, pairs)
-    chances, n_answers = found.chances, len(found.answers)
+    chances, n_answers = found.chances, 0
     affinities, slots = 1.0, 0
     for state, _, quality, _ in pairs:
         slots += state > LAPSED
+        n_answers += state == ANSWERED
         if LAPSED < state < ANSWERED:
             affinities *= affinity(known_or_nothing(quality, len(chances)), len(chances))
     best = max(range(len(chances)), key=chances.__getitem__)
@@ -98,13 +101,18 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
     } | openness(settings, row, slots, chances[best], adds)
 
 
-def has_label(answers: int, prior: float | None) -> bool:
-    """Whether a task has a label: by answers, or by a prior of its own that favours a class.
+def one_hot(label: int, n_classes: int) -> list[float]:
+    """Return the probabilities of a task whose label the operator settled."""
+    return [float(k == label) for k in range(n_classes)]
+
+
+def has_label(answers: int, prior: float | None, settled: int | None = None) -> bool:
+    """Whether a task has a label: settled, by answers, or by a prior that favours a class.
 
     Such a prior comes from the table of tasks, for example from models. A task with neither has the
     class shares and no label.
     """
-    return bool(answers) or (prior is not None and prior != 0.5)
+    return settled is not None or bool(answers) or (prior is not None and prior != 0.5)
 
 
 def prior_weight(settings: Settings, row: TaskRow, shares: float) -> float:

@@ -29,7 +29,7 @@ from crowd_tvcs.cli.campaign_options import (
     print_model,
     stored,
 )
-from crowd_tvcs.cli.desk import actions
+from crowd_tvcs.cli.desk import actions, results
 from crowd_tvcs.cli.desk.change import change
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
@@ -322,9 +322,10 @@ def report(
 
 
 app.command("next")(actions.next_task)
-app.command()(change)
-for one in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
-    app.command()(getattr(actions, one))
+for one in (change, results.settle, results.payout):
+    app.command()(one)
+for name in ("submit", "skip", "undo", "release", "reopen", "pause", "resume", "upgrade"):
+    app.command()(getattr(actions, name))
 
 
 def _print_added(new: dict[str, Any], known: set[str]) -> None:

@@ -32,6 +32,7 @@ from crowd_tvcs.serve.limits import (
 )
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
+from crowd_tvcs.serve.recruit import pages as recruit_pages
 from crowd_tvcs.serve.worker import InvalidLinkError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import message as tidy
@@ -65,7 +66,7 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
     status, turns = api.routers(served)
     pages = worker.router(served)
     operators = operator.router(served)
-    for router in (status, turns, operators, pages):
+    for router in (status, turns, operators, recruit_pages.router(served), pages):
         app.include_router(router)
     app.router.routes[:0] = _first(turns, pages, operators)
     _add_static(app)

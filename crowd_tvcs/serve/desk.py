@@ -27,6 +27,7 @@ from crowd_tvcs.serve.aliases import Aliases
 from crowd_tvcs.serve.limits import TokenBucket
 from crowd_tvcs.serve.operator_auth import OperatorAuth
 from crowd_tvcs.serve.pages import page
+from crowd_tvcs.serve.recruit.sign_up import SignUp
 from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.page_tokens import PageTokens
 
@@ -55,7 +56,9 @@ CONTENT_CACHE_SECONDS = 30.0
 """Seconds for which the content of a task is cached."""
 CLASSES_CACHE_SECONDS = 1.0
 """Seconds for which the classes are cached."""
-SETUP_DIFFERENCES = "another password, other instructions or another share of gold"
+SETUP_DIFFERENCES = (
+    "another password, other instructions, another share of gold, or another way to sign up"
+)
 """Differences that `Served.setup` detects, in words."""
 
 
@@ -65,6 +68,7 @@ class Cookies(NamedTuple):
     worker: str
     operator: str
     done: str
+    join: str
 
     @classmethod
     def of(cls, secret: str) -> Cookies:
@@ -94,6 +98,8 @@ class Served:
     public_url
         URL of the server for browsers; links begin with it, whatever the Host header of a request.
         By default this machine's port 8000.
+    sign_up
+        How people sign up by themselves; None if they cannot.
     """
 
     campaign: Campaign
@@ -103,6 +109,7 @@ class Served:
     is_secure: bool = False
     root: str = ""
     public_url: str = ""
+    sign_up: SignUp | None = None
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -151,7 +158,9 @@ class Served:
 
         It does not reveal the password.
         """
-        text = f"{gold_share} {gold_first} {gold_feedback} {self.instructions}".encode()
+        text = (
+            f"{gold_share} {gold_first} {gold_feedback} {self.sign_up} {self.instructions}".encode()
+        )
         return hashlib.sha256(self.auth.fingerprint + text).digest()
 
     def _gold_status(self) -> tuple[bool, float]:

@@ -30,6 +30,7 @@ from crowd_tvcs.campaign.desk.content import (
 from crowd_tvcs.campaign.desk.figures import without_gold
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.campaign.desk.media import check_media
+from crowd_tvcs.campaign.desk.seats import check_seats
 from crowd_tvcs.campaign.store.schema import gold as gold_label
 from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.campaign.store.server_lock import ServerLock, hold_server_lock
@@ -37,6 +38,7 @@ from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
+from crowd_tvcs.serve.recruit.sign_up import SignUp
 from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
@@ -148,11 +150,12 @@ def serve(
     gold_share: float | None = None,
     gold_first: int = 0,
     gold_feedback: bool = False,
+    sign_up: SignUp | None = None,
 ) -> None:
     """Serve a campaign until Ctrl-C; without a store, a demo campaign.
 
     Gold of a file, and of the campaign, is mixed into the tasks if `gold`, `gold_share` or
-    `gold_first` is given.
+    `gold_first` is given. People sign up by themselves with `sign_up`.
 
     Raises
     ------
@@ -171,8 +174,11 @@ def serve(
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
         served = Served(
-            campaign, password, media, text, address.is_secure, address.root, address.url
+            campaign, password, media, text, address.is_secure, address.root, address.url, sign_up
         )
+        if sign_up is not None:
+            with campaign.store.read() as (_, settings):
+                check_seats(settings, sign_up.rules)
         with hold_server_lock(
             campaign.store, served.setup(share, gold_first, gold_feedback), SETUP_DIFFERENCES
         ) as sign:
@@ -190,6 +196,8 @@ def serve(
             print_message(f"operator: {address.url}/operator")
             if password_file is None:
                 print_message(f"password of the operator, for this run: {password}")
+            if sign_up is not None and not sign_up.rules.is_signed:
+                print_message(f"people sign up at {address.url}/join?{sign_up.parameters[0]}=ID")
             if store is None:
                 for name, token in served.links.make(None, now=time.time()).items():
                     print_message(f"{name}: {served.link(token)}")

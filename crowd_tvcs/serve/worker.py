@@ -7,17 +7,18 @@ from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import bindparam, exists, select
+from sqlalchemy import bindparam, exists, func, select
 
 from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
 from crowd_tvcs.campaign.store.queries import SETTINGS
-from crowd_tvcs.campaign.store.schema import UNLIMITED, skill
+from crowd_tvcs.campaign.store.schema import ANSWERED, UNLIMITED, pair, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import RateLimitError
 from crowd_tvcs.serve.pages import address_of, is_for_script
+from crowd_tvcs.serve.recruit.sign_up import FINISH_SECONDS, Finish
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
@@ -39,6 +40,17 @@ _PROGRESS = Statement(
         worker_table.c.max_tasks,
         worker_table.c.quality,
         exists().where(skill.c.worker_id == worker_table.c.id).label("has_skills"),
+    ).where(worker_table.c.name == bindparam("called"))
+)
+
+
+_JOINED = Statement(
+    select(
+        worker_table.c.joined,
+        select(func.max(pair.c.answered_at))
+        .where(pair.c.worker_id == worker_table.c.id, pair.c.state == ANSWERED)
+        .scalar_subquery()
+        .label("last"),
     ).where(worker_table.c.name == bindparam("called"))
 )
 
@@ -108,15 +120,7 @@ def router(served: Served) -> APIRouter:
     def enter(request: Request, token: str) -> Response:
         require_worker(served, request, token)
         answer = RedirectResponse(f"{served.root}/", status_code=303)
-        answer.set_cookie(
-            served.cookies.worker,
-            token,
-            path=served.root or "/",
-            httponly=True,
-            samesite="lax",
-            secure=served.is_secure,
-            max_age=COOKIE_SECONDS,
-        )
+        set_worker(served, answer, token)
         return answer
 
     @routes.get("/media/{name:path}", include_in_schema=False)
@@ -134,6 +138,19 @@ def router(served: Served) -> APIRouter:
         return sent(file, kind, request.headers.get("range"))
 
     return routes
+
+
+def set_worker(served: Served, answer: Response, token: str) -> None:
+    """Let a browser be a worker's from now on, by a cookie that scripts cannot read."""
+    answer.set_cookie(
+        served.cookies.worker,
+        token,
+        path=served.root or "/",
+        httponly=True,
+        samesite="lax",
+        secure=served.is_secure,
+        max_age=COOKIE_SECONDS,
+    )
 
 
 def _turn(served: Served, request: Request, body: bytes) -> Response:
@@ -234,10 +251,29 @@ def progress_of(served: Served, name: str, offer: NextTask) -> Progress:
     return Progress(state, row.answers, None if row.max_tasks == UNLIMITED else row.max_tasks)
 
 
+def finish_of(served: Served, name: str, progress: Progress) -> Finish | None:
+    """Return the code and the way back of a person who signed up and has no task any more.
+
+    Without a task for a moment only they are not sent away: skills may be estimated just now.
+    """
+    is_over = progress.state in ("done", "waiting") and progress.answers > 0
+    if served.sign_up is None or not is_over:
+        return None
+    ((row,),) = served.campaign.store.look(_JOINED.with_(called=name))
+    if row.joined is None:
+        return None
+    idle = time.time() - (row.last or 0.0)
+    if progress.state == "waiting" and idle < FINISH_SECONDS:
+        return None
+    return served.sign_up.finish(served.links.secret, name)
+
+
 def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
     """Return the values of a worker's page."""
+    progress = progress_of(served, name, offer)
     return {
-        **progress_of(served, name, offer)._asdict(),
+        **progress._asdict(),
+        "finish": finish_of(served, name, progress),
         "task": served.name_of(offer.task) if offer.task else "",
         "content": served.content_of(offer.task) if offer.task else None,
         "classes": list(zip(served.classes, keys_of(served.classes), strict=True)),

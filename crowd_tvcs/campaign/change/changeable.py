@@ -1,21 +1,78 @@
-"""The method of a `Campaign` that changes its settings."""
+"""The methods of a `Campaign` that change its settings, settle labels and count pay."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from crowd_tvcs.campaign.change.changes import KEEP, Changes, Keep, Limit
+from crowd_tvcs.campaign.change.payout import Payout
 from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
 from crowd_tvcs.campaign.entries import check_text
 from crowd_tvcs.campaign.settings import check_range
 from crowd_tvcs.campaign.store.store import Store
+from tvcs_core.arguments import items_of
 
 
 class Changeable:
     """What can be changed while a campaign runs; see `Campaign`."""
 
     store: Store
+
+    def settle(
+        self, task: str, label: str | None, *, now: float | None = None, address: str | None = None
+    ) -> None:
+        """Settle the label of a task, which is closed with it; None takes that back.
+
+        The label is the result with confidence 1, and gold; no measure of the crowd counts it,
+        since such tasks are chosen for their doubt.
+
+        Raises
+        ------
+        RejectedError
+            If there is no such task, its label is known already, or it was not settled.
+        """
+        from crowd_tvcs.campaign.change.settling import settle_label
+
+        check_text("task", task)
+        check_text("label", label, or_none=True)
+        check_text("address", address, or_none=True)
+        moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
+        with self.store.write() as (connection, settings, _):
+            settle_label(connection, settings, task, label)
+            detail = "taken back" if label is None else label
+            write_audit(connection, AuditEntry(OPERATOR, "settle", task, detail, address), moment)
+
+    def payouts(self) -> list[Payout]:
+        """Return how much every worker has earned and was paid, by name."""
+        from crowd_tvcs.campaign.change.payouts import list_payouts
+
+        with self.store.read() as (connection, settings):
+            return list_payouts(connection, settings)
+
+    def mark_paid(
+        self, payouts: Iterable[Payout], *, now: float | None = None, address: str | None = None
+    ) -> int:
+        """Record that what `payouts` says is due was paid; return to how many people.
+
+        Raises
+        ------
+        RejectedError
+            If somebody recorded a payment since, so that people would be paid twice.
+        """
+        from crowd_tvcs.campaign.change.payouts import record_payments
+
+        given = items_of("payouts", payouts, "payouts")
+        for one in given:
+            if not isinstance(one, Payout):
+                raise TypeError(f"payouts must be those of Campaign.payouts, found {one!r:.60}")
+        check_text("address", address, or_none=True)
+        moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
+        with self.store.write() as (connection, settings, _):
+            number, amount = record_payments(connection, settings, given, moment)
+            said = f"{number} people, {amount:.12g}"
+            write_audit(connection, AuditEntry(OPERATOR, "pay", None, said, address), moment)
+        return number
 
     def change(
         self,

@@ -63,8 +63,7 @@ class Links:
             known = _ids(connection)
             names = sorted(known if workers is None else workers)
             _check_known(names, known)
-            sign = self._signer.sign
-            tokens = {name: sign(secrets.token_urlsafe(TOKEN_BYTES)).decode() for name in names}
+            tokens = {name: self.new_token() for name in names}
             rows = [
                 {"worker_id": known[name], "token_hash": hashed(token), "made": now}
                 for name, token in tokens.items()
@@ -73,6 +72,10 @@ class Links:
                 connection.execute(insert(access), rows)
             write_audit(connection, AuditEntry(OPERATOR, "links", detail=f"{len(rows)} made"), now)
         return tokens
+
+    def new_token(self) -> str:
+        """Return a new signed token, which is nobody's before the store has its hash."""
+        return self._signer.sign(secrets.token_urlsafe(TOKEN_BYTES)).decode()
 
     def revoke(self, workers: Iterable[str], *, now: float) -> int:
         """Revoke all links of some workers; how many these were.

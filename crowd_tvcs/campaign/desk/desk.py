@@ -269,6 +269,10 @@ class Desk:
                 row = queries.TASK_CALLED.first(connection, called=name)
                 if row is None or row.closed == GOLD:
                     raise RejectedError(f"there is no task {name!r} in this campaign")
+                if row.settled is not None:
+                    raise RejectedError(
+                        f"task {name!r} is settled, so it stays closed; take its label back first"
+                    )
                 write_audit(
                     connection, AuditEntry(OPERATOR, what, name, None, address), _moment(now)
                 )

@@ -230,8 +230,11 @@ def count_where(condition: Any) -> Any:
 
 
 _ORDINARY = task.c.closed != GOLD
-_IS_KNOWN = _ORDINARY & (gold.c.label.is_not(None)) & (task.c.answers > 0)
-_HAS_LABEL = (task.c.answers > 0) | (task.c.prior != 0.5)  # as `tasks.has_label`; null: no prior
+_IS_OF_CROWD = _ORDINARY & task.c.settled.is_(None)
+_IS_KNOWN = _IS_OF_CROWD & (gold.c.label.is_not(None)) & (task.c.answers > 0)
+_HAS_LABEL = (  # as `tasks.has_label`; null: no prior
+    (task.c.answers > 0) | (task.c.prior != 0.5) | task.c.settled.is_not(None)
+)
 _TASKS = select(
     count_where(_ORDINARY).label("tasks"),
     count_where(_ORDINARY & _HAS_LABEL).label("labelled"),
@@ -248,7 +251,7 @@ _TASKS = select(
 _RIGHT = (
     select(count_where(task.c.label == gold.c.label), func.count())
     .join_from(task, gold, gold.c.task == task.c.name)
-    .where(task.c.answers > 0, _ORDINARY)
+    .where(task.c.answers > 0, _IS_OF_CROWD)
 )
 _SPENT = select(func.sum(worker.c.cost * worker.c.answers))
 _FULL_WORKERS = select(func.count()).where(

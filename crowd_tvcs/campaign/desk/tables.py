@@ -27,7 +27,7 @@ def labels(store: Store) -> list[list[Any]]:
         rows = connection.execute(_LABELS).all()
     return [
         [row.name, classes[row.label], row.confidence, row.answers]
-        if has_label(row.answers, row.prior)
+        if has_label(row.answers, row.prior, row.settled)
         else [row.name, "", "", row.answers]
         for row in sorted(rows, key=lambda row: row.name)
     ]
@@ -64,9 +64,9 @@ def closed(store: Store, rows: int) -> list[str]:
         return list(connection.scalars(_CLOSED.limit(rows)))
 
 
-_LABELS = select(task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior).where(
-    task.c.closed != GOLD
-)
+_LABELS = select(
+    task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior, task.c.settled
+).where(task.c.closed != GOLD)
 _ANSWERS = (
     select(task.c.name, worker.c.name, pair.c.label)
     .join_from(pair, task, task.c.id == pair.c.task_id)
@@ -74,4 +74,5 @@ _ANSWERS = (
     .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
     .order_by(pair.c.place)
 )
-_CLOSED = select(task.c.name).where(task.c.closed == CLOSED).order_by(task.c.name)
+_IS_CLOSED = (task.c.closed == CLOSED) & task.c.settled.is_(None)
+_CLOSED = select(task.c.name).where(_IS_CLOSED).order_by(task.c.name)

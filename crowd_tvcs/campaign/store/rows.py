@@ -51,6 +51,7 @@ class WorkerRow(NamedTuple):
     slots: int
     answers: int
     blocked: int | None
+    joined: float | None
     lease: int | None = None
     lease_name: str | None = None
     lease_until: float | None = None
@@ -75,6 +76,7 @@ class TaskRow(NamedTuple):
     uncertainty: float
     wanted: int
     needy: int
+    settled: int | None
     before: int | None = None
     quality: float | None = None
 

@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 5  # of the tables, see `upgrade`
+VERSION = 6  # of the tables, see `upgrade`
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
@@ -81,6 +81,7 @@ worker = Table(
     Column("slots", Integer, nullable=False),
     Column("answers", Integer, nullable=False),
     Column("blocked", Integer),  # by the operator: gets no task any more
+    Column("joined", Float),  # when they signed up, seconds since 1970; None: the operator's
     CheckConstraint("answers <= slots AND slots <= max_tasks", name="within_max_tasks"),
 )
 
@@ -102,6 +103,7 @@ task = Table(
     # 1: may be handed out: not full, closed or sure; 0: not; or ASIDE.
     Column("wanted", Integer, nullable=False),
     Column("needy", Integer, nullable=False),  # has fewer slots than its minimum
+    Column("settled", Integer),  # the label that the operator settled; None: by the answers
     CheckConstraint("answers <= slots AND slots <= max_workers", name="within_max_workers"),
 )
 Index(
@@ -210,6 +212,16 @@ planned = Table(
     Column("bound", Float),
 )
 
+payment = Table(
+    "payment",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("worker_id", ForeignKey("worker.id"), nullable=False),
+    Column("answers", Integer, nullable=False),  # that it is for
+    Column("amount", BigInteger, nullable=False),  # in millionths
+)
+
 session = Table(
     "session",
     metadata,
@@ -261,6 +273,7 @@ ADDED = {
     ],
     3: [],
     4: [],
+    5: [worker.c.joined, task.c.settled],
 }
 # Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
 RENAMED = {

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import write_rows
@@ -52,6 +53,8 @@ Names = Annotated[
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """The options of ``crowd-tvcs serve``."""
+
+    sign_up: SignUpOptions
 
     store: Annotated[
         str | None,
@@ -168,6 +171,7 @@ def start(given: ServeOptions) -> None:
         )
     if given.gold_feedback and not given.gold_first:
         raise ValueError("--gold-feedback needs --gold-first N, the tasks that it is shown after")
+    sign_up = sign_up_of(given.sign_up)
     serve(
         given.store,
         place,
@@ -179,6 +183,7 @@ def start(given: ServeOptions) -> None:
         gold_share=given.gold_share,
         gold_first=given.gold_first,
         gold_feedback=given.gold_feedback,
+        sign_up=sign_up,
     )
 
 
@@ -217,6 +222,44 @@ def revoke(store: StoreName, workers: Names = None) -> None:
         raise ValueError("--worker must name the workers whose links to revoke")
     with open_campaign(store) as campaign:
         print_message(f"{Links(campaign.store).revoke(workers, now=time.time())} links revoked")
+
+
+@app.command()
+@stored
+def invite(
+    store: StoreName,
+    ids: Annotated[
+        Path, typer.Option("--ids", metavar="FILE", help="Ids of people: a column worker.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Default: standard output.")
+    ] = None,
+    url: BaseUrl = "http://127.0.0.1:8000",
+    id_parameter: Annotated[
+        str, typer.Option(metavar="NAME", help="Parameter of the address that holds the id.")
+    ] = "worker",
+) -> None:
+    """Sign a link for everybody who may sign up; print them as worker, link.
+
+    For serve --sign-up signed: each link leads to the page of consent, and is the same every time.
+    """
+    _check_extra()
+    from crowd_tvcs.answers.columns import WORKER, find, open_table, rows_by_name
+    from crowd_tvcs.campaign.desk.access import secret_of
+    from crowd_tvcs.serve.recruit.sign_up import invitation
+
+    table = open_table(ids)
+    (at,) = find(table, [WORKER])
+    rows: list[list[Any]] = []
+    with open_campaign(store, out) as campaign:
+        secret = secret_of(campaign.store)
+    for name, row in rows_by_name(table, at).items():
+        try:
+            rows.append([name, invitation(url, secret, name, id_parameter)])
+        except ValueError as error:
+            raise table.error(str(error), row, at) from None
+    write_rows(out, ["worker", "link"], rows, is_secret=True)
+    print_message(f"{len(rows)} links signed; whoever has one may take this person's seat")
 
 
 def _check_extra() -> None:

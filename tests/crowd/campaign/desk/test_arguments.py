@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.change.payout import Payout
 from tests.crowd.campaign.store.test_both_stores import tables
 
 WRONG = [
@@ -57,6 +58,13 @@ RIGHT = {
         "worker_caps": {"ann": 2},
         "task_caps": {"t1": 2},
         "task_minimums": {"t1": 1},
+        "now": None,
+        "address": None,
+    },
+    "settle": {"task": "t1", "label": "1", "now": None, "address": None},
+    "payouts": {},
+    "mark_paid": {
+        "payouts": [Payout("ann", 0, 0, 0, 0.0, 0.0, 0.0, 0.0, "")],
         "now": None,
         "address": None,
     },

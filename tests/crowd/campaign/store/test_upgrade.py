@@ -156,6 +156,9 @@ def test_columns_and_keys_of_version_4_get_their_names_of_today(tmp_path):
     with Campaign.create(path, workers=WORKERS, tasks=["t1"], target=0.9, **options) as campaign:
         settings = campaign.state().settings
     with closing(sqlite3.connect(path)) as connection, connection:
+        for column in schema.ADDED[5]:
+            connection.execute(f"ALTER TABLE {column.table.name} DROP COLUMN {column.name}")
+        connection.execute("DROP TABLE payment")
         for before, after in schema.RENAMED.items():
             connection.execute(f"ALTER TABLE campaign RENAME COLUMN {after} TO {before}")
         model = settings.dependence

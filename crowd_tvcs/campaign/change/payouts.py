@@ -1,0 +1,74 @@
+"""Count what workers have earned, and record that they were paid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, insert, select
+
+from crowd_tvcs.campaign.change.payout import Payout
+from crowd_tvcs.campaign.desk.person_ids import completion_code
+from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.store.gold import RIGHT
+from crowd_tvcs.campaign.store.rows import Settings
+from crowd_tvcs.campaign.store.schema import payment, worker
+
+
+def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:
+    """Return every worker's, by name."""
+    paid = dict(connection.execute(_PAID).all())
+    tested = {row.worker: (row.answers, row.right) for row in connection.execute(RIGHT)}
+    out = []
+    for row in connection.execute(select(worker)).all():
+        gold, right = tested.get(row.name, (0, 0))
+        earned, given = row.cost * row.answers, int(paid.get(row.id, 0))
+        has_code = row.joined is not None and settings.secret is not None
+        out.append(
+            Payout(
+                row.name,
+                row.answers,
+                gold,
+                int(right),
+                row.cost / MILLION,
+                earned / MILLION,
+                given / MILLION,
+                (earned - given) / MILLION,
+                completion_code(settings.secret, row.name) if has_code else "",
+            )
+        )
+    return sorted(out, key=lambda one: one.worker)
+
+
+def record_payments(
+    connection: Connection, settings: Settings, payouts: Sequence[Payout], now: float
+) -> tuple[int, float]:
+    """Record what is due as paid; return the number of people and the amount.
+
+    Raises
+    ------
+    RejectedError
+        If a payment was recorded since, or a worker is there twice or not in the campaign.
+    """
+    ids = dict(connection.execute(select(worker.c.name, worker.c.id)).all())
+    paid = dict(connection.execute(_PAID).all())
+    rows, seen = [], set()
+    for one in payouts:
+        if one.worker not in ids:
+            raise RejectedError(f"there is no worker {one.worker!r} in this campaign")
+        if one.worker in seen:
+            raise RejectedError(f"worker {one.worker!r} would be paid twice; give each once")
+        seen.add(one.worker)
+        if int(paid.get(ids[one.worker], 0)) != round(one.paid * MILLION):
+            raise RejectedError(
+                f"a payment to worker {one.worker!r} was recorded since; make the payouts anew"
+            )
+        if (amount := round(one.due * MILLION)) > 0:
+            about = {"at": now, "worker_id": ids[one.worker], "answers": one.answers}
+            rows.append(about | {"amount": amount})
+    if rows:
+        connection.execute(insert(payment), rows)
+    return len(rows), sum(row["amount"] for row in rows) / MILLION
+
+
+_PAID = select(payment.c.worker_id, func.sum(payment.c.amount)).group_by(payment.c.worker_id)

@@ -1,0 +1,46 @@
+"""Settle the label of a task by the operator's word, and take that back."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.store import queries
+from crowd_tvcs.campaign.store.rows import Settings
+from crowd_tvcs.campaign.store.schema import CLOSED, GOLD, OPEN, gold, task
+from crowd_tvcs.campaign.tasks import settle
+
+
+def settle_label(connection: Connection, settings: Settings, name: str, label: str | None) -> None:
+    """Close a task with this label, which becomes gold; None opens it and removes the gold.
+
+    Raises
+    ------
+    RejectedError
+        If there is no such task or label, its label is known already, or it was not settled.
+    """
+    row = queries.TASK_CALLED.first(connection, called=name)
+    if row is None or row.closed == GOLD:
+        raise RejectedError(f"there is no task {name!r} in this campaign")
+    classes = json.loads(settings.classes)
+    if label is None and row.settled is None:
+        raise RejectedError(f"task {name!r} is not settled, so there is nothing to take back")
+    if label is not None and label not in classes:
+        shown = ", ".join(map(repr, classes))
+        raise RejectedError(f"label must be one of {shown}, found {label!r}")
+    known = connection.scalar(select(gold.c.label).where(gold.c.task == name))
+    if known is not None and row.settled is None:
+        raise RejectedError(
+            f"the label of task {name!r} is known by gold already: {classes[known]!r}; close the "
+            "task to have no more labels"
+        )
+    connection.execute(delete(gold).where(gold.c.task == name))
+    code = None if label is None else classes.index(label)
+    if code is not None:
+        connection.execute(insert(gold).values(task=name, label=code))
+    state = OPEN if code is None else CLOSED
+    change = update(task).where(task.c.id == row.id).values(settled=code, closed=state)
+    connection.execute(change)
+    settle(connection, settings, queries.TASK.only(connection, of_task=row.id))

@@ -1,0 +1,68 @@
+"""The commands `crowd-tvcs campaign settle` and `payout`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowd_tvcs.cli.campaign_options import OutFile, StoreName, open_campaign, stored
+from tvcs_core.command.results import write_rows
+from tvcs_core.command.shell import print_message
+
+PAYOUT_COLUMNS = (
+    "worker", "answers", "gold_answers", "gold_right", "cost", "earned", "paid", "due", "code"
+)  # fmt: skip
+
+
+@stored
+def settle(
+    store: StoreName,
+    task: Annotated[str, typer.Option(metavar="NAME", help="Name of the task.")],
+    label: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="The label that it has from now on.")
+    ] = None,
+    take_back: Annotated[
+        bool, typer.Option("--take-back", help="Let the answers decide again, and open the task.")
+    ] = False,
+) -> None:
+    """Settle the label of a task: it is closed, and the label is the result and gold."""
+    if (label is None) != take_back:
+        raise ValueError("give --label, or --take-back")
+    with open_campaign(store) as campaign:
+        campaign.settle(task, label)
+    done = "its answers decide again" if label is None else f"its label is {label!r}"
+    print_message(f"task {task!r}: {done}")
+
+
+@stored
+def payout(
+    store: StoreName,
+    out: OutFile = None,
+    mark_paid: Annotated[
+        bool,
+        typer.Option(
+            "--mark-paid", help="Record that what is due was paid; the next table has it as paid."
+        ),
+    ] = False,
+) -> None:
+    """Print what every worker has earned, was paid and is due, and their completion code.
+
+    Earned are the answers at the cost of a label, those to gold among the tasks too.
+    """
+    if mark_paid and out is None:
+        raise ValueError("--mark-paid needs --out FILE, by which people are paid")
+    with open_campaign(store, out) as campaign:
+        found = campaign.payouts()
+        rows = [
+            [one.worker, one.answers, one.gold, one.right]
+            + [f"{value:.12g}" for value in (one.cost, one.earned, one.paid, one.due)]
+            + [one.code]
+            for one in found
+        ]
+        write_rows(out, list(PAYOUT_COLUMNS), rows)
+        due = sum(one.due for one in found if one.due > 0.0)
+        print_message(f"{due:.12g} is due to {sum(one.due > 0.0 for one in found)} people")
+        if mark_paid:
+            number = campaign.mark_paid(found)
+            print_message(f"recorded as paid to {number} people")

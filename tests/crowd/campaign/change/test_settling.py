@@ -1,0 +1,88 @@
+"""Labels that the operator settles: the result, gold, and no measure of the crowd."""
+
+import pytest
+
+from crowd_tvcs.campaign import Campaign, RejectedError, summary, task_statuses
+from crowd_tvcs.campaign.desk.figures import figures
+from crowd_tvcs.campaign.desk.tables import labels
+from tests.crowd.campaign.store.test_both_stores import tables
+from tests.every_command import call
+
+
+def kept(campaign):
+    return {name: rows for name, rows in tables(campaign).items() if name != "audit"}
+
+
+@pytest.mark.parametrize("model", ["dependent", "independent"])
+def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, model):
+    campaign = begin(model=model)
+    for name in ("ann", "bob"):
+        campaign.submit(name, campaign.next(name).task, "1")
+    campaign.add(gold={"t2": "1"})
+    before = kept(campaign)
+    campaign.settle("t1", "0")
+    state = campaign.state()
+    row = task_statuses(state)[0]
+    assert (row.label, row.confidence, row.answers, row.verdict) == ("0", 1.0, 1, "settled")
+    assert labels(campaign.store)[0] == ["t1", "0", 1.0, 1]
+    assert state.posterior[0].tolist() == [1.0, 0.0]
+    assert list(state.gold) == ["t2"]
+    told = summary(state, task_statuses(state))
+    found = figures(campaign.store)
+    assert (told["measured"], told["measured_on"]) == (found.measured, found.measured_on) == (1, 1)
+    assert found.expected_accuracy == pytest.approx(told["expected_accuracy"])
+    assert campaign.reopen() == 0
+    with pytest.raises(RejectedError, match="is settled, so it stays closed; take its label back"):
+        campaign.close_tasks(["t1"], False)
+    assert campaign.next("cy").task != "t1"
+    campaign.skip("cy", campaign.next("cy").task)
+    campaign.settle("t1", "1")
+    assert labels(campaign.store)[0][1] == "1"
+    campaign.settle("t1", None)
+    after = kept(campaign)
+    assert after["task"] == before["task"] or model == "independent"
+    assert after["gold"] == before["gold"]
+
+
+def test_an_unanswered_task_may_be_settled(begin):
+    campaign = begin()
+    campaign.settle("t3", "1")
+    row = task_statuses(campaign.state())[2]
+    assert (row.label, row.confidence, row.answers) == ("1", 1.0, 0)
+    assert labels(campaign.store)[2] == ["t3", "1", 1.0, 0]
+    assert figures(campaign.store).unlabelled == 2
+
+
+@pytest.mark.parametrize(
+    ("task", "label", "said"),
+    [
+        ("t9", "1", "there is no task 't9' in this campaign"),
+        ("t1", "x", "label must be one of '0', '1', found 'x'"),
+        ("t1", None, "task 't1' is not settled, so there is nothing to take back"),
+        ("t2", "1", "the label of task 't2' is known by gold already: '0'; close the task"),
+    ],
+)
+def test_what_cannot_be_settled(begin, task, label, said):
+    campaign = begin()
+    campaign.add(gold={"t2": "0"})
+    before = tables(campaign)
+    with pytest.raises(RejectedError) as error:
+        campaign.settle(task, label)
+    assert said in str(error.value)
+    assert tables(campaign) == before
+
+
+def test_the_command(begin, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    begin("s.db").close()
+    words = ["crowd-tvcs", "campaign", "settle", "s.db", "--task", "t1"]
+    assert call([*words, "--label", "1"], capfd)[0] == 0
+    assert call(words, capfd)[::2] == (2, "error: give --label, or --take-back\n")
+    code, _, err = call([*words, "--take-back"], capfd)
+    assert (code, err) == (0, "task 't1': its answers decide again\n")
+    with Campaign("s.db") as campaign, campaign.store.read() as (connection, _):
+        rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit").all()
+    assert [tuple(row) for row in rows] == [
+        ("settle", "t1", "1"),
+        ("settle", "t1", "taken back"),
+    ]
