@@ -15,7 +15,9 @@ from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.serve.control.door import Door, csv_answer
+from crowd_tvcs.serve.control.people import add_people
 from crowd_tvcs.serve.control.settings import add_settings, read_number
+from crowd_tvcs.serve.control.tasks import add_tasks
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.operator_auth import SESSION_SECONDS
 from crowd_tvcs.serve.pages import address_of, is_for_script
@@ -29,6 +31,8 @@ PLANNING_SECONDS = 30.0
 """Time limit of planning a round, in seconds."""
 MAX_POINTS = 300
 """Points of the curve."""
+SHOWN_WORKERS = 10
+"""Workers on the first page: those who answer too fast, and those of most answers."""
 NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add {} adds their quality"
 REFRESH_SECONDS = 2
 """Seconds after which the page reloads the figures."""
@@ -91,11 +95,13 @@ def router(served: Served) -> APIRouter:
         what: Annotated[str, Form(max_length=40)],
         form: Annotated[str, Form()],
         name: Annotated[str, Form(max_length=10_000)] = "",
+        back: Annotated[str, Form(max_length=10_000)] = "/operator",
     ) -> Response:
         door.form(request, form)
         if what not in ACTIONS:
             raise RejectedError(f"there is no action {what!r}")
-        return door.done(ACTIONS[what](served, name, served.auth.keyed(address_of(request))))
+        said = ACTIONS[what](served, name, served.auth.keyed(address_of(request)))
+        return door.done(said, back if back.startswith("/operator/") else "/operator")
 
     @routes.post("/link")
     def link(
@@ -104,6 +110,9 @@ def router(served: Served) -> APIRouter:
         door.form(request, form)
         token = served.links.make([name], now=time.time())[name]
         return served.page("link.html.j2", name=name, place=served.link(token))
+
+    for add in (add_settings, add_tasks, add_people):  # before the tables, one of which is theirs
+        add(routes, door)
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
@@ -186,7 +195,6 @@ def router(served: Served) -> APIRouter:
         rows = [[name, served.link(token)] for name, token in tokens.items()]
         return csv_answer("links", ["worker", "link"], list(rows))
 
-    add_settings(routes, door)
     return routes
 
 
@@ -230,7 +238,8 @@ class _Part:
 
 def _worker_values(store: Store) -> dict[str, Any]:
     seats = list_worker_activity(store)
-    return {"seats": seats, "fast_warning": warn_of_speed(seats)}
+    first = sorted(seats, key=lambda seat: not seat.is_hasty)[:SHOWN_WORKERS]
+    return {"seats": first, "n_workers": len(seats), "fast_warning": warn_of_speed(seats)}
 
 
 def _campaign_values(store: Store) -> dict[str, Any]:
@@ -238,7 +247,6 @@ def _campaign_values(store: Store) -> dict[str, Any]:
     return {
         "summary": figures.figures(store),
         "least": figures.least_confident(store),
-        "closed": tables.closed(store, figures.LEAST_CONFIDENT),
         "curve": _drawn(points) if len(points) > 1 else None,
     }
 

@@ -125,7 +125,10 @@ def router(served: Served) -> APIRouter:
 
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
-        if served.links.holder(request.cookies.get(served.cookies.worker, "")) is None:
+        is_worker = served.links.holder(request.cookies.get(served.cookies.worker, "")) is not None
+        if not is_worker and not served.auth.is_session(
+            request.cookies.get(served.cookies.operator)
+        ):
             raise InvalidLinkError
         try:
             file, kind = open_media(served.media, served.file_of(name))

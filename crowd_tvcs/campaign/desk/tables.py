@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.store.gold import ANSWERS
-from crowd_tvcs.campaign.store.schema import ANSWERED, CLOSED, GOLD, pair, task, worker
+from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import has_label
 
@@ -58,12 +58,6 @@ def gold_answers(store: Store) -> list[list[Any]]:
     return [[name, who, classes[label]] for name, who, label in sorted(rows)]
 
 
-def closed(store: Store, rows: int) -> list[str]:
-    """Return some of the tasks that the operator closed."""
-    with store.read() as (connection, _):
-        return list(connection.scalars(_CLOSED.limit(rows)))
-
-
 _LABELS = select(
     task.c.name, task.c.label, task.c.confidence, task.c.answers, task.c.prior, task.c.settled
 ).where(task.c.closed != GOLD)
@@ -74,5 +68,3 @@ _ANSWERS = (
     .where(pair.c.state == ANSWERED, task.c.closed != GOLD)
     .order_by(pair.c.place)
 )
-_IS_CLOSED = (task.c.closed == CLOSED) & task.c.settled.is_(None)
-_CLOSED = select(task.c.name).where(_IS_CLOSED).order_by(task.c.name)

@@ -13,7 +13,22 @@ async function refresh() {
       else if (answer.ok) standing.innerHTML = await answer.text();
     } catch { /* the desk is away: the next try may reach it */ }
   }
-  setTimeout(refresh, 1000 * seconds);
+  // A round takes up to half a minute: say so, and let nobody ask twice.
+document.getElementById("round").addEventListener("submit", (event) => {
+  const { submitter, target } = event;
+  const working = document.getElementById("working");
+  if (target.dataset.busy) { event.preventDefault(); return; }
+  target.dataset.busy = "yes";
+  working.textContent = "Planning: this may take half a minute.";
+  const isFile = !submitter.hasAttribute("formaction");  // saved, so that this page stays
+  if (isFile) setTimeout(() => { delete target.dataset.busy; working.textContent = ""; }, 30000);
+});
+addEventListener("pageshow", () => {
+  delete document.getElementById("round").dataset.busy;
+  document.getElementById("working").textContent = "";
+});
+
+setTimeout(refresh, 1000 * seconds);
 }
 
 document.getElementById("advice").addEventListener("click", async (event) => {
@@ -23,6 +38,21 @@ document.getElementById("advice").addEventListener("click", async (event) => {
   const answer = await fetch(`${root}/operator/advice`);
   if (answer.ok) advised.innerHTML = await answer.text();
   else advised.textContent = "The assessment is not available now.";
+});
+
+// A round takes up to half a minute: say so, and let nobody ask twice.
+document.getElementById("round").addEventListener("submit", (event) => {
+  const { submitter, target } = event;
+  const working = document.getElementById("working");
+  if (target.dataset.busy) { event.preventDefault(); return; }
+  target.dataset.busy = "yes";
+  working.textContent = "Planning: this may take half a minute.";
+  const isFile = !submitter.hasAttribute("formaction");  // saved, so that this page stays
+  if (isFile) setTimeout(() => { delete target.dataset.busy; working.textContent = ""; }, 30000);
+});
+addEventListener("pageshow", () => {
+  delete document.getElementById("round").dataset.busy;
+  document.getElementById("working").textContent = "";
 });
 
 setTimeout(refresh, 1000 * seconds);

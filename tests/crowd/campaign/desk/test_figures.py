@@ -160,10 +160,6 @@ def test_the_tables(desk):
         ["g1", "ann", "1"], ["g1", "bob", "0"], ["g1", "new", "1"], ["g2", "ann", "0"],
         ["g2", "bob", "1"],
     ]  # fmt: skip
-    assert tables.closed(desk.store, 9) == []
-    desk.close_tasks(["t3", "t2"])
-    assert tables.closed(desk.store, 9) == ["t2", "t3"]
-    assert tables.closed(desk.store, 1) == ["t2"]
 
 
 def test_what_nobody_answered_has_no_label_on_the_page_and_in_the_table(begin):

@@ -1,0 +1,227 @@
+"""Lists of tasks, and all that is known of one task or one worker, for the operator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
+
+from crowd_tvcs.campaign.desk import answer_speed
+from crowd_tvcs.campaign.leases import RejectedError
+from crowd_tvcs.campaign.store.rows import Settings
+from crowd_tvcs.campaign.store.schema import (
+    ANSWERED,
+    CLOSED,
+    GOLD,
+    SKIPPED,
+    UNLIMITED,
+    audit,
+    gold,
+    pair,
+    task,
+    worker,
+)
+from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.campaign.tasks import has_label
+
+ROWS = 50
+"""Rows of a page."""
+LATEST = 100
+"""Answers, and skips, of a worker or task that are shown."""
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """A task in a list: its label and confidence (None without), answers, slots and state."""
+
+    task: str
+    label: str | None
+    confidence: float | None
+    answers: int
+    pending: int
+    state: str
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """An answer: its task, worker and label, and what is known of it.
+
+    `is_right` compares with gold, None without; `is_likeliest` with the label of the task.
+    """
+
+    task: str
+    worker: str
+    label: str
+    is_right: bool | None
+    is_likeliest: bool
+    seconds: float | None
+    is_fast: bool
+    when: float | None
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A task that a worker skipped, when and why."""
+
+    task: str
+    worker: str
+    reason: str
+    when: float
+
+
+@dataclass(frozen=True)
+class TaskDetails:
+    """All that is known of one task."""
+
+    line: TaskLine
+    min_workers: int
+    max_workers: int | None
+    is_settled: bool
+    answers: list[GivenAnswer]
+    skips: list[Skip]
+
+
+SHOWN: dict[str, Sequence[ColumnElement[bool]]] = {
+    "all": (),
+    "open": (task.c.closed != CLOSED,),
+    "unanswered": (task.c.answers == 0,),
+    "answered": (task.c.answers > 0,),
+    "skipped": (exists().where(pair.c.task_id == task.c.id, pair.c.state == SKIPPED),),
+    "closed": (task.c.closed == CLOSED, task.c.settled.is_(None)),
+    "settled": (task.c.settled.is_not(None),),
+}
+"""Conditions on the tasks of a list, by name."""
+ORDERS = {
+    "confidence": (task.c.confidence, task.c.id),
+    "most confident": (task.c.confidence.desc(), task.c.id),
+    "name": (task.c.name,),
+    "most answers": (task.c.answers.desc(), task.c.id),
+    "fewest answers": (task.c.answers, task.c.id),
+}
+"""Orders of a list of tasks, by name."""
+
+
+def list_tasks(
+    store: Store, *, search: str = "", show: str = "all", order: str = "confidence", page: int = 1
+) -> tuple[list[TaskLine], int]:
+    """Return a page of the tasks, without gold among them, and how many there are in all.
+
+    `search` is a part of the name.
+    """
+    named = task.c.name.icontains(search, autoescape=True)
+    wanted = (task.c.closed != GOLD, *SHOWN[show], *((named,) if search else ()))
+    start = ROWS * (max(1, page) - 1)
+    with store.read(all_of_it=True) as (connection, settings):
+        number = connection.execute(select(func.count()).where(*wanted)).scalar_one()
+        query = select(task).where(*wanted).order_by(*ORDERS[order]).limit(ROWS).offset(start)
+        rows = connection.execute(query).all()
+        return [_line(settings, row) for row in rows], int(number)
+
+
+def details_of_task(store: Store, name: str) -> TaskDetails:
+    """Return all that is known of a task.
+
+    Raises
+    ------
+    RejectedError
+        If there is none of this name.
+    """
+    with store.read(all_of_it=True) as (connection, settings):
+        row = connection.execute(select(task).where(task.c.name == name)).first()
+        if row is None or row.closed == GOLD:
+            raise RejectedError(f"there is no task {name!r} in this campaign")
+        return TaskDetails(
+            _line(settings, row),
+            row.min_workers,
+            None if row.max_workers == UNLIMITED else row.max_workers,
+            row.settled is not None,
+            _answers(connection, settings, task.c.id == row.id),
+            _skips(connection, audit.c.task == name),
+        )
+
+
+def details_of_worker(store: Store, name: str) -> tuple[int | None, list[GivenAnswer], list[Skip]]:
+    """Return the cap of a worker (None without), their latest answers and their skips.
+
+    Raises
+    ------
+    RejectedError
+        If there is none of this name.
+    """
+    with store.read(all_of_it=True) as (connection, settings):
+        row = connection.execute(select(worker).where(worker.c.name == name)).first()
+        if row is None:
+            raise RejectedError(f"there is no worker {name!r} in this campaign")
+        most = None if row.max_tasks == UNLIMITED else row.max_tasks
+        answers = _answers(connection, settings, worker.c.id == row.id)
+        return most, answers, _skips(connection, audit.c.who == name)
+
+
+def _line(settings: Settings, row: Any) -> TaskLine:
+    is_known = has_label(row.answers, row.prior, row.settled)
+    if row.settled is not None:
+        state = "settled"
+    elif row.closed == CLOSED:
+        state = "closed"
+    else:
+        state = "open" if row.wanted else "done"
+    return TaskLine(
+        row.name,
+        json.loads(settings.classes)[row.label] if is_known else None,
+        row.confidence if is_known else None,
+        row.answers,
+        row.slots - row.answers,
+        state,
+    )
+
+
+def _answers(
+    connection: Connection, settings: Settings, which: ColumnElement[bool]
+) -> list[GivenAnswer]:
+    """Read the latest answers."""
+    classes = json.loads(settings.classes)
+    fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
+    query = _ANSWERS.add_columns(fast.label("fast")).where(which)
+    rows = connection.execute(answer_speed.with_texts(query).limit(LATEST)).all()
+    return [
+        GivenAnswer(
+            row.task,
+            row.worker,
+            classes[row.given],
+            None if row.known is None else row.given == row.known,
+            row.given == row.label,
+            row.seconds,
+            bool(row.fast),
+            row.answered_at,
+        )
+        for row in rows
+    ]
+
+
+def _skips(connection: Connection, which: ColumnElement[bool]) -> list[Skip]:
+    query = (
+        select(audit).where(audit.c.what == "skip", which).order_by(audit.c.id.desc()).limit(LATEST)
+    )
+    rows = connection.execute(query).all()
+    return [Skip(row.task or "", row.who, row.detail or "", row.at) for row in rows]
+
+
+_ANSWERS: Select[Any] = (
+    select(
+        task.c.name.label("task"),
+        worker.c.name.label("worker"),
+        pair.c.label.label("given"),
+        task.c.label.label("label"),
+        gold.c.label.label("known"),
+        pair.c.seconds,
+        pair.c.answered_at,
+    )
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .join(worker, worker.c.id == pair.c.worker_id)
+    .outerjoin(gold, gold.c.task == task.c.name)
+    .where(pair.c.state == ANSWERED)
+    .order_by(pair.c.place.desc())
+)

@@ -1,0 +1,113 @@
+"""Pages of workers: a list, one worker with their answers and pay, and the table of payouts."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from crowd_tvcs.campaign.change.payout import Payout
+from crowd_tvcs.campaign.desk import details
+from crowd_tvcs.campaign.desk.worker_activity import WorkerActivity, list_worker_activity
+from crowd_tvcs.serve.control.door import Door, csv_answer
+from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
+from crowd_tvcs.serve.control.settings import read_number
+from crowd_tvcs.serve.pages import address_of
+
+PAYOUT_COLUMNS = ("worker", "answers", "gold", "right", "cost", "earned", "paid", "due", "code")
+SHOWN: dict[str, Callable[[WorkerActivity], bool]] = {
+    "all": lambda one: True,
+    "with a task": lambda one: one.open > 0,
+    "without answers": lambda one: one.answers == 0,
+    "too fast": lambda one: one.is_hasty,
+    "blocked": lambda one: one.blocked,
+    "without a link": lambda one: one.links == 0,
+}
+"""Conditions on the workers of a list, by name."""
+LAST = float("inf")
+ORDERS: dict[str, Callable[[WorkerActivity], Any]] = {
+    "most answers": lambda one: -one.answers,
+    "fewest answers": lambda one: one.answers,
+    "name": lambda one: one.name,
+    "least skill": lambda one: LAST if one.quality is None else one.quality,
+    "most skill": lambda one: LAST if one.quality is None else -one.quality,
+    "least agreement": lambda one: LAST if one.agreement is None else one.agreement,
+    "most too fast": lambda one: -one.fast,
+    "last seen": lambda one: LAST if one.last_seen is None else -one.last_seen,
+}
+"""Orders of a list of workers, by name."""
+
+
+def add_people(routes: APIRouter, door: Door) -> None:
+    """Add the list, the page of a worker, and what its forms do."""
+    served, campaign = door.served, door.served.campaign
+    store = campaign.store
+
+    @routes.get("/people")
+    def people(request: Request) -> Response:
+        door.session(request)
+        wanted = Choice.of(request.query_params, list(SHOWN), list(ORDERS))
+        sought = wanted.search.casefold()
+        found = [
+            one
+            for one in list_worker_activity(store)
+            if sought in one.name.casefold() and SHOWN[wanted.show](one)
+        ]
+        found.sort(key=lambda one: (ORDERS[wanted.order](one), one.name))
+        listing = listing_of("/operator/people", wanted, len(found), details.ROWS)
+        start = details.ROWS * (wanted.page - 1)
+        rows = found[start : start + details.ROWS]
+        return door.page(request, "people.html.j2", rows=rows, listing=listing)
+
+    @routes.get("/person")
+    def person(request: Request, name: str) -> Response:
+        door.session(request)
+        most, answers, skips = details.details_of_worker(store, name)
+        found = next(one for one in list_worker_activity(store) if one.name == name)
+        pay = next(one for one in campaign.payouts() if one.worker == name)
+        return door.page(
+            request,
+            "person.html.j2",
+            found=found,
+            pay=pay,
+            most=most,
+            answers=answers,
+            skips=skips,
+        )
+
+    @routes.post("/person-cap")
+    def cap(
+        request: Request,
+        name: Annotated[str, Form(max_length=2000)],
+        form: Annotated[str, Form()],
+        most: Annotated[str, Form(max_length=20)] = "",
+    ) -> Response:
+        door.form(request, form)
+        address = served.auth.keyed(address_of(request))
+        wanted = {name: read_number("the most tasks", most, int)}
+        found = campaign.change(worker_caps=wanted, address=address)
+        said = "; ".join(found) or "nothing was changed"
+        return door.done(said, path_of("/operator/person", name=name))
+
+    @routes.get("/payout.csv")
+    def payout(request: Request) -> Response:
+        door.session(request)
+        return _table(campaign.payouts())
+
+    @routes.post("/pay")
+    def pay(request: Request, form: Annotated[str, Form()]) -> Response:
+        door.form(request, form)
+        found = campaign.payouts()
+        campaign.mark_paid(found, address=served.auth.keyed(address_of(request)))
+        return _table(found)
+
+
+def _table(found: list[Payout]) -> Response:
+    rows = [
+        [
+            f"{value:.12g}" if isinstance(value := getattr(one, name), float) else value
+            for name in PAYOUT_COLUMNS
+        ]
+        for one in found
+    ]
+    return csv_answer("payout", PAYOUT_COLUMNS, rows)

@@ -1,0 +1,72 @@
+"""Pages of tasks: a list, and one task with its answers, that the operator may settle."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from crowd_tvcs.campaign.desk import details
+from crowd_tvcs.serve.control.door import Door
+from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
+from crowd_tvcs.serve.control.settings import read_number
+from crowd_tvcs.serve.pages import address_of
+
+Name = Annotated[str, Form(max_length=2000)]
+
+
+def add_tasks(routes: APIRouter, door: Door) -> None:
+    """Add the list, the page of a task, and what its forms do."""
+    served, campaign = door.served, door.served.campaign
+    store = campaign.store
+
+    @routes.get("/tasks")
+    def tasks(request: Request) -> Response:
+        door.session(request)
+        wanted = Choice.of(request.query_params, list(details.SHOWN), list(details.ORDERS))
+        found, number = details.list_tasks(
+            store, search=wanted.search, show=wanted.show, order=wanted.order, page=wanted.page
+        )
+        listing = listing_of("/operator/tasks", wanted, number, details.ROWS)
+        return door.page(request, "tasks.html.j2", rows=found, listing=listing)
+
+    @routes.get("/task")
+    def task_page(request: Request, name: str) -> Response:
+        door.session(request)
+        found = details.details_of_task(store, name)
+        content = served.content_of(name)
+        return door.page(
+            request, "task.html.j2", found=found, content=content, classes=served.classes
+        )
+
+    @routes.post("/settle")
+    def settle(
+        request: Request,
+        name: Name,
+        form: Annotated[str, Form()],
+        label: Annotated[str, Form(max_length=2000)] = "",
+        what: Annotated[str, Form(max_length=40)] = "settle",
+    ) -> Response:
+        door.form(request, form)
+        address = served.auth.keyed(address_of(request))
+        is_back = what == "take back"
+        campaign.settle(name, None if is_back else label, address=address)
+        said = "the answers decide again" if is_back else "the task was settled"
+        return door.done(said, path_of("/operator/task", name=name))
+
+    @routes.post("/task-caps")
+    def caps(
+        request: Request,
+        name: Name,
+        form: Annotated[str, Form()],
+        least: Annotated[str, Form(max_length=20)] = "",
+        most: Annotated[str, Form(max_length=20)] = "",
+    ) -> Response:
+        door.form(request, form)
+        address = served.auth.keyed(address_of(request))
+        found = campaign.change(
+            task_caps={name: read_number("the most workers", most, int)},
+            task_minimums={name: read_number("the least workers", least, int) or 0},
+            address=address,
+        )
+        said = "; ".join(found) or "nothing was changed"
+        return door.done(said, path_of("/operator/task", name=name))
