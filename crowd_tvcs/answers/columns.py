@@ -26,6 +26,7 @@ from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
 MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
+CURRENCIES = ("$", "€", "£")
 COST_RANGE = (
     1e-6,
     1e6,
@@ -261,9 +262,9 @@ def read_count(table: Table, row: int, column: int) -> int:
 
 
 def read_cost(table: Table, row: int, column: int) -> float:
-    """Read the cost of a label: 0, or a number within `COST_RANGE`."""
+    """Read the cost of a label: 0, or a number within `COST_RANGE`, with a currency or without."""
     cell = table.rows[row][column]
-    value = _number(cell)
+    value = _number(_without_currency(table, row, column))
     if not 0.0 <= value < math.inf:
         what = f"must be a finite number >= 0, found {quoted(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
@@ -279,6 +280,9 @@ def read_cost(table: Table, row: int, column: int) -> float:
 
 def read_minutes(table: Table, row: int, column: int) -> float:
     """Read the minutes of a label, within `COST_RANGE` and above 0."""
+    if any(sign in table.rows[row][column] for sign in CURRENCIES):
+        found = quoted(table.rows[row][column])
+        raise table.error(f"must be minutes, found {found}; money is for cost", row, column)
     value = read_cost(table, row, column)
     if not value:
         raise table.error("a label must take more than 0 minutes, found none", row, column)
@@ -286,9 +290,10 @@ def read_minutes(table: Table, row: int, column: int) -> float:
 
 
 def read_probability(table: Table, row: int, column: int) -> float:
-    """Read a probability."""
+    """Read a probability, as a number up to 1 or in per cent."""
     cell = table.rows[row][column]
-    value = _number(cell)
+    is_percent = cell.endswith("%")
+    value = _number(cell.removesuffix("%")) / (100.0 if is_percent else 1.0)
     if not 0.0 <= value <= 1.0:
         what = f"must be a probability in [0, 1], found {quoted(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
@@ -340,6 +345,30 @@ def check_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
         raise DataError(
             f"every worker must have a cost, found none for {quoted(free[0])}", path=path
         )
+
+
+def _without_currency(table: Table, row: int, column: int) -> str:
+    """Return a cell without its currency, of which a column has one.
+
+    Raises
+    ------
+    DataError
+        If an earlier cell has another currency: costs are compared and added up.
+    """
+    cell = table.rows[row][column]
+    found = [sign for sign in CURRENCIES if sign in cell]
+    if not found:
+        return cell
+    earlier = (other[column] for other in table.rows[1:row])
+    first = next((one for one in earlier if any(sign in one for sign in CURRENCIES)), cell)
+    if found[0] not in first:
+        raise table.error(
+            f"must have the currency of {quoted(first)}, found {quoted(cell)}; give all costs in "
+            "one currency",
+            row,
+            column,
+        )
+    return cell.strip().removeprefix(found[0]).removesuffix(found[0])
 
 
 def _number(cell: str) -> float:

@@ -20,6 +20,9 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk import figures
+from crowd_tvcs.campaign.desk.actions import acting
+from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
+from crowd_tvcs.serve.control.door import require_rights
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.pages import address_of
 from crowd_tvcs.serve.worker import progress_of, require_worker
@@ -119,7 +122,9 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     routes = APIRouter(prefix="/api/v1", responses=ERRORS)
     campaign, store = served.campaign, served.campaign.store
     bearer = HTTPBearer(auto_error=False, description="The token at the end of a worker's link.")
-    basic = HTTPBasic(auto_error=False, description="Any name, and the operator's password.")
+    basic = HTTPBasic(
+        auto_error=False, description="The operator's name (of a single one: any) and password."
+    )
 
     def worker(
         request: Request,
@@ -127,13 +132,21 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     ) -> str:
         return require_worker(served, request, token.credentials if token else None)
 
-    async def operator(
-        request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
-    ) -> None:
-        if given is None or not await served.auth.check_password_async(
-            given.password, address_of(request)
-        ):
-            raise HTTPException(401, "give the operator's password", {"WWW-Authenticate": "Basic"})
+    def operator(*rights: str) -> Any:
+        async def check(
+            request: Request,
+            given: Annotated[HTTPBasicCredentials | None, Depends(basic)],
+        ) -> None:
+            if given is None or not await served.auth.check_password_async(
+                given.password, address_of(request), given.username
+            ):
+                wanted = {"WWW-Authenticate": "Basic"}
+                raise HTTPException(401, "give the operator's password", wanted)
+            if (account := served.auth.account(given.username)) is not None:
+                require_rights(account, rights)
+                acting.set(account.actor)
+
+        return Depends(check)
 
     def turn(name: str, offer: NextTask) -> CurrentTask:
         return CurrentTask(
@@ -198,12 +211,12 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         """Withdraw the last answer; its task is leased again."""
         return turn(name, campaign.undo(name, address=served.auth.keyed(address_of(request))))
 
-    @routes.get("/status", tags=["operator"], dependencies=[Depends(operator)])
+    @routes.get("/status", tags=["operator"], dependencies=[operator()])
     def status() -> figures.Figures:
         """Return the status of the campaign."""
         return figures.figures(store)
 
-    @routes.get("/labels", tags=["operator"], dependencies=[Depends(operator)])
+    @routes.get("/labels", tags=["operator"], dependencies=[operator(ANSWERS)])
     def labels() -> list[Label]:
         """Return the current label of every task."""
         return [
@@ -217,7 +230,7 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
             for one in campaign.review_tasks()
         ]
 
-    @routes.post("/links", tags=["operator"], dependencies=[Depends(operator)])
+    @routes.post("/links", tags=["operator"], dependencies=[operator(ACT)])
     def links(workers: list[str]) -> dict[str, str]:
         """Make a new token for each of some workers."""
         return served.links.make(workers, now=time.time())

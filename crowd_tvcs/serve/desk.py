@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import GOLD, pair, task, worker
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.serve.aliases import Aliases
+from crowd_tvcs.serve.control.accounts import Account
 from crowd_tvcs.serve.limits import TokenBucket
 from crowd_tvcs.serve.operator_auth import OperatorAuth
 from crowd_tvcs.serve.pages import page
@@ -100,6 +101,8 @@ class Served:
         By default this machine's port 8000.
     sign_up
         How people sign up by themselves; None if they cannot.
+    accounts
+        Several operators in place of the one with `password`.
     """
 
     campaign: Campaign
@@ -110,13 +113,15 @@ class Served:
     root: str = ""
     public_url: str = ""
     sign_up: SignUp | None = None
+    accounts: Sequence[Account] = ()
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
     def __post_init__(self) -> None:
         self.links = Links(self.campaign.store)
-        self.auth = OperatorAuth(self.campaign.store, self.links.secret, self.password)
-        self.password = ""
+        accounts = self.accounts or (Account(password=self.password),)
+        self.auth = OperatorAuth(self.campaign.store, self.links.secret, accounts)
+        self.password, self.accounts = "", ()
         self.public_url = self.public_url or f"http://127.0.0.1:8000{self.root}"
         self.cookies = Cookies.of(self.links.secret)
         self.pages = PageTokens(self.links.secret)

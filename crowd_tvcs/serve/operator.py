@@ -14,6 +14,7 @@ from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
 from crowd_tvcs.serve.control.door import Door, csv_answer
 from crowd_tvcs.serve.control.people import add_people
 from crowd_tvcs.serve.control.settings import add_settings, read_number
@@ -31,7 +32,7 @@ PLANNING_SECONDS = 30.0
 """Time limit of planning a round, in seconds."""
 MAX_POINTS = 300
 """Points of the curve."""
-SHOWN_WORKERS = 10
+SHOWN_WORKERS = 5
 """Workers on the first page: those who answer too fast, and those of most answers."""
 NO_QUALITY_YET = "they get tasks once crowd-tvcs campaign add {} adds their quality"
 REFRESH_SECONDS = 2
@@ -43,18 +44,25 @@ def router(served: Served) -> APIRouter:
     routes = APIRouter(prefix="/operator", include_in_schema=False)
     campaign, status_page, door = served.campaign, _StatusPage(served), Door(served)
 
+    def login_form(status: int = 200, message: str = "") -> Response:
+        single = served.auth.is_single
+        return served.page("login.html.j2", status, message=message, is_single=single)
+
     @routes.get("/login")
     def login_page() -> Response:
-        return served.page("login.html.j2", message="")
+        return login_form()
 
     async def login(request: Request) -> Response:
-        given = fields_of(await request.body()).get("password", "")[:MAX_PASSWORD_CHARACTERS]
-        if not await served.auth.check_password_async(given, address_of(request)):
-            return served.page("login.html.j2", 401, message="The password is wrong.")
+        fields = fields_of(await request.body())
+        given = fields.get("password", "")[:MAX_PASSWORD_CHARACTERS]
+        name = fields.get("name", "")[:MAX_PASSWORD_CHARACTERS]
+        if not await served.auth.check_password_async(given, address_of(request), name):
+            what = "The password" if served.auth.is_single else "The name or the password"
+            return login_form(401, f"{what} is wrong.")
         answer = RedirectResponse(f"{served.root}/operator", status_code=303)
         answer.set_cookie(
             served.cookies.operator,
-            await run_in_threadpool(served.auth.new_session),
+            await run_in_threadpool(served.auth.new_session, name),
             path=served.root or "/",
             httponly=True,
             samesite="strict",
@@ -97,7 +105,7 @@ def router(served: Served) -> APIRouter:
         name: Annotated[str, Form(max_length=10_000)] = "",
         back: Annotated[str, Form(max_length=10_000)] = "/operator",
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         if what not in ACTIONS:
             raise RejectedError(f"there is no action {what!r}")
         said = ACTIONS[what](served, name, served.auth.keyed(address_of(request)))
@@ -107,7 +115,7 @@ def router(served: Served) -> APIRouter:
     def link(
         request: Request, name: Annotated[str, Form()], form: Annotated[str, Form()]
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         token = served.links.make([name], now=time.time())[name]
         return served.page("link.html.j2", name=name, place=served.link(token))
 
@@ -116,7 +124,7 @@ def router(served: Served) -> APIRouter:
 
     @routes.get("/{what}.csv")
     def download(request: Request, what: str) -> Response:
-        door.session(request)
+        door.session(request, ANSWERS)
         if what == "labels":
             rows = tables.labels(campaign.store)
             return csv_answer(what, list(tables.LABEL_COLUMNS), rows)
@@ -134,7 +142,7 @@ def router(served: Served) -> APIRouter:
     def plan(
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         found = campaign.plan(labels=labels, time_limit=PLANNING_SECONDS, quick=True)
         return csv_answer(
             f"round-{found.number}", ["worker", "task"], [list(p) for p in found.pairs]
@@ -144,7 +152,7 @@ def router(served: Served) -> APIRouter:
     def preview(
         request: Request, labels: Annotated[int, Form(ge=1)], form: Annotated[str, Form()]
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         from crowd_tvcs.campaign.rounds import propose
 
         state = campaign.state()
@@ -168,7 +176,7 @@ def router(served: Served) -> APIRouter:
         cost: Annotated[str, Form(max_length=20)] = "",
         group: Annotated[str, Form(max_length=200)] = "",
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         most = count_of("max_tasks", read_number("the most tasks", max_tasks, int))
         price = read_number("the cost of a label", cost, float)
         listed = [
@@ -189,7 +197,7 @@ def router(served: Served) -> APIRouter:
 
     @routes.post("/links")
     def all_links(request: Request, form: Annotated[str, Form()]) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         names = [seat.name for seat in list_worker_activity(campaign.store) if not seat.links]
         tokens = served.links.make(names, now=time.time())
         rows = [[name, served.link(token)] for name, token in tokens.items()]

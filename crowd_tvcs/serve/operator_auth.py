@@ -10,8 +10,10 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 from argon2.low_level import Type, hash_secret_raw
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -22,6 +24,7 @@ from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
 from crowd_tvcs.campaign.store.schema import audit, session
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
+from crowd_tvcs.serve.control.accounts import Account
 from crowd_tvcs.serve.limits import MAX_NAMES, BusyError, RateLimitError
 
 SESSION_SECONDS = 8 * 3600
@@ -90,17 +93,20 @@ class OperatorAuth:
         Store of the campaign.
     secret
         Secret of the campaign.
-    password
-        Password of the operator.
+    accounts
+        The operators; of a single one any name will do.
     """
 
-    def __init__(self, store: Store, secret: str, password: str) -> None:
+    def __init__(self, store: Store, secret: str, accounts: Sequence[Account]) -> None:
         self._store, self._secret = store, secret
-        self._salt = hashlib.sha256(f"operator {secret}".encode()).digest()[:16]
         self._slowly = ThreadPoolExecutor(1, "passwords", _give_way)
-        self._proof = self._slow_hash(password)
+        self._proofs = {one.name: self._slow_hash(one.name, one.password) for one in accounts}
+        self._accounts = {one.name: replace(one, password="") for one in accounts}
+        rights = {one.name: sorted(one.rights) for one in accounts}
+        self._proof = hashlib.sha256(f"{sorted(rights.items())}".encode()).digest()
+        self._proof += b"".join(self._proofs[name] for name in sorted(self._proofs))
         self._key = hashlib.sha256(b"quick" + self._proof).digest()
-        self._right = b""  # quick hash of a password that was right once
+        self._right: dict[str, bytes] = {}  # quick hashes of passwords that were right once
         self._sessions = URLSafeTimedSerializer(
             hashlib.sha256(b"sessions" + self._proof).hexdigest(), salt="operator"
         )
@@ -110,15 +116,24 @@ class OperatorAuth:
         self._unwritten: list[tuple[float, str]] = []
 
     @property
+    def is_single(self) -> bool:
+        """Whether there is one operator, who needs no name."""
+        return len(self._accounts) == 1
+
+    def account(self, name: str) -> Account | None:
+        """Return the operator of a name; the single one has any."""
+        return self._accounts.get(next(iter(self._accounts)) if self.is_single else name)
+
+    @property
     def fingerprint(self) -> bytes:
-        """Hash that differs with the password, and does not reveal it."""
+        """Hash that differs with passwords and rights, and does not reveal them."""
         return hashlib.sha256(b"sign" + self._proof).digest()
 
     def keyed(self, address: str) -> str:
         """Return the keyed hash of an address for the audit, which no enumeration can invert."""
         return keyed(self._secret, address)
 
-    async def check_password_async(self, password: str, address: str) -> bool:
+    async def check_password_async(self, password: str, address: str, name: str = "") -> bool:
         """Check a password as `check_password`, in a thread that no other page needs.
 
         Raises
@@ -131,18 +146,19 @@ class OperatorAuth:
         loop, network = asyncio.get_running_loop(), self.keyed(network_of(address))
         if (wait := self._refused.get(network, 0.0) - time.time()) > 0.0:
             raise RateLimitError(max(1.0, wait))
-        if secrets.compare_digest(self._quick_hash(password), self._right):
-            return await loop.run_in_executor(None, self.check_password, password, address)
+        given = (password, address, name)
+        if self._is_known(self._quick_hash(password), name):
+            return await loop.run_in_executor(None, self.check_password, *given)
         if self._waiting > MAX_QUEUED:
             raise BusyError(RETRY_SECONDS)
         self._waiting += 1
         try:
-            return await loop.run_in_executor(self._looking, self.check_password, password, address)
+            return await loop.run_in_executor(self._looking, self.check_password, *given)
         finally:
             self._waiting -= 1
 
-    def check_password(self, password: str, address: str) -> bool:
-        """Return whether this is the password.
+    def check_password(self, password: str, address: str, name: str = "") -> bool:
+        """Return whether this is the password of the operator of this name.
 
         Raises
         ------
@@ -151,13 +167,16 @@ class OperatorAuth:
             Or if this is wrong, and too many came from anywhere.
         """
         network, quick = self.keyed(network_of(address)), self._quick_hash(password)
-        if secrets.compare_digest(quick, self._right):
+        if self._is_known(quick, name):
             self._check_few(network)
             return True
         with self._one_at_a_time:  # so that parallel attempts gain nothing
             full_for = self._check_few(network)
-            if secrets.compare_digest(self._slow_hash(password), self._proof):
-                self._right = quick
+            account = self.account(name)
+            proof = b"" if account is None else self._proofs[account.name]
+            salted = name if account is None else account.name  # an unknown name takes as long
+            if secrets.compare_digest(self._slow_hash(salted, password), proof) and account:
+                self._right[account.name] = quick
                 return True
             now = time.time()
             if full_for:
@@ -168,9 +187,11 @@ class OperatorAuth:
                 write_audit(connection, AuditEntry(OPERATOR, WRONG, address=network), now)
             return False
 
-    def new_session(self) -> str:
-        """Make a session; expired ones are deleted."""
-        made, now = str(self._sessions.dumps(secrets.token_urlsafe(18))), time.time()
+    def new_session(self, name: str = "") -> str:
+        """Make a session of an operator; expired ones are deleted."""
+        account = self.account(name)
+        whose = [name if account is None else account.name, secrets.token_urlsafe(18)]
+        made, now = str(self._sessions.dumps(whose)), time.time()
         with self._store.write() as (connection, _, _):
             connection.execute(delete(session).where(session.c.made < now - SESSION_SECONDS))
             connection.execute(insert(session).values(hashed=hashed(made), made=now))
@@ -178,12 +199,16 @@ class OperatorAuth:
 
     def is_session(self, text: str | None) -> bool:
         """Return whether this is a session that has not expired or ended, at any server."""
+        return self.operator_of(text) is not None
+
+    def operator_of(self, text: str | None) -> Account | None:
+        """Return the operator of a session; None if it has expired or ended, at any server."""
         try:
-            self._sessions.loads(text or "", max_age=SESSION_SECONDS)
+            name, _ = self._sessions.loads(text or "", max_age=SESSION_SECONDS)
         except BadSignature:
-            return False
+            return None
         (rows,) = self._store.look(_SESSION.with_(hashed=hashed(text or "")))
-        return bool(rows)
+        return self._accounts.get(name) if rows else None
 
     def end_session(self, text: str) -> None:
         """End a session at all servers; copies of its cookie become invalid."""
@@ -213,9 +238,16 @@ class OperatorAuth:
     def _quick_hash(self, password: str) -> bytes:
         return hashlib.blake2b(password.encode(), key=self._key).digest()
 
-    def _slow_hash(self, password: str) -> bytes:
+    def _is_known(self, quick: bytes, name: str) -> bool:
+        """Return whether a quick hash is that of a password that was right once."""
+        account = self.account(name)
+        right = b"" if account is None else self._right.get(account.name, b"")
+        return secrets.compare_digest(quick, right)
+
+    def _slow_hash(self, name: str, password: str) -> bytes:
         """Hash in the thread of low priority."""
-        return self._slowly.submit(_hashed, password.encode(), self._salt).result()
+        salt = hashlib.sha256(f"operator {self._secret} {name}".encode()).digest()[:16]
+        return self._slowly.submit(_hashed, password.encode(), salt).result()
 
 
 def _hashed(password: bytes, salt: bytes) -> bytes:

@@ -36,6 +36,7 @@ from crowd_tvcs.campaign.store.schema import task, worker
 from crowd_tvcs.campaign.store.server_lock import ServerLock, hold_server_lock
 from crowd_tvcs.serve import connections
 from crowd_tvcs.serve.app import create_app
+from crowd_tvcs.serve.control.accounts import read_accounts
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.recruit.sign_up import SignUp
@@ -146,6 +147,7 @@ def serve(
     media: Path | None = None,
     instructions: Path | None = None,
     password_file: Path | None = None,
+    operators: Path | None = None,
     gold: Path | None = None,
     gold_share: float | None = None,
     gold_first: int = 0,
@@ -166,7 +168,8 @@ def serve(
         settings on PostgreSQL; also if it started while the database was unavailable.
     """
     with _campaign(store) as campaign:
-        password = _password(password_file)
+        accounts = () if operators is None else tuple(read_accounts(operators))
+        password = "" if accounts else _password(password_file)
         text = "" if instructions is None else _instructions(instructions, media)
         bodies = {} if content is None else read_content(content, media)
         check_kept_media(campaign.store, media, bodies)
@@ -174,7 +177,15 @@ def serve(
         share = GOLD_SHARE if gold_share is None else gold_share
         share = share if is_gold else 0.0
         served = Served(
-            campaign, password, media, text, address.is_secure, address.root, address.url, sign_up
+            campaign,
+            password,
+            media,
+            text,
+            address.is_secure,
+            address.root,
+            address.url,
+            sign_up,
+            accounts,
         )
         if sign_up is not None:
             with campaign.store.read() as (_, settings):
@@ -194,7 +205,7 @@ def serve(
             if is_gold:
                 _print_workers_without_tasks(campaign)
             print_message(f"operator: {address.url}/operator")
-            if password_file is None:
+            if password_file is None and not accounts:
                 print_message(f"password of the operator, for this run: {password}")
             if sign_up is not None and not sign_up.rules.is_signed:
                 print_message(f"people sign up at {address.url}/join?{sign_up.parameters[0]}=ID")

@@ -268,6 +268,13 @@ MORE = {
     "convert genes": ("g.txt", GENES, {"edges.tsv": EDGES},
                       "grn-tvcs convert edges.tsv --genes g.txt --to graphml --out o.graphml "
                       "--force"),
+    "campaign change workers": lambda: of_store(
+        "campaign change s.db --workers w.csv", "w.csv", "worker,max_tasks\nann,5\nbob,\n"),
+    "campaign change tasks": lambda: of_store(
+        "campaign change s.db --tasks t.csv", "t.csv", "task,min_workers,max_workers\nt1,1,5\n"),
+    "serve invite": lambda: of_store("serve invite s.db --ids i.csv", "i.csv", "worker\np1\n"),
+    "serve operators": lambda: of_store(
+        "serve s.db --operators o.csv", "o.csv", "operator,password,may\neva,long enough,act\n"),
     "serve content": lambda: of_store("serve s.db --content c.csv", "c.csv", CONTENT),
     "serve lines": lambda: of_store("serve s.db --content c.jsonl", "c.jsonl", CONTENT_LINES),
     "serve instructions": lambda: of_store("serve s.db --instructions i.md", "i.md", "# Do\n"),

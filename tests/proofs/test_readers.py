@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,8 +51,9 @@ def in_a_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("TVCS_DEBUG", raising=False)
     monkeypatch.setenv("TVCS_MAX_INPUT", LIMIT)
     monkeypatch.setattr("tvcs_core.files.record._version", cache(version))  # 20 ms each
+    nothing = SimpleNamespace(setup=lambda *_: b"", look_for_gold=lambda: None)
     for name in ("_run", "Served"):  # no server, and no password to be made hard to guess
-        monkeypatch.setattr(f"crowd_tvcs.serve.start.{name}", lambda *_: None)
+        monkeypatch.setattr(f"crowd_tvcs.serve.start.{name}", lambda *_: nothing)
     return place
 
 

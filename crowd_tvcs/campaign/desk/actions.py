@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from crowd_tvcs.campaign.stored_model import taken_back
 from crowd_tvcs.campaign.tasks import count, settle
 
 OPERATOR = "operator"
+acting: ContextVar[str] = ContextVar("acting", default=OPERATOR)
+"""Name in the audit of the operator who acts in this context; a desk may have several."""
 MAX_REASON_CHARACTERS = 500
 """Most characters of a reason that are kept."""
 
@@ -37,7 +40,9 @@ class AuditEntry:
 def write_audit(connection: Connection, note: AuditEntry, now: float | None = None) -> None:
     """Add an entry to the audit, in the transaction of its action; None is the clock's time."""
     now = time.time() if now is None else now
-    values = vars(note) | {"detail": (note.detail or "")[:MAX_REASON_CHARACTERS] or None}
+    who = acting.get() if note.who == OPERATOR else note.who
+    detail = (note.detail or "")[:MAX_REASON_CHARACTERS] or None
+    values = vars(note) | {"who": who, "detail": detail}
     queries.NOTE(connection, at=now, **values)
 
 

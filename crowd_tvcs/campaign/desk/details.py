@@ -27,7 +27,7 @@ from crowd_tvcs.campaign.store.schema import (
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.tasks import has_label
 
-ROWS = 50
+ROWS = 30
 """Rows of a page."""
 LATEST = 100
 """Answers, and skips, of a worker or task that are shown."""

@@ -26,7 +26,7 @@ from crowd_tvcs.campaign.store.schema import (
 )
 from crowd_tvcs.campaign.store.store import Store
 
-LEAST_CONFIDENT = 10  # tasks shown
+LEAST_CONFIDENT = 5  # tasks shown
 MAX_STANDARD_ERRORS = 2.0
 """Standard errors between mean confidence and accuracy that count as a difference."""
 

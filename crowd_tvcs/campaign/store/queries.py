@@ -202,7 +202,7 @@ SKIP = Statement(
     .returning(*_SLOT),
     FreedPair,
 )
-_UNTIL = bindparam("until")
+_UNTIL: ColumnElement[float] = bindparam("until")
 RENEW = Statement(
     update(pair)
     .where(_THIS)

@@ -116,6 +116,14 @@ class ServeOptions:
             help="File whose first line is the password. Default: a new one is printed.",
         ),
     ] = None
+    operators: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Several operators: columns operator, password, and may with any of act, answers "
+            "and pay. In place of --operator-password-file.",
+        ),
+    ] = None
     behind_proxy: Annotated[
         bool,
         typer.Option(
@@ -171,6 +179,8 @@ def start(given: ServeOptions) -> None:
         )
     if given.gold_feedback and not given.gold_first:
         raise ValueError("--gold-feedback needs --gold-first N, the tasks that it is shown after")
+    if given.operators is not None and given.operator_password_file is not None:
+        raise ValueError("give --operators or --operator-password-file, not both")
     sign_up = sign_up_of(given.sign_up)
     serve(
         given.store,
@@ -179,6 +189,7 @@ def start(given: ServeOptions) -> None:
         media=given.media,
         instructions=given.instructions,
         password_file=given.operator_password_file,
+        operators=given.operators,
         gold=given.gold,
         gold_share=given.gold_share,
         gold_first=given.gold_first,

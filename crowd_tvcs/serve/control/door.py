@@ -2,13 +2,15 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from crowd_tvcs.campaign import RejectedError
+from crowd_tvcs.campaign.desk.actions import acting
+from crowd_tvcs.serve.control.accounts import RIGHTS, Account
 from crowd_tvcs.serve.desk import Served
 from tvcs_core.files.spreadsheet import shield
 
@@ -23,23 +25,33 @@ class Door:
     def __init__(self, served: Served) -> None:
         self.served = served
 
-    def session(self, request: Request) -> str:
-        """Return the session of a request.
+    def session(self, request: Request, *rights: str) -> str:
+        """Return the session of a request, whose operator acts from now on.
 
         Raises
         ------
         NotLoggedInError
             If there is none, or it is over.
+        RejectedError
+            If the operator lacks one of the rights.
         """
         session = request.cookies.get(self.served.cookies.operator)
-        if not self.served.auth.is_session(session):
+        account = self.served.auth.operator_of(session)
+        if account is None:
             raise NotLoggedInError
+        require_rights(account, rights)
+        acting.set(account.actor)
         return session or ""
 
-    def form(self, request: Request, form: str) -> None:
-        """Refuse a form that a page of this session did not make."""
-        if not self.served.is_form_of(self.session(request), form):
+    def form(self, request: Request, form: str, *rights: str) -> None:
+        """Refuse a form that a page of this session did not make; rights as for `session`."""
+        if not self.served.is_form_of(self.session(request, *rights), form):
             raise RejectedError("this page has expired; reload it")
+
+    def rights(self, request: Request) -> frozenset[str]:
+        """Return the rights of the operator."""
+        account = self.served.auth.operator_of(request.cookies.get(self.served.cookies.operator))
+        return frozenset() if account is None else account.rights
 
     def token(self, request: Request) -> str:
         """Return the token of the forms of a page."""
@@ -58,10 +70,21 @@ class Door:
         """Fill a template of the operator, with the message of what was just done."""
         served = self.served
         message = request.cookies.get(served.cookies.done, "")
-        answer = served.page(template, **values, form=self.token(request), message=message)
+        shared = {"form": self.token(request), "message": message, "may": self.rights(request)}
+        answer = served.page(template, **values, **shared)
         if message:
             answer.delete_cookie(served.cookies.done, path=served.root or "/")
         return answer
+
+
+def require_rights(account: Account, rights: Iterable[str]) -> None:
+    """Refuse an operator who lacks a right."""
+    for right in rights:
+        if right not in account.rights:
+            raise RejectedError(
+                f"operator {account.name!r} may not {RIGHTS[right]}; ask one who has the right "
+                f"{right}"
+            )
 
 
 def csv_answer(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Response:

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from crowd_tvcs.campaign.change.payout import Payout
 from crowd_tvcs.campaign.desk import details
 from crowd_tvcs.campaign.desk.worker_activity import WorkerActivity, list_worker_activity
+from crowd_tvcs.serve.control.accounts import ACT, PAY
 from crowd_tvcs.serve.control.door import Door, csv_answer
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
@@ -82,7 +83,7 @@ def add_people(routes: APIRouter, door: Door) -> None:
         form: Annotated[str, Form()],
         most: Annotated[str, Form(max_length=20)] = "",
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         address = served.auth.keyed(address_of(request))
         wanted = {name: read_number("the most tasks", most, int)}
         found = campaign.change(worker_caps=wanted, address=address)
@@ -91,12 +92,12 @@ def add_people(routes: APIRouter, door: Door) -> None:
 
     @routes.get("/payout.csv")
     def payout(request: Request) -> Response:
-        door.session(request)
+        door.session(request, PAY)
         return _table(campaign.payouts())
 
     @routes.post("/pay")
     def pay(request: Request, form: Annotated[str, Form()]) -> Response:
-        door.form(request, form)
+        door.form(request, form, PAY)
         found = campaign.payouts()
         campaign.mark_paid(found, address=served.auth.keyed(address_of(request)))
         return _table(found)

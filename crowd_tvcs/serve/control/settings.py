@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from crowd_tvcs.campaign.change.changes import NEVER_NONE
 from crowd_tvcs.campaign.entries import MILLION
+from crowd_tvcs.serve.control.accounts import ACT
 from crowd_tvcs.serve.control.door import Door
 from crowd_tvcs.serve.pages import address_of
 
@@ -36,7 +37,7 @@ def add_settings(routes: APIRouter, door: Door) -> None:
 
     @routes.get("/settings")
     def settings_page(request: Request) -> Response:
-        door.session(request)
+        door.session(request, ACT)
         with campaign.store.read() as (_, settings):
             values = {name: getattr(settings, name) for name in KINDS}
             classes = json.loads(settings.classes)
@@ -61,7 +62,7 @@ def add_settings(routes: APIRouter, door: Door) -> None:
         lease_seconds: Text = "",
         new_classes: Annotated[str, Form(max_length=MAX_CLASSES)] = "",
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         given = {
             "budget": budget,
             "money": money,

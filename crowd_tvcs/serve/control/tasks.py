@@ -6,6 +6,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from crowd_tvcs.campaign.desk import details
+from crowd_tvcs.serve.control.accounts import ACT, ANSWERS
 from crowd_tvcs.serve.control.door import Door
 from crowd_tvcs.serve.control.listing import Choice, listing_of, path_of
 from crowd_tvcs.serve.control.settings import read_number
@@ -21,7 +22,7 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
 
     @routes.get("/tasks")
     def tasks(request: Request) -> Response:
-        door.session(request)
+        door.session(request, ANSWERS)
         wanted = Choice.of(request.query_params, list(details.SHOWN), list(details.ORDERS))
         found, number = details.list_tasks(
             store, search=wanted.search, show=wanted.show, order=wanted.order, page=wanted.page
@@ -31,7 +32,7 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
 
     @routes.get("/task")
     def task_page(request: Request, name: str) -> Response:
-        door.session(request)
+        door.session(request, ANSWERS)
         found = details.details_of_task(store, name)
         content = served.content_of(name)
         return door.page(
@@ -46,7 +47,7 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
         label: Annotated[str, Form(max_length=2000)] = "",
         what: Annotated[str, Form(max_length=40)] = "settle",
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         address = served.auth.keyed(address_of(request))
         is_back = what == "take back"
         campaign.settle(name, None if is_back else label, address=address)
@@ -61,7 +62,7 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
         least: Annotated[str, Form(max_length=20)] = "",
         most: Annotated[str, Form(max_length=20)] = "",
     ) -> Response:
-        door.form(request, form)
+        door.form(request, form, ACT)
         address = served.auth.keyed(address_of(request))
         found = campaign.change(
             task_caps={name: read_number("the most workers", most, int)},

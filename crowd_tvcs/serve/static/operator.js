@@ -14,7 +14,8 @@ async function refresh() {
     } catch { /* the desk is away: the next try may reach it */ }
   }
   // A round takes up to half a minute: say so, and let nobody ask twice.
-document.getElementById("round").addEventListener("submit", (event) => {
+const round = document.getElementById("round");  // of an operator who may plan one
+if (round) round.addEventListener("submit", (event) => {
   const { submitter, target } = event;
   const working = document.getElementById("working");
   if (target.dataset.busy) { event.preventDefault(); return; }
@@ -23,8 +24,8 @@ document.getElementById("round").addEventListener("submit", (event) => {
   const isFile = !submitter.hasAttribute("formaction");  // saved, so that this page stays
   if (isFile) setTimeout(() => { delete target.dataset.busy; working.textContent = ""; }, 30000);
 });
-addEventListener("pageshow", () => {
-  delete document.getElementById("round").dataset.busy;
+if (round) addEventListener("pageshow", () => {
+  delete round.dataset.busy;
   document.getElementById("working").textContent = "";
 });
 
@@ -41,7 +42,8 @@ document.getElementById("advice").addEventListener("click", async (event) => {
 });
 
 // A round takes up to half a minute: say so, and let nobody ask twice.
-document.getElementById("round").addEventListener("submit", (event) => {
+const round = document.getElementById("round");  // of an operator who may plan one
+if (round) round.addEventListener("submit", (event) => {
   const { submitter, target } = event;
   const working = document.getElementById("working");
   if (target.dataset.busy) { event.preventDefault(); return; }
@@ -50,8 +52,8 @@ document.getElementById("round").addEventListener("submit", (event) => {
   const isFile = !submitter.hasAttribute("formaction");  // saved, so that this page stays
   if (isFile) setTimeout(() => { delete target.dataset.busy; working.textContent = ""; }, 30000);
 });
-addEventListener("pageshow", () => {
-  delete document.getElementById("round").dataset.busy;
+if (round) addEventListener("pageshow", () => {
+  delete round.dataset.busy;
   document.getElementById("working").textContent = "";
 });
 

@@ -282,3 +282,48 @@ def test_a_cap_has_nine_digits_at_most(tmp_path):
     path.write_text("worker,max_tasks\nann,1000000000\n")
     with pytest.raises(ValueError, match="must be at most 999999999, found '1000000000'"):
         read_worker_rows(path, None)
+
+
+@pytest.mark.parametrize(
+    ("cells", "costs"),
+    [
+        (["$0.05", "$ 1"], [0.05, 1.0]),
+        (["0.05 €", "0.1€"], [0.05, 0.1]),
+        (["£2", "3"], [2.0, 3.0]),
+    ],
+)
+def test_costs_may_have_a_currency(tmp_path, cells, costs):
+    path = tmp_path / "w.csv"
+    path.write_text(f"worker,cost\nann,{cells[0]}\nbob,{cells[1]}\n", encoding="utf-8")
+    assert [row["cost"] for row in read_worker_rows(path, None).values()] == costs
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "second", "said"),
+    [
+        ("cost", "$1", "2 €", ":3, column 'cost': must have the currency of '$1', found '2 €'"),
+        ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
+        ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),
+        ("minutes", "1", "$2", "must be minutes, found '$2'; money is for cost"),
+    ],
+)
+def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, said):
+    path = tmp_path / "w.csv"
+    path.write_text(f"worker,{column}\nann,{first}\nbob,{second}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(said)):
+        read_worker_rows(path, None)
+
+
+@pytest.mark.parametrize(("cell", "value"), [("50 %", 0.5), ("12.5%", 0.125), ("100%", 1.0)])
+def test_a_probability_may_be_in_per_cent(tmp_path, cell, value):
+    path = tmp_path / "t.csv"
+    path.write_text(f"task,prior\nt1,{cell}\n")
+    assert read_rows(path, TASK, {"prior": read_probability}) == {"t1": {"prior": value}}
+
+
+@pytest.mark.parametrize("cell", ["101 %", "%", "-1%", "5%%"])
+def test_what_is_no_share_of_a_hundred_is_refused(tmp_path, cell):
+    path = tmp_path / "t.csv"
+    path.write_text(f"task,prior\nt1,{cell}\n")
+    with pytest.raises(DataError, match=r"must be a probability in \[0, 1\], found"):
+        read_rows(path, TASK, {"prior": read_probability})

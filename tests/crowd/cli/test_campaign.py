@@ -388,7 +388,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
         for line in page.read_text(encoding="utf-8").splitlines()
         if line.startswith("$ crowd-tvcs ")
     ]
-    assert len(commands) == 13
+    assert len(commands) == 15
     lease = {}
     for words in commands:
         if words[:2] == ["campaign", "init"]:

@@ -21,6 +21,7 @@ from crowd_tvcs.serve.client import DeskClient, DeskError
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import PASSWORD, begun, hidden, listening
 from tests.every_command import call
+from tests.makers.campaigns import make_older
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are of POSIX")
 
@@ -54,8 +55,7 @@ def test_the_copy_of_an_upgrade_is_for_its_owner_alone(tmp_path, open_umask):
     place = tmp_path / "c.db"
     begun(place).close()
     with closing(sqlite3.connect(place)) as connection:
-        connection.execute("DROP TABLE session")
-        connection.execute("UPDATE campaign SET schema_version = 3")
+        make_older(connection, 3)
         connection.commit()
     version, copy = upgrade(place)
     assert (version, stat.S_IMODE(Path(copy).stat().st_mode)) == (3, 0o600)
@@ -81,8 +81,7 @@ def test_no_statement_rewrites_the_audit(tmp_path, statement, is_old):
     if is_old:
         with closing(sqlite3.connect(place)) as connection:
             connection.execute("DROP TRIGGER audit_no_replace")
-            connection.execute("DROP TABLE session")
-            connection.execute("UPDATE campaign SET schema_version = 3")
+            make_older(connection, 3)
             connection.commit()
         upgrade(place)
     with closing(sqlite3.connect(place)) as connection:

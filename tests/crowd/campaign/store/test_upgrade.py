@@ -11,6 +11,7 @@ from crowd_tvcs.campaign import Campaign, StoreError, task_statuses, upgrade
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store import upgrade as upgrading
 from crowd_tvcs.campaign.store.schema import VERSION
+from tests.makers.campaigns import make_older
 from tvcs_core import DataError
 from tvcs_core.files.partial import create_partial_file
 
@@ -156,16 +157,14 @@ def test_columns_and_keys_of_version_4_get_their_names_of_today(tmp_path):
     with Campaign.create(path, workers=WORKERS, tasks=["t1"], target=0.9, **options) as campaign:
         settings = campaign.state().settings
     with closing(sqlite3.connect(path)) as connection, connection:
-        for column in schema.ADDED[5]:
-            connection.execute(f"ALTER TABLE {column.table.name} DROP COLUMN {column.name}")
-        connection.execute("DROP TABLE payment")
+        make_older(connection, 4)
         for before, after in schema.RENAMED.items():
             connection.execute(f"ALTER TABLE campaign RENAME COLUMN {after} TO {before}")
         model = settings.dependence
         for before, after in schema.RENAMED_KEYS.items():
             assert f'"{after}":' in model
             model = model.replace(f'"{after}":', f'"{before}":')
-        connection.execute("UPDATE campaign SET dependence = ?, schema_version = 4", (model,))
+        connection.execute("UPDATE campaign SET dependence = ?", (model,))
     assert upgrade(path) == (4, str(tmp_path / "c.version-4.db"))
     with Campaign(path) as campaign:
         assert campaign.state().settings == settings

@@ -1,5 +1,8 @@
 """The page of settings: what the operator changes there, and what it refuses."""
 
+from html import unescape
+from urllib.parse import parse_qsl
+
 import pytest
 
 from tests.crowd.serve.conftest import hidden
@@ -8,8 +11,8 @@ PAGE = "/operator/settings"
 
 
 def change(operator, **fields):
-    found = hidden(operator.get(PAGE))
-    was = dict(one.split("=") for one in found["was"].replace("&amp;", "&").split("&"))
+    found = {name: unescape(value) for name, value in hidden(operator.get(PAGE)).items()}
+    was = dict(parse_qsl(found["was"]))
     return operator.post("/operator/change", data=was | found | fields)
 
 
@@ -39,7 +42,7 @@ def test_a_label_that_was_added_is_on_the_next_page(operator, browse, tokens):
 
 
 def test_a_page_that_is_old_changes_nothing_back(operator, campaign):
-    found = hidden(operator.get(PAGE))
+    found = {name: unescape(value) for name, value in hidden(operator.get(PAGE)).items()}
     campaign.change(budget=20)
     fields = found | {"budget": "", "target": "0.9", "max_workers_per_task": "2"}
     fields |= {"min_quality": "0", "lease_seconds": "900"}
