@@ -29,7 +29,6 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
-from benchmarks.forests import describe_forests, forests, precision_of_top  # noqa: E402
 from benchmarks.networks.cases import names, number  # noqa: E402
 from benchmarks.networks.kinds_data import (  # noqa: E402
     ABOVE,
@@ -48,6 +47,7 @@ from benchmarks.networks.kinds_data import (  # noqa: E402
     places,
     table_of,
 )
+from benchmarks.peers.forests import describe_forests, forests, precision_of_top  # noqa: E402
 from grn_tvcs import METHODS, Expression, Network, SteadyStates, infer  # noqa: E402
 from grn_tvcs.evidence.hubs import concentration  # noqa: E402
 from grn_tvcs.methods.table import Method  # noqa: E402

@@ -22,7 +22,7 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
-from benchmarks.forests import forests, precision_of_top  # noqa: E402
+from benchmarks.peers.forests import forests, precision_of_top  # noqa: E402
 from benchmarks.real.cases import BOOST, STUDIED, Case  # noqa: E402
 from benchmarks.real.page import page_of  # noqa: E402
 from benchmarks.real.peers import grnboost2  # noqa: E402

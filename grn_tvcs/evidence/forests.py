@@ -85,6 +85,7 @@ def grow_forests(
         return scores
     block = -(-n_forests // MAX_UNITS)
     names = tuple(genes[i] for i in places.tolist())
+    values = np.asfortranarray(values)
     forests = Forests(values, responses[:, places], is_input[:, places], names, seed, forest, block)
 
     def tell(done: int, total: int) -> None:
@@ -109,7 +110,8 @@ def grow_block(forests: Forests, unit: int) -> tuple[Array]:
         inputs = np.flatnonzero(forests.is_input[:, target])
         rng = stream_of(forests.genes[target], forests.seed)
         response = forests.responses[:, target]
-        column[inputs] = forests.forest(forests.values[:, inputs], response, rng)
+        # Trees take values input by input: so rows of the transpose are copied, and once.
+        column[inputs] = forests.forest(forests.values.T[inputs].T, response, rng)
     return (columns,)
 
 

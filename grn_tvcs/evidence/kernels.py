@@ -45,6 +45,13 @@ def grow(x, y, trees, tries, state, inputs, rows, nodes, importance):
                 inputs[k] = inputs[unseen]
                 inputs[unseen] = j
                 column = x[j]
+                if n == 2 and at >= 0:
+                    # Two rows are parted in one way, so the first split stays the best: only what
+                    # is drawn, and whether the input is constant, counts for the next ones.
+                    if column[rows[start]] != column[rows[start + 1]]:
+                        left -= 1
+                        uniform(state)
+                    continue
                 low = high = column[rows[start]]
                 for r in range(n):
                     value = column[rows[start + r]]

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from benchmarks import forests
 from benchmarks.networks import kinds, kinds_data, kinds_page
 from benchmarks.networks.kinds_data import BOTH, COLUMN, OUT, REST, SERIES, WITH_REST
+from benchmarks.peers import forests
 from benchmarks.study import DOCS, ROOT, load
 from grn_tvcs import METHODS, Expression, Network, infer, score, simulate
 from grn_tvcs.methods.table import Method

@@ -197,3 +197,7 @@ def test_the_site_is_built_without_a_warning_and_has_no_dead_link(monkeypatch):
         text = page.read_text(encoding="utf-8")
         lost = [name for name in names if f'id="{module}.{name}"' not in text]
         assert not lost, module
+
+
+def test_the_page_for_biologists_can_be_read_at_a_sitting():
+    assert len((DOCS / "networks.md").read_text("utf-8").split()) <= 2000

@@ -239,15 +239,22 @@ def test_times_with_a_prime_or_a_decimal_comma_are_read(cell, write):
 # ---- each refusal names what to do, and that reads it
 
 LINES = "Time\tA\tB\tC\n0\t1.5\t2\t3\n1\t2\t3\t5\n2\t3\t1\t4\n"
-HEAD = "gene\t0h\t1h\t2h\t4h\n"
-TWICE = (
-    f"{HEAD}Fos\t1.01\t2.02\t3.04\t1.13\nFos\t1.32\t2.41\t3.05\t1.22\nJun\t4.02\t5.11\t1.23\t2.21\n"
-    "Myc\t2.13\t1.11\t5.32\t3.31\nTnf\t1.17\t3.19\t2.36\t4.41\nIl6\t3.14\t2.71\t1.41\t1.73\n"
-)
-COUNTED = (
-    f"{HEAD}Fos\t11\t20\t35\t113\nFos\t14\t41\t64\t222\nJun\t402\t511\t123\t221\n"
-    "Myc\t213\t111\t532\t331\nTnf\t117\t319\t236\t441\nIl6\t314\t271\t141\t173\n"
-)
+NAMES = ("Fos", "Fos", "Jun", "Egr1", "Myc", "Atf3", "Tnf", "Il6", "Rela", "Stat1", "Irf1", "Klf4")
+
+
+def gene_twice(unit):
+    """A table of genes in rows with a gene twice; values are so many units."""
+    rows = [
+        [name, *(f"{((7 * i + 3 * j + i * j) % 97 + 20) * unit:g}" for j in range(9))]
+        for i, name in enumerate(NAMES)
+    ]
+    head = ["gene", *(f"{j}h" for j in range(9))]
+    return "".join("\t".join(row) + "\n" for row in [head, *rows])
+
+
+def without_line(text, place):
+    """A text without the line at this place."""
+    return "".join(line for i, line in enumerate(text.splitlines(True)) if i != place)
 
 
 def averaged(text):
@@ -268,22 +275,22 @@ REMEDIES = {
         (lambda text: text.replace("-Inf", "NA"), {"missing": "drop"}),
     ),
     "a gene twice, averaged": (
-        TWICE,
+        gene_twice(0.013),
         "gene names must be different, found twice: Fos; .*average what has one name",
         (averaged, {"genes_in_rows": True}),
     ),
     "a gene twice, renamed": (
-        TWICE,
+        gene_twice(0.013),
         "gene names must be different, found twice: Fos; rename or remove them",
         (lambda text: text.replace("Fos", "Fos_2", 1), {"genes_in_rows": True}),
     ),
     "a gene twice, removed": (
-        TWICE,
+        gene_twice(0.013),
         "rename or remove them",
-        (lambda text: text.replace("Fos\t1.01\t2.02\t3.04\t1.13\n", ""), {"genes_in_rows": True}),
+        (lambda text: without_line(text, 1), {"genes_in_rows": True}),
     ),
     "counts of a gene twice, averaged": (
-        COUNTED,
+        gene_twice(3),
         "average what has one name",
         (averaged, {"genes_in_rows": True}),
     ),
