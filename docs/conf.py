@@ -21,17 +21,41 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "commands",
     "public_names",
 ]
 root_doc = "docs/index"
+# The names of others that our signatures use, kept here: a build asks no other host.
+intersphinx_mapping = {
+    name: (address, str(ROOT / "docs" / "inventories" / f"{name}.inv"))
+    for name, address in (
+        ("python", "https://docs.python.org/3"),
+        ("numpy", "https://numpy.org/doc/stable"),
+        ("scipy", "https://docs.scipy.org/doc/scipy"),
+        ("pandas", "https://pandas.pydata.org/docs"),
+    )
+}
+sphinx_gallery_conf = {
+    "examples_dirs": "docs/gallery",
+    "gallery_dirs": "docs/gallery/shown",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+}
 include_patterns = ["docs/**", "notebooks/*.ipynb", "*.md", "data/*/*.md"]
 exclude_patterns = [
     ".*",
     "out",
     "README.md",
     "docs/templates",
+    "docs/gallery/GALLERY_HEADER.rst",
+    "docs/gallery/shown/*.ipynb",
+    "docs/reference/examples",
     "docs/extensions",
     *("tests", "benchmarks", "build", "dist", "tvcs_core", "grn_tvcs", "crowd_tvcs"),
 ]

@@ -1,12 +1,14 @@
-"""The directive `public`: every public name of a module, made from the code and its docstrings.
+"""The directive `public`: a table of public names, each with a page of its own.
 
 The names of a package are those of its `__all__`. A module without one opens the functions and
-classes that it defines and whose names have no underscore.
+classes that it defines and whose names have no underscore. The pages are made from the code, its
+docstrings and the examples of `docs/reference/examples/`, before the site is built.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,17 @@ if TYPE_CHECKING:
 
 PACKAGES = ("tvcs_core", "grn_tvcs", "crowd_tvcs")
 MARK = ".. public::"
+PAGES = Path("docs/reference/names")  # made anew by every build, and ignored by git
+EXAMPLES = Path("docs/reference/examples")
+SHORT = {
+    "np": "numpy",
+    "pd": "pandas",
+    "sparse": "scipy.sparse",
+    "NDArray": "numpy.typing.NDArray",
+    "ArrayLike": "numpy.typing.ArrayLike",
+    "Path": "pathlib.Path",
+}
+"""Names of others as our signatures write them, and as their own pages do."""
 
 
 def public_names(module: str) -> list[str]:
@@ -46,14 +59,61 @@ def shown(root: Path) -> dict[str, list[str]]:
 
 
 def entries(module: str, names: list[str]) -> list[str]:
-    """Return what `public` stands for: reStructuredText with one directive for each name.
+    """Return what `public` stands for: reStructuredText with a row and a page for each name.
 
     Without `names` that is the whole module, and its place in the index of modules.
     """
-    lines = [f".. py:{'currentmodule' if names else 'module'}:: {module}", ""]
-    for name in names or public_names(module):
-        lines += [*_entry(module, name, getattr(import_module(module), name)), ""]
-    return lines
+    found = names or public_names(module)
+    places = [f"/{PAGES.as_posix()}/{module}.{name}" for name in found]
+    lines = [] if names else [f".. py:module:: {module}", ""]
+    lines += [".. list-table::", "   :widths: 30 70", "   :class: names", ""]
+    for name, place in zip(found, places, strict=True):
+        lines += [f"   * - :doc:`{name} <{place}>`"]
+        lines += [f"     - {first_sentence(getattr(import_module(module), name))}"]
+    return [*lines, "", ".. toctree::", "   :hidden:", "", *(f"   {one}" for one in places), ""]
+
+
+def first_sentence(thing: Any) -> str:
+    """Return the first paragraph of a docstring, or the keys of a table of things."""
+    if not callable(thing):
+        return "A table: " + ", ".join(f"``{key}``" for key in thing)
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+
+
+def page(module: str, name: str, example: str = "") -> str:
+    """Return the page of a name, as reStructuredText."""
+    title = f"{module}.{name}"
+    lines = [title, "=" * len(title), "", f".. py:currentmodule:: {module}", ""]
+    lines += [*_entry(module, name, getattr(import_module(module), name)), ""]
+    if example:
+        lines += [".. rubric:: Examples", "", *example.strip().splitlines(), ""]
+    return "\n".join(lines)
+
+
+def examples(root: Path) -> dict[str, str]:
+    """Return the examples of public names that stand beside those of their docstrings."""
+    found: dict[str, str] = {}
+    for file in sorted((root / EXAMPLES).glob("*.txt")):
+        text = file.read_text(encoding="utf-8")
+        _, *parts = re.split(r"^(\w[\w.]+)\n~+\n", text, flags=re.MULTILINE)
+        found |= dict(zip(parts[::2], parts[1::2], strict=True))
+    return found
+
+
+def write_pages(root: Path) -> None:
+    """Write the page of every name that the reference shows, and delete those of no name."""
+    (root / PAGES).mkdir(exist_ok=True)
+    more = examples(root)
+    wanted = {
+        root / PAGES / f"{module}.{name}.rst": page(module, name, more.get(f"{module}.{name}", ""))
+        for module, names in shown(root).items()
+        for name in names
+    }
+    for old in set((root / PAGES).glob("*.rst")) - set(wanted):
+        old.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
 def _entry(module: str, name: str, thing: Any) -> list[str]:
@@ -78,6 +138,7 @@ def homes(root: Path) -> dict[str, str]:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directive, and lead from where a name is defined to where it is shown."""
     from docutils.statemachine import StringList
+    from sphinx.ext.intersphinx import missing_reference
     from sphinx.util.docutils import SphinxDirective
 
     class Public(SphinxDirective):
@@ -91,11 +152,16 @@ def setup(app: Sphinx) -> dict[str, bool]:
             return self.parse_text_to_nodes(StringList(lines, source=f"public names of {module}"))
 
     places = homes(Path(app.srcdir))
+    app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
 
     def lead(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
-        target = places.get(node.get("reftarget"))
-        if target is None or node.get("refdomain") != "py":
+        if node.get("refdomain") != "py":
             return None
+        target = places.get(node["reftarget"])
+        if target is None:
+            first, dot, rest = node["reftarget"].partition(".")
+            node["reftarget"] = f"{SHORT.get(first, first)}{dot}{rest}"
+            return missing_reference(app, env, node, content)
         domain = env.get_domain("py")
         return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
 

@@ -29,7 +29,7 @@ def tasks():
     blocks = r"^```(\w+)\n(.*?)^```"
     return {
         part.split("\n")[0]: [
-            (language, code.splitlines())
+            (language, [line for line in code.splitlines() if not line.startswith("# ")])
             for language, code in re.findall(blocks, part, flags=re.MULTILINE | re.DOTALL)
         ]
         for part in parts

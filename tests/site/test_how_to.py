@@ -70,7 +70,7 @@ def test_cytoscape_gets_a_network_and_its_style(workplace):
 
 
 def test_a_plan_goes_through_label_studio_and_back(workplace):
-    assign, export, take_in, vote = commands("label-studio")
+    _, assign, export, take_in, vote = commands("label-studio")
     type_in([assign])
     with Path("plan/assignment.csv").open(encoding="utf-8") as file:
         tasks = sorted({row["task"] for row in csv.DictReader(file)})
