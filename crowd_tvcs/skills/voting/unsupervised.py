@@ -5,6 +5,7 @@ Confusion matrices are shrunk to those expected from a worker's accuracy and the
 with gold (`confusion`): few answers cannot invent a habit. The last posterior is that of the model
 of dependent errors, with parameters that public crowds share. And every task is judged by skills
 that leave out the task itself (its cavity): otherwise an answer confirms the worker who gave it.
+The habits of the whole crowd and the prevalence of the classes keep it, one of very many.
 
 Agreement says nothing on errors that all workers share, so no confidence is validated.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
-from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY
+from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS
 from crowd_tvcs.belief.dependent import contrasts, log_odds
 from crowd_tvcs.belief.independent import priors, softmax
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices
@@ -31,7 +32,7 @@ ROUNDS = 5
 ACCURACY_STRENGTH = 10.0
 ROW_STRENGTH = 5.0
 CLASS_STRENGTH = 100.0  # pseudo-tasks of equal classes in the prevalence
-# Chosen on ten public sets and confirmed on fourteen others (docs/answers.md).
+# Chosen on public sets; docs/crowd-without-gold.md judges six, also by numbers of the others.
 USUAL = Dependence(
     temperature=0.95, overlap=0.15, shares=0.67, blend=1.0, common=0.06, contrast=0.27
 )
@@ -172,7 +173,7 @@ def _posterior(answers: Answers, skills: Skills, prior: Floats, *, final: bool) 
     model = USUAL if final else Dependence(blend=1.0)
     evidence = _evidence(answers, skills, accuracy, model.temperature)
     if final:
-        odds = np.maximum(log_odds(accuracy, prior.shape[1]), 0.1)
+        odds = np.maximum(log_odds(accuracy, prior.shape[1]), MIN_LOG_ODDS)
         discount = 1.0 - model.contrast * contrasts(odds, answers.task_of, n)
         evidence *= np.maximum(discount, 0.0)[:, None]
     logs = np.stack(
