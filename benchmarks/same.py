@@ -203,6 +203,7 @@ def _answers() -> Iterator[str]:
         "--gold models/gold.csv --out after-models"
     )
     yield f"crowd-tvcs vote {recorded} --gold recorded/labels.csv --out vote-gold"
+    yield f"crowd-tvcs vote {recorded} --out vote-alone"
     yield f"crowd-tvcs vote {recorded} --method majority --out vote-majority"
     yield f"crowd-tvcs replay {recorded} recorded/labels.csv --splits 3 --out replay"
 

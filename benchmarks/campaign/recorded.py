@@ -58,4 +58,5 @@ def replay_split(task: tuple[str, str, int, int]) -> list[Case]:
     return [
         Case(name, per_class, o.policy, o.vote, o.labels, o.split, o.bought, o.accuracy)
         for o in found
+        if (o.policy, o.vote) in POLICIES
     ]

@@ -45,7 +45,8 @@ from crowd_tvcs.answers.answers import Answers, Gold, read_gold
 from crowd_tvcs.routing.replay import NO_LIMIT, Split, adaptive, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
 from crowd_tvcs.skills.held_out import ranks
-from crowd_tvcs.skills.vote import vote, vote_shares
+from crowd_tvcs.skills.vote import vote
+from crowd_tvcs.skills.voting.unsupervised import vote_shares
 from tvcs_core.streams import stream
 
 SPLITS = 20

@@ -8,6 +8,12 @@ best workers and stop at the first number with which they are sure, as gold task
 confidence; *shown*: who has the confidence with which gold shows the target. Printed are on how
 many splits any task is sure, the share of the tasks that are, and how many of those labels are
 right: over all splits, and on the worst split with 20 of them or more.
+
+`--counts 20,40,60` draws so many gold tasks instead, and prints the interval that gold gives for
+the share of right labels among those with the target for confidence
+(`crowd_tvcs.skills.reliability.target_evidence`): its mean ends over the splits with an interval,
+on how many of these it holds the share that is reached, that share, and how often gold confirms
+the target or contradicts it.
 """
 
 from __future__ import annotations
@@ -17,13 +23,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.crowd.class_shares import bought
 from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import Answers, Gold, read_gold, with_shared_classes
 from crowd_tvcs.routing.replay import NO_LIMIT, draw_split
 from crowd_tvcs.skills.dependence_fit import fit_dependence
-from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
+from crowd_tvcs.skills.reliability import (
+    confidence_threshold,
+    gold_confidences,
+    target_evidence,
+)
 from tvcs_core.streams import stream
 
 LABELS = (1, 2, 3, 5, NO_LIMIT)
@@ -46,7 +57,10 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--target", type=float, default=0.95)
     parser.add_argument("--gold", default="0.2,0.1,0.05", help="shares of the tasks")
+    parser.add_argument("--counts", help="numbers of gold tasks; print intervals")
     given = parser.parse_args()
+    if given.counts:
+        return print_intervals(given)
     print("| gold | set | rule | splits | of the tasks | right | worst split |")
     print("| ---: | --- | --- | ---: | ---: | ---: | ---: |")
     for share in map(float, given.gold.split(",")):
@@ -60,25 +74,64 @@ def main() -> int:
     return 0
 
 
-def judged(
-    answers: Answers, truth: Gold, share: float, target: float, number: int
-) -> tuple[Sure, ...]:
-    """Stop on one split by every rule."""
+def print_intervals(given: argparse.Namespace) -> int:
+    """Print the interval that gold gives beside what is reached."""
+    print(
+        "| gold tasks | set | intervals | low | high | hold | reached | confirmed | contradicted |"
+    )
+    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for count in map(int, given.counts.split(",")):
+        for folder in sorted(path.parent for path in given.data.glob("*/truth.csv")):
+            truth = read_gold(folder / "truth.csv")
+            answers = first_answers(folder / "label.csv", truth)
+            share, rows = count / len(truth), []
+            for number in range(given.first, given.first + given.splits):
+                claim, hit, gold = claims_of(answers, truth, share, number)
+                told = target_evidence(*gold, given.target, count)
+                sure, right = stopped(claim, hit, given.target)
+                if not np.isnan(told.right) and sure:
+                    at = confidence_threshold(*gold, given.target)
+                    rows.append(
+                        (told.low, told.high, told.low <= right / sure <= told.high, right / sure,
+                         at < 1.0, told.high < given.target)
+                    )  # fmt: skip
+            means = np.mean(rows, axis=0) if rows else np.full(6, np.nan)
+            cells = " | ".join(f"{x:.2f}" for x in means)
+            print(f"| {count} | {folder.name} | {len(rows)} | {cells} |", flush=True)
+    return 0
+
+
+Judged = tuple[NDArray[np.float64], NDArray[np.bool_]]
+
+
+def claims_of(
+    answers: Answers, truth: Gold, share: float, number: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], Judged]:
+    """Confidence and whether the label is right, of the scored tasks and of the gold tasks."""
     rng = stream(0, "confidence", str(number))
     split = draw_split(answers, truth, share, per_class=False, rng=rng, model="independent")
     skill = fit_dependence(answers, split.gold, split.skill)
     chances = np.stack([split.posterior(bought(split, k), skill) for k in LABELS], axis=1)
     claim, hit = chances.max(axis=2), chances.argmax(axis=2) == split.truth[:, None]
-    from_gold = confidence_threshold(
-        *gold_confidences(with_shared_classes(answers, split.gold), split.gold, skill), target
+    return claim, hit, gold_confidences(with_shared_classes(answers, split.gold), split.gold, skill)
+
+
+def stopped(claim: NDArray[np.float64], hit: NDArray[np.bool_], at: float) -> tuple[int, int]:
+    """How many tasks stop at this confidence, and how many of their labels are right."""
+    is_sure = (claim >= at) & (at < 1.0)
+    sure, first = is_sure.any(axis=1), is_sure.argmax(axis=1)
+    return int(sure.sum()), int((hit[np.arange(first.size), first] & sure).sum())
+
+
+def judged(
+    answers: Answers, truth: Gold, share: float, target: float, number: int
+) -> tuple[Sure, ...]:
+    """Stop on one split by every rule."""
+    claim, hit, gold = claims_of(answers, truth, share, number)
+    return tuple(
+        Sure(*stopped(claim, hit, at), claim.shape[0])
+        for at in (target, confidence_threshold(*gold, target))
     )
-    out = []
-    for at in (target, from_gold):
-        is_sure = (claim >= at) & (at < 1.0)
-        sure, first = is_sure.any(axis=1), is_sure.argmax(axis=1)
-        right = hit[np.arange(first.size), first] & sure
-        out.append(Sure(int(sure.sum()), int(right.sum()), sure.size))
-    return tuple(out)
 
 
 def shown(rows: tuple[Sure, ...]) -> str:

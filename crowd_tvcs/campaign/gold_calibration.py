@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.campaign.estimates import PRIOR
 from crowd_tvcs.campaign.state import State
@@ -13,9 +15,11 @@ from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.reliability import (
     Bools,
     Floats,
+    TargetEvidence,
     calibration_bins,
     confidence_threshold,
     gold_confidences,
+    target_evidence,
 )
 
 
@@ -30,11 +34,14 @@ class GoldCalibration:
         `crowd_tvcs.skills.reliability.gold_confidences`.
     by_labels
         Means by the number of answers.
+    tasks
+        Number of gold tasks with answers.
     """
 
     claim: Floats
     hit: Bools
     by_labels: tuple[CalibrationBin, ...]
+    tasks: int
 
     @property
     def by_confidence(self) -> list[CalibrationBin]:
@@ -49,6 +56,10 @@ class GoldCalibration:
     def confidence_threshold(self, target: float) -> float:
         """How sure a label must be so that a share `target` of such labels are right."""
         return confidence_threshold(self.claim, self.hit, target)
+
+    def target_evidence(self, target: float) -> TargetEvidence:
+        """Return the share of right labels among those confident of a target."""
+        return target_evidence(self.claim, self.hit, target, self.tasks)
 
 
 def calibrate_on_gold(state: State) -> GoldCalibration | None:
@@ -66,4 +77,5 @@ def calibrate_on_gold(state: State) -> GoldCalibration | None:
         estimate_quality(answers, known, prior=PRIOR, model="independent"), dependence=model
     )
     by_labels = model.measured or held_out_prefixes(answers, known, skill).measured(model)
-    return GoldCalibration(*gold_confidences(answers, known, skill), by_labels)
+    tasks = np.unique(answers.task_of).size
+    return GoldCalibration(*gold_confidences(answers, known, skill), by_labels, tasks)

@@ -24,6 +24,7 @@ from crowd_tvcs.cli.campaign_options import (
     WorkersFile,
     as_dict,
     describe_interval,
+    describe_target,
     open_campaign,
     print_gold_calibration,
     print_model,
@@ -258,6 +259,8 @@ def review(
     """
     with open_campaign(store) as campaign:
         found = campaign.review_tasks(min_gain=min_gain, value=value, target=target, close=close)
+        if line := describe_target(campaign.state(), target):
+            print_message(line)
     if as_json:
         print_json([_standing(one) for one in found])
         return

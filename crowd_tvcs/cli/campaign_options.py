@@ -114,21 +114,24 @@ def print_model(campaign: Campaign) -> None:
             print_message(line)
 
 
-def describe_target(state: State) -> str:
-    """Describe the confidence threshold for the target; '' without a target."""
-    from crowd_tvcs.skills.reliability import MIN_CONFIDENT_GOLD
+def describe_target(state: State, asked: float | None = None) -> str:
+    """Describe the confidence threshold for the target, or for another; '' without a target."""
+    from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
+    from crowd_tvcs.skills.reliability import describe_evidence
 
     target, at = state.settings.target, state.settings.confidence_threshold
+    if asked is not None:
+        target, at = asked, None
     if state.model is None or target >= 1.0:
         return ""
+    gold = None if asked is None and at is not None and at < 1.0 else calibrate_on_gold(state)
+    if asked is not None and gold is not None:
+        at = gold.confidence_threshold(target)
     if at is None:
         return f"target {target:g}: not checked, since there is no gold; the confidence counts"
     if at >= 1.0:
-        return (
-            f"target {target:g}: the gold tasks cannot confirm this target (at least "
-            f"{MIN_CONFIDENT_GOLD} high-confidence gold tasks are needed), so no task is "
-            "considered finished"
-        )
+        found = None if gold is None else gold.target_evidence(target)
+        return describe_evidence(found, target)
     if at > target:
         return f"target {target:g}: by the gold tasks a confidence of {at:.3f} is needed"
     return f"target {target:g}: by the gold tasks this confidence is enough"

@@ -27,6 +27,9 @@ from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.answers.quality import Quality
     from crowd_tvcs.skills.dependence import Dependence
@@ -50,9 +53,9 @@ class VoteOptions:
     method: Annotated[
         str | None,
         typer.Option(
-            help="weighted (default with --quality or --gold, and needs one of them), majority "
-            "(default otherwise), or crowd-kit's DawidSkene, OneCoinDawidSkene, GLAD, MACE, "
-            "MMSR, MajorityVote."
+            help="weighted (default with --quality or --gold, and needs one of them), "
+            "unsupervised (default otherwise: by the agreement of the workers), majority, or "
+            "crowd-kit's DawidSkene, OneCoinDawidSkene, GLAD, MACE, MMSR, MajorityVote."
         ),
     ] = None
     prior: ClassChances = None
@@ -66,7 +69,7 @@ class VoteOptions:
     def used_method(self) -> str:
         """The given method, or the default for the given inputs."""
         known = self.quality is not None or self.gold is not None
-        return self.method or ("weighted" if known else "majority")
+        return self.method or ("weighted" if known else "unsupervised")
 
 
 @guarded
@@ -74,15 +77,15 @@ class VoteOptions:
 def vote(given: VoteOptions) -> None:
     """Vote on the label of every task; write labels.csv (task, label, confidence, answers).
 
-    Without gold or a quality table no confidence is measured and its cells are empty. A column
-    share then has the share of the answers with this label, which is no confidence.
+    Without gold or a quality table the skills come from the agreement of the workers. Gold does not
+    check the confidence then, and none is above .9. A majority, or a table with one answer per
+    task, has no confidence; a column share then has the share of the answers with this label.
 
     With --gold the skills and class shares are estimated from the gold tasks first; these keep
     their known label, with confidence 1. The shares hold if gold is a random sample of the tasks;
     otherwise give --prior.
     """
     from crowd_tvcs.answers import class_prevalence
-    from crowd_tvcs.skills.vote import vote as vote_on
 
     if given.quality is not None and given.gold is not None:
         raise ValueError("give --quality or --gold, not both")
@@ -90,7 +93,7 @@ def vote(given: VoteOptions) -> None:
     table, labelled = _read(given)
     skill, shares, dependence = _skill(table, labelled, given)
     chances = class_prevalence.read_prior(given.prior, table.classes)
-    votes = vote_on(table, used, skill=skill, prior=chances, dependence=dependence)
+    votes, facts = _votes(table, labelled, (skill, dependence), given, chances)
     known = {} if labelled is None else labelled.labels
     with results(
         "crowd-tvcs vote",
@@ -98,7 +101,8 @@ def vote(given: VoteOptions) -> None:
         recorded(given, RECORDED)
         | given.cleaning.recorded
         | {"method": used, "class_shares": shares}
-        | {"dependence": None if dependence is None else dependence.as_json()},
+        | {"dependence": None if dependence is None else dependence.as_json()}
+        | facts,
         inputs=[given.answers, given.quality, given.gold],
         layout=table.layout,
     ) as out:
@@ -106,9 +110,39 @@ def vote(given: VoteOptions) -> None:
     print_message(f"{_counted(votes, known, dependence)}; written to {given.out}")
 
 
+def _votes(
+    table: Answers,
+    gold: Gold | None,
+    skills: tuple[Quality | Skill | None, Dependence | None],
+    given: VoteOptions,
+    prior: NDArray[np.float64] | None,
+) -> tuple[Votes, dict[str, Any]]:
+    """Vote; with gold the agreement of the workers counts beside it.
+
+    Also return what ``run.json`` keeps of that, and the share of right labels.
+    """
+    from crowd_tvcs.skills.skill import Skill
+    from crowd_tvcs.skills.vote import vote as vote_on
+    from crowd_tvcs.skills.voting.little_gold import vote_with_gold
+
+    skill, dependence = skills
+    if gold is None or not isinstance(skill, Skill):
+        used = given.used_method
+        return vote_on(table, used, skill=skill, prior=prior, dependence=dependence), {}
+    votes, found, share = vote_with_gold(table, gold, skill, prior)
+    if found.weight:
+        print_message(found.describe())
+    if share is not None:
+        print_message(str(share))
+    return votes, {
+        "agreement": {"weight": found.weight, "temper": found.temper},
+        "right_share": None if share is None else share._asdict(),
+    }
+
+
 def _rows(table: Answers, votes: Votes, known: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Return the rows of the labels; tasks with a known label keep it."""
-    from crowd_tvcs.skills.vote import vote_shares
+    from crowd_tvcs.skills.voting.unsupervised import vote_shares
     from tvcs_core.files.spreadsheet import shield
 
     shares = vote_shares(table)
@@ -130,6 +164,8 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
     voted = votes.is_labelled & ~is_gold
     counted = f"{np.count_nonzero(votes.is_labelled | is_gold)} labels by {votes.method}"
     if not votes.is_measured:
+        if votes.method == "unsupervised":
+            counted += "; nothing was measured, since no task has two answers"
         mean = f"{votes.share[voted].mean():.4f}" if voted.any() else "-"
         return (
             f"{counted}, confidence not measured: give --gold; on average a share of {mean} of the "
@@ -138,8 +174,20 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
     if not voted.any():
         return f"{counted}, all of them known, so there is no confidence to report"
     is_fitted = dependence is not None and dependence.source == "gold"
-    doubt = "" if is_fitted else " (not checked with gold)"
+    doubt = "" if is_fitted else f" ({_unchecked(votes)})"
     return f"{counted}, mean confidence {votes.confidence[voted].mean():.4f}{doubt}"
+
+
+def _unchecked(votes: Votes) -> str:
+    """Describe what is known of confidences that no gold checks."""
+    from crowd_tvcs.skills.voting.unsupervised import LARGEST_GAP, MAX_CONFIDENCE
+
+    if votes.method != "unsupervised":
+        return "not checked with gold"
+    return (
+        f"by agreement alone, not checked with gold: on public sets off by up to {LARGEST_GAP:g}, "
+        f"so none above {MAX_CONFIDENCE:g} is stated; give --gold"
+    )
 
 
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:

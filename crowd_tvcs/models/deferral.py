@@ -12,6 +12,7 @@ from crowd_tvcs.answers.answers import UNKNOWN
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.people import expected_with_people, people_needed
 from crowd_tvcs.skills.dependence import CalibrationBin
+from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from tvcs_core.files.display import unquoted
 from tvcs_core.files.spreadsheet import shield
 
@@ -78,6 +79,13 @@ class DeferredTasks:
     def chances(self) -> Floats:
         """Probability of every class of each of the tasks."""
         return self.models.posterior[self.tasks]
+
+    @property
+    def right_share(self) -> RightShare | None:
+        """Share of right labels among those of the models, by gold; see `right_share`."""
+        gold = self.models.held_out_gold
+        answered = self.models.answers.per_task[self.tasks] > 0
+        return right_share(gold.hit, gold.claim, self.chances[answered].max(axis=1, initial=0.0))
 
     @property
     def needed(self) -> NDArray[np.int64] | None:

@@ -25,7 +25,13 @@ from crowd_tvcs.skills.em import compare_on_held_out_gold, refit_semi_supervised
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.skill import Skill
-from crowd_tvcs.skills.vote import posterior, vote_shares
+from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.voting.unsupervised import (
+    MAX_CONFIDENCE,
+    has_agreement,
+    unsupervised_posterior,
+    vote_shares,
+)
 from tvcs_core.streams import stream
 
 GOLD_SHARE = 0.2  # of the tasks with known labels
@@ -50,9 +56,9 @@ class Outcome:
         expected reduction of uncertainty, in batches; ``"stopping"``: likewise, until no label is
         worth its price; ``"all"``: every answer.
     vote
-        ``"weighted"`` by the skills, ``"majority"``, or ``"semi-supervised"``: weighted by skills
-        that are re-estimated from all answers (by EM, see `crowd_tvcs.skills.em`), even if held-out
-        gold is against it.
+        ``"weighted"`` by the skills, ``"unsupervised"`` by the agreement of the workers alone,
+        ``"majority"``, or ``"semi-supervised"``: weighted by skills that are re-estimated from all
+        answers (by EM, see `crowd_tvcs.skills.em`), even if held-out gold is against it.
     labels
         Requested number of labels per task, on average; `NO_LIMIT` for no limit.
     split
@@ -63,7 +69,7 @@ class Outcome:
         Share of scored tasks whose label is right; of n labels that tie, one counts 1/n.
     mean_confidence
         Mean confidence of the labels of tasks with answers. NaN for a majority vote, whose shares
-        are not confidences.
+        are not confidences, and for ``"unsupervised"`` if no task has two answers.
     confident_share, confident_accuracy
         Share of the tasks with a confidence of `CONFIDENT` or more, and share of right labels among
         those; NaN if there are none, and for a majority vote.
@@ -214,7 +220,7 @@ def replay(
         ):
             answered = seen.per_task > 0
             reached = split.evaluate(chances, answered)
-            if vote == "majority":
+            if vote == "majority" or (vote == "unsupervised" and not has_agreement(seen)):
                 reached = (reached[0], math.nan, math.nan, math.nan)
             found.append(
                 Outcome(
@@ -279,6 +285,8 @@ def _outcomes(
         yield policy, "weighted", k, seen, split.posterior(seen, skill), math.nan
         if policy not in ("adaptive", "stopping"):
             yield policy, "majority", k, seen, vote_shares(seen), math.nan
+            claimed = np.minimum(unsupervised_posterior(seen, prior=split.prior), MAX_CONFIDENCE)
+            yield policy, "unsupervised", k, seen, claimed, math.nan
         if policy == "all":
             learnt = refit_semi_supervised(seen, split.gold, skill, prior=split.prior)
             asked = compare_on_held_out_gold(
@@ -383,7 +391,7 @@ def averages(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
         right = [o.confident_accuracy for o in found if o.confident_share > 0.0]
         claims = [o.mean_confidence for o in found if not math.isnan(o.mean_confidence)]
-        is_measured = vote != "majority"
+        is_measured = bool(claims)
         rows.append(
             {
                 "policy": policy,

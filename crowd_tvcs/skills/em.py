@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
@@ -22,6 +22,7 @@ from crowd_tvcs.skills.crowd_kit import dawid_skene
 from crowd_tvcs.skills.estimate import MODELS, estimate_quality
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import posterior
+from crowd_tvcs.skills.voting.unsupervised import expected_counts
 from tvcs_core.streams import stream
 
 METHODS = ("auto", "em", "DawidSkene")
@@ -100,7 +101,7 @@ def refit_semi_supervised(
     known = gold.codes(answers.tasks, answers.classes)
     open_answers = answers.select(known[answers.task_of] == UNKNOWN)
     if method == "DawidSkene":
-        return replace(skill, learnt=_expected(open_answers, dawid_skene(answers, known)))
+        return replace(skill, learnt=expected_counts(open_answers, dawid_skene(answers, known)))
     if method == "auto":
         found = compare_on_held_out_gold(
             answers, gold, per_class=skill.per_class, model=skill.model, rounds=1
@@ -109,7 +110,7 @@ def refit_semi_supervised(
     for _ in range(rounds):
         before = skill.mean
         chances = posterior(open_answers, skill, prior)
-        skill = replace(skill, learnt=_expected(open_answers, chances))
+        skill = replace(skill, learnt=expected_counts(open_answers, chances))
         if np.abs(skill.mean - before).max() < TOLERANCE:
             break
     return skill
@@ -153,13 +154,3 @@ def compare_on_held_out_gold(
     gain = np.concatenate(gains)
     error = float(gain.std() / np.sqrt(gain.size))
     return RefitComparison(len(tasks), int(right[0]), int(right[1]), float(gain.mean()), error)
-
-
-def _expected(answers: Answers, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return expected counts of (worker, label, answer), given the posterior of every task."""
-    k = len(answers.classes)
-    out = np.zeros((len(answers.workers), k, k))
-    for label in range(k):
-        weight = chances[answers.task_of, label]
-        np.add.at(out[:, label, :], (answers.worker_of, answers.label_of), weight)
-    return out

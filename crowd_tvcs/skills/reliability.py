@@ -6,7 +6,9 @@ campaign: by the first 1, 2, 3, 5 and all of their answers.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,11 @@ BIN_EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of confidence
 MIN_CONFIDENT_GOLD = 40
 TOLERANCE = 1e-9  # rounding of 1 - target
 ERROR_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1)  # of the error that a target allows
+
+# Confident gold tasks for an interval of the share of right ones: with fewer it held on .4 of the
+# splits of a public set with 40 gold tasks (benchmarks/crowd/sure.py --counts).
+MIN_INTERVAL_GOLD = 10
+MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -92,3 +99,110 @@ def confidence_threshold(claim: Floats, hit: Bools, target: float) -> float:
         if others >= 0 and wrong <= (1.0 - target) * others + TOLERANCE:
             return at
     return 1.0
+
+
+class TargetEvidence(NamedTuple):
+    """Evidence of gold on the labels with the confidence of a target.
+
+    Attributes
+    ----------
+    sure
+        Number of gold tasks that reach the confidence.
+    right
+        Share of these whose label is right, with its 95 % interval from `low` to `high`; NaN with
+        fewer than `MIN_INTERVAL_GOLD` such tasks.
+    more
+        Further gold tasks, answered like these, with which gold would confirm or contradict the
+        target if the share stays; without an interval, those with which there is one. None if that
+        takes more than `MOST_GOLD`, or no task is sure.
+    """
+
+    sure: int
+    right: float
+    low: float
+    high: float
+    more: int | None
+
+
+def target_evidence(claim: Floats, hit: Bools, target: float, n_gold: int) -> TargetEvidence:
+    """Return the share of right labels among those confident of a target, as shown by gold.
+
+    Every gold task stops at its first number of answers with the target for a confidence, as in
+    `confidence_threshold`.
+
+    Parameters
+    ----------
+    claim, hit
+        As there; several rows for each gold task if its answers were put into several orders.
+    target
+        Required share of right labels.
+    n_gold
+        Number of gold tasks behind the rows.
+    """
+    is_sure = claim >= target
+    stops = is_sure.any(axis=1)
+    rows = int(np.count_nonzero(stops))
+    copies = claim.shape[0] / n_gold
+    if not rows:
+        return TargetEvidence(0, math.nan, math.nan, math.nan, None)
+    sure = rows / copies
+    right = low = high = math.nan
+    needed: float | None = MIN_INTERVAL_GOLD
+    if sure >= MIN_INTERVAL_GOLD:
+        first = is_sure.argmax(axis=1)
+        right = float(hit[np.arange(first.size), first][stops].mean())
+        low, high = wilson(right, sure)
+        needed = _settling(right, sure, target)
+    more = None if needed is None else math.ceil(max(0.0, needed - sure) * n_gold / sure)
+    more = None if more is None or more > MOST_GOLD else more
+    return TargetEvidence(round(sure), right, low, high, more)
+
+
+def _settling(right: float, sure: float, target: float) -> float | None:
+    """Return how many confident gold tasks settle a target if the share of right ones stays.
+
+    They confirm it by the rule of `confidence_threshold`, or their interval is below it.
+    """
+    allowed = 1.0 - target
+    room = allowed - (1.0 - right)
+    if room > TOLERANCE:
+        return max(sure, MIN_CONFIDENT_GOLD * allowed / room)
+    n = sure
+    while n <= MOST_GOLD:
+        if wilson(right, n)[1] < target:
+            return n
+        n *= 1.05
+    return None
+
+
+def describe_evidence(found: TargetEvidence | None, target: float) -> str:
+    """Describe the evidence on a target that gold does not confirm, and what would settle it."""
+    if found is None or not found.sure:
+        return (
+            f"target {target:g}: no gold task reaches this confidence, so gold says nothing on it "
+            "and no task is considered finished; lower the target, or ask more workers per task"
+        )
+    if math.isnan(found.right):
+        more = "" if found.more is None else f"; about {found.more} more gold tasks would do"
+        return (
+            f"target {target:g}: only {found.sure} of the gold tasks reach this confidence, too "
+            f"few to say how many of such labels are right, so no task is considered finished{more}"
+        )
+    share = (
+        f"target {target:g}: between {found.low:.2f} and {found.high:.2f} of the labels with this "
+        f"confidence are right, by {found.sure} gold tasks that reach it"
+    )
+    if found.high < target:
+        return (
+            f"{share}; gold contradicts the target, so no task is considered finished: lower the "
+            "target, or ask more or better workers"
+        )
+    if found.more is None:
+        return (
+            f"{share}; more than {MOST_GOLD} further gold tasks would be needed to settle it, so "
+            "no task is considered finished: choose a target further from that share"
+        )
+    return (
+        f"{share}; about {found.more} more gold tasks, answered like these, would settle it, and "
+        "no task is considered finished until then"
+    )

@@ -25,13 +25,19 @@ from crowd_tvcs.belief.independent import (
 from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, check_usable
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.voting.unsupervised import (
+    MAX_CONFIDENCE,
+    has_agreement,
+    unsupervised_posterior,
+    vote_shares,
+)
 from tvcs_core.arguments import array_of
 from tvcs_core.files.spreadsheet import shield
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS = ("weighted", "majority", *USABLE)
+METHODS = ("weighted", "unsupervised", "majority", *USABLE)
 COLUMNS = ("task", "label", "confidence", "answers")
 SHARE_COLUMN = "share"  # added if the method has no confidence
 
@@ -50,8 +56,10 @@ class Votes:
         Class index of the label of every task; ties go to the first class. `UNKNOWN` (-1) for a
         task without answers.
     confidence
-        Posterior probability of the label, by skills estimated from gold. NaN for a task without
-        answers, and for every method but ``weighted``, whose labels have no measured accuracy.
+        Posterior probability of the label: for ``weighted`` by the given skills, for
+        ``unsupervised`` by the agreement of the workers, and then `MAX_CONFIDENCE` at most. NaN for
+        a task without answers, for the other methods, and for ``unsupervised`` if no task has two
+        answers.
     answers
         Number of answers of every task.
     method
@@ -86,8 +94,10 @@ class Votes:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the method has confidences."""
-        return self.method == METHODS[0]
+        """Whether the votes have confidences."""
+        if self.method == "unsupervised":
+            return bool((self.answers > 1).any())
+        return self.method == "weighted"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -143,11 +153,14 @@ def vote(
         Answers of workers to tasks.
     method
         ``"weighted"``: the label of largest posterior probability, by `skill` and `prior` (Bayes'
-        rule; the vote whose expected accuracy a plan states). ``"majority"``: the most frequent
-        answer. Or one of crowd-kit's aggregators by its name there, such as ``"DawidSkene"``;
-        these use the answers alone and have no measured confidence.
-    skill, prior, dependence
+        rule; the vote whose expected accuracy a plan states). ``"unsupervised"``: without gold, by
+        the agreement of the workers, see `crowd_tvcs.skills.voting.unsupervised`. ``"majority"``:
+        the most frequent answer. Or one of crowd-kit's aggregators by its name there, such as
+        ``"DawidSkene"``; these and the majority have no confidence.
+    skill, dependence
         As for `posterior`; only for ``"weighted"``.
+    prior
+        As for `posterior`; only for ``"weighted"`` and ``"unsupervised"``.
 
     Returns
     -------
@@ -172,13 +185,17 @@ def vote(
     if method == "weighted":
         if skill is None:
             raise ValueError(
-                "the weighted vote needs a skill: estimate it from gold tasks, or use majority"
+                "the weighted vote needs a skill: estimate it from gold tasks, or use unsupervised"
             )
-        return _most_probable(answers, posterior(answers, skill, prior, dependence), method)
-    if skill is not None or prior is not None:
-        raise ValueError(f"the method {method} uses the answers alone, but has a skill or a prior")
+        return most_probable(answers, posterior(answers, skill, prior, dependence), method)
+    if skill is not None:
+        raise ValueError(f"the method {method} uses the answers alone, but has a skill")
+    if method == "unsupervised":
+        return most_probable(answers, unsupervised_posterior(answers, prior=prior), method)
+    if prior is not None:
+        raise ValueError(f"the method {method} uses the answers alone, but has a prior")
     weights = vote_shares(answers) if method == "majority" else aggregate(method, answers)
-    return _most_probable(answers, weights, method)
+    return most_probable(answers, weights, method)
 
 
 def posterior(
@@ -307,20 +324,16 @@ def _check_probabilities(values: Floats) -> None:
         raise ValueError("skill must hold probabilities in [0, 1]")
 
 
-def _most_probable(answers: Answers, weights: Floats, method: str) -> Votes:
+def most_probable(answers: Answers, weights: Floats, method: str) -> Votes:
+    """Return the votes of the largest weights, of shape (tasks, classes)."""
     best, at, n = weights.argmax(axis=1), np.arange(len(answers.tasks)), answers.per_task
-    confidence = weights[at, best] if method == METHODS[0] else np.full(at.size, np.nan)
+    confidence = np.full(at.size, np.nan)
+    if method == "weighted":
+        confidence = weights[at, best]
+    elif method == "unsupervised" and has_agreement(answers):
+        confidence = np.minimum(weights[at, best], MAX_CONFIDENCE)
     confidence, share = (
         np.where(n > 0, x, np.nan) for x in (confidence, vote_shares(answers)[at, best])
     )
     label_of = np.where(n > 0, best, UNKNOWN)
     return Votes(answers.tasks, answers.classes, label_of, confidence, n, method, share)
-
-
-def vote_shares(answers: Answers) -> Floats:
-    """Return the share of every class in the answers of a task; equal shares without answers."""
-    m, k = len(answers.tasks), len(answers.classes)
-    counts = np.zeros((m, k))
-    np.add.at(counts, (answers.task_of, answers.label_of), 1.0)
-    total = counts.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, counts / np.maximum(total, 1.0), 1.0 / k)

@@ -190,6 +190,7 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
     honest, apart = fitted.calibration_summary(), fitted.calibration_summary(independent=True)
     whole, sure = fitted.held_out_gold.compared(), handed.confident_on_gold
+    share = handed.right_share
     of_people = None
     if handed.accuracy is not None and handed.tasks.size:
         of_people = handed.accuracy[handed.tasks]
@@ -209,6 +210,7 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
         "accuracy": honest[1],
         "accuracy_low": None if whole is None else whole.low,
         "accuracy_high": None if whole is None else whole.high,
+        "right_share": None if share is None else share._asdict(),
         "contradicted": whole is not None and whole.is_miscalibrated,
         "doubt": handed.doubt,
         "confident_on_gold": None if sure is None else asdict(sure),
@@ -257,6 +259,8 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
         f"(mean confidence if models were independent: "
         f"{told['mean_confidence_if_independent']:.3f})"
     )
+    if (share := handed.right_share) is not None:
+        print_message(str(share))
     for line in contradictions(handed):
         print_message(line)
     if told["person_accuracy"] is None:

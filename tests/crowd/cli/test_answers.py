@@ -12,6 +12,7 @@ from crowd_tvcs.routing.replay import averages, draw_split, replay
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import COLUMNS
 from crowd_tvcs.skills.vote import vote
+from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.files.errors import DataError
@@ -250,16 +251,42 @@ def test_vote_with_gold_keeps_known_labels(crowd, tmp_path):
     rows = rows_of(tmp_path / "out" / "labels.csv")
     assert list(rows[0]) == ["task", "label", "confidence", "answers"]
     answers, gold = read_answers(crowd / "answers.csv"), read_gold(crowd / "gold.csv")
-    expected = vote(answers, skill=estimate_quality(answers, gold)).labels | gold.labels
+    skill = estimate_quality(answers, gold, like=answers)
+    expected = vote_with_gold(answers, gold, skill)[0].labels | gold.labels
     assert {row["task"]: row["label"] for row in rows} == expected
     assert [row["confidence"] for row in rows[:15]] == ["1.0"] * 15
     assert {row["answers"] for row in rows} == {"10"}
 
 
-def test_vote_without_gold_has_no_confidence(tmp_path):
+def test_vote_without_gold_states_what_agreement_shows_and_no_more(crowd, tmp_path):
+    done = crowd_tvcs("vote", crowd / "answers.csv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "labels by unsupervised, mean confidence 0." in done.stderr
+    assert (
+        "not checked with gold: on public sets off by up to 0.2, so none above 0.9" in done.stderr
+    )
+    rows = rows_of(tmp_path / "out" / "labels.csv")
+    assert list(rows[0]) == ["task", "label", "confidence", "answers"]
+    assert 0.5 < max(float(row["confidence"]) for row in rows) <= 0.9
+    votes = vote(read_answers(crowd / "answers.csv"), "unsupervised")
+    assert {row["task"]: row["label"] for row in rows} == votes.labels
+
+
+def test_one_answer_a_task_measures_nothing(tmp_path):
+    (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nu,b,dog\nv,a,dog\n")
+    done = crowd_tvcs("vote", tmp_path / "a.csv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "3 labels by unsupervised; nothing was measured, since no task has two" in done.stderr
+    assert rows_of(tmp_path / "out" / "labels.csv")[0] == {
+        "task": "t", "label": "cat", "confidence": "", "answers": "1", "share": "1.0",
+    }  # fmt: skip
+
+
+def test_a_majority_has_no_confidence(tmp_path):
     """One label a task was printed as "mean confidence 1.0000"."""
     (tmp_path / "a.csv").write_text("task,worker,label\nt,a,cat\nu,b,dog\nu,a,dog\nu,c,cat\n")
-    done = crowd_tvcs("vote", tmp_path / "a.csv", "--out", tmp_path / "out")
+    words = ["vote", tmp_path / "a.csv", "--method", "majority", "--out", tmp_path / "out"]
+    done = crowd_tvcs(*words)
     assert done.exit_code == 0, done.stderr
     assert "mean confidence" not in done.stderr
     assert "2 labels by majority, confidence not measured: give --gold" in done.stderr

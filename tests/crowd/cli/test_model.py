@@ -11,6 +11,7 @@ from crowd_tvcs.routing.replay import draw_split, replay
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import vote
+from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 from tvcs_core.streams import stream
@@ -60,7 +61,20 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     assert Dependence.from_json(voted["dependence"]) == as_given.dependence
     rows = rows_of(tmp_path / "labels" / "labels.csv")
     confidence = [float(row["confidence"]) for row in rows if row["task"] >= "t40"]
-    assert confidence == approx(vote(answers, skill=as_given).confidence[40:].tolist())
+    votes, blend, share = vote_with_gold(answers, gold, as_given)
+    assert confidence == approx(votes.confidence[40:].tolist())
+    assert voted["agreement"] == approx({"weight": blend.weight, "temper": blend.temper})
+    assert voted["right_share"] == approx(share._asdict())
+    assert (
+        share.low < (votes.label_of == np.array(truth_of(crowd, answers)))[40:].mean() < share.high
+    )
+    assert "agreement of the workers counts 0.20 and gold 0.80" in done.stderr
+    assert "a share of 0." in done.stderr
+    assert "of the other labels is right (95 % interval" in done.stderr
+
+
+def truth_of(crowd, answers):
+    return read_gold(crowd / "truth.csv").codes(answers.tasks, answers.classes)
 
 
 def test_independent_workers_are_voted_on_by_bayes_rule_and_claim_more(crowd, tmp_path):
@@ -139,11 +153,12 @@ def test_replay_writes_what_is_claimed(crowd, tmp_path):
             same = [s for s in same if s["labels"] == row["labels"].replace("no limit", "0")]
             assert len(same) == 3
             claims = [one["mean_confidence"] for one in same]
-            if row["vote"] == "majority":  # a share of votes is no confidence
+            alone = row["vote"] == "unsupervised" and row["labels"] == "1"  # nothing to agree with
+            if row["vote"] == "majority" or alone:  # a share of votes is no confidence
                 assert (row["mean_confidence"], claims) == ("", ["", "", ""])
             else:
                 assert float(row["mean_confidence"]) == approx(np.mean([float(c) for c in claims]))
-        assert {row["vote"] for row in rows} > {"majority"}
+        assert {row["vote"] for row in rows} > {"majority", "unsupervised"}
         claimed[model] = {(r["policy"], r["vote"], r["labels"]): r for r in rows}
     key = ("all", "weighted", "no limit")
     ours, bayes = (

@@ -38,6 +38,10 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     assert "confidence: stated by models with 300 answers" in done.stderr
     assert "columns task, worker, label, confidence, 620 answers" in done.stderr  # none is ignored
     summary = json.loads((tmp_path / "m" / "summary.json").read_text())
+    share = summary["right_share"]
+    assert share["gold"] == summary["gold"] <= share["worth"]
+    assert share["low"] < share["share"] < share["high"]
+    assert f"of {share['share']:.3f} of the other labels is right (95 % interval" in done.stderr
     assert (summary["models"], summary["families"], summary["tasks"]) == (3, 1, 60)
     assert summary["mean_confidence"] < summary["mean_confidence_if_independent"]
     tasks = rows_of(tmp_path / "m" / "tasks.csv")

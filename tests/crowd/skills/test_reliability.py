@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.intervals import wilson
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.reliability import (
     MIN_CONFIDENT_GOLD,
     calibration_bins,
     confidence_threshold,
+    describe_evidence,
     gold_confidences,
+    target_evidence,
 )
 
 
@@ -88,3 +91,64 @@ def test_claims_of_gold_are_those_that_the_model_measures(rng):
     for one, c, h in zip(skill.dependence.measured, claim.T, hit.T, strict=True):
         assert c.mean() == pytest.approx(one.mean_confidence, abs=1e-12)
         assert h.mean() == pytest.approx(one.accuracy, abs=1e-12)
+
+
+def test_gold_that_cannot_confirm_a_target_gives_an_interval_and_what_would_settle_it(rng):
+    claim, hit = gold_like(rng, 30, 1.0)
+    claim[20:] = 0.8  # ten of thirty are never sure
+    found = target_evidence(claim, hit, 0.95, 30)
+    assert (found.sure, found.right, found.more) == (20, 1.0, 30)  # 20 more sure ones, of 30
+    assert (found.low, found.high) == wilson(1.0, 20)
+    more_claim, more_hit = gold_like(rng, 60, 1.0)
+    more_claim[40:] = 0.8
+    assert confidence_threshold(more_claim, more_hit, 0.95) == 0.95
+    words = describe_evidence(found, 0.95)
+    assert "between 0.84 and 1.00 of the labels with this confidence are right, by 20" in words
+    assert "about 30 more gold tasks, answered like these, would settle it" in words
+
+
+def test_several_orders_of_the_answers_of_a_task_are_one_task(rng):
+    claim, hit = gold_like(rng, 30, 0.9)
+    once = target_evidence(claim, hit, 0.95, 30)
+    twice = target_evidence(np.vstack([claim, claim]), np.vstack([hit, hit]), 0.95, 30)
+    assert once == twice
+
+
+def test_few_confident_gold_tasks_give_no_interval(rng):
+    """Of a single one that is wrong the interval lay below every target."""
+    claim, hit = gold_like(rng, 30, 0.0)
+    claim[3:] = 0.8
+    found = target_evidence(claim, hit, 0.95, 30)
+    assert (found.sure, found.more) == (3, 70)  # ten of a hundred
+    assert np.isnan([found.right, found.low, found.high]).all()
+    words = describe_evidence(found, 0.95)
+    assert "only 3 of the gold tasks reach this confidence, too few" in words
+    assert "about 70 more gold tasks would do" in words
+
+
+@pytest.mark.parametrize(
+    ("n", "right", "target", "words"),
+    [
+        (60, 0.8, 0.95, "gold contradicts the target"),
+        (30, 0.9, 0.95, "more gold tasks, answered like these, would settle it"),
+        (40, 0.95, 0.95, "choose a target further from that share"),
+        (40, 0.5, 0.98, "no gold task reaches this confidence"),
+    ],
+)
+def test_each_case_has_its_remedy(rng, n, right, target, words):
+    found = target_evidence(*gold_like(rng, n, right), target, n)
+    assert words in describe_evidence(found, target)
+    assert "no task is considered finished" in describe_evidence(found, target)
+
+
+def test_gold_that_would_settle_it_settles_it(rng):
+    """As many more gold tasks with the same share: the target is confirmed or contradicted."""
+    for n, right in ((20, 1.0), (60, 59 / 60), (50, 0.9), (20, 0.85)):
+        found = target_evidence(*gold_like(rng, n, right), 0.95, n)
+        size = n + found.more
+        wrong = round((1 - right) * size)
+        claim, hit = gold_like(rng, size, (size - wrong) / size)
+        then = target_evidence(claim, hit, 0.95, size)
+        is_confirmed = confidence_threshold(claim, hit, 0.95) == 0.95
+        assert is_confirmed or then.high < 0.96
+        assert is_confirmed == (right > 0.95)

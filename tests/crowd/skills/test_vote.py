@@ -155,7 +155,9 @@ def test_a_bad_skill_or_prior_is_refused(skill, prior, message):
 
 def test_a_method_that_cannot_be_used_is_refused():
     answers = Answers.of([("t", "a", "1"), ("t", "b", "0")])
-    with pytest.raises(ValueError, match="method must be one of weighted, majority, "):
+    with pytest.raises(
+        ValueError, match="method must be one of weighted, unsupervised, majority, "
+    ):
         vote(answers, "loudest")
     with pytest.raises(ValueError, match="the weighted vote needs a skill"):
         vote(answers)

@@ -1,0 +1,154 @@
+"""Tables of docs/studies/crowd-without-gold.md, from the cases of `benchmarks.crowd.without_gold`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.crowd.confidence_page import plain, signed
+from benchmarks.crowd.without_gold.cases import LEFT_OUT, OURS, Case, Cases
+from benchmarks.pages import fill, table
+
+LEAST_LOSS = 0.005  # of right labels, that counts as one
+WORDS = {0: "all", 3: "three"}
+
+
+def write_docs(cases: list[Case], docs: Path) -> None:
+    """Fill the tables of crowd-without-gold.md."""
+    page = docs / "studies" / "crowd-without-gold.md"
+    of = {(c.data, c.gold, c.method, c.labels): c for c in cases}
+    text = page.read_text(encoding="utf-8")
+    text = fill(text, "losses", losses(of))
+    for labels, word in WORDS.items():
+        text = fill(text, f"right {word}", right(of, labels))
+    text = fill(text, "means", means(of))
+    text = fill(text, "claims", claims(of))
+    text = fill(text, "gold", gold_table(of))
+    text = fill(text, "one percent", one_percent(of))
+    text = fill(text, "shares", shares_table(of))
+    page.write_text(text, encoding="utf-8")
+
+
+def sets(of: Cases) -> list[str]:
+    return sorted({data for data, *_ in of})
+
+
+def peers(of: Cases) -> list[str]:
+    """The majority and crowd-kit's methods, as far as they were computed."""
+    found = {method for _, gold, method, _ in of if gold == 0.0}
+    return ["majority", *sorted(found - {OURS, LEFT_OUT, "majority"})]
+
+
+def losses(of: Cases) -> str:
+    """Write where ours is behind, worst first."""
+    found = []
+    for data in sets(of):
+        for labels, word in WORDS.items():
+            ours = of[data, 0.0, OURS, labels].right
+            there = [of[data, 0.0, m, labels] for m in peers(of) if (data, 0.0, m, labels) in of]
+            best = max(there, key=lambda case: case.right)
+            if best.right - ours > LEAST_LOSS:
+                found.append((best.right - ours, f"{data}, {word} labels: {best.method}"))
+    if not found:
+        return f"Ours is behind no other method by more than {plain(LEAST_LOSS)} on any set."
+    lines = [f"- {words} has {plain(loss)} more right" for loss, words in sorted(found)[::-1]]
+    return "\n".join(lines)
+
+
+def right(of: Cases, labels: int) -> str:
+    methods = [OURS, LEFT_OUT, *peers(of)]
+    rows = [[data, *(plain(of[data, 0.0, m, labels].right) for m in methods)] for data in sets(of)]
+    mean = [np.mean([of[data, 0.0, m, labels].right for data in sets(of)]) for m in methods]
+    return table(["set", *methods], [*rows, ["mean", *(plain(float(x)) for x in mean)]])
+
+
+def means(of: Cases) -> str:
+    """Write right labels, log score and gaps of every method."""
+    rows = []
+    for labels, word in WORDS.items():
+        for method in (OURS, LEFT_OUT, *peers(of)):
+            rows.append([word, method, *summary(of, 0.0, method, labels)])
+    return table(["labels", "method", *SUMMARY], rows, words=2)
+
+
+SUMMARY = ("right", "log score", "mean gap", "largest gap")
+
+
+def summary(of: Cases, gold: float, method: str, labels: int) -> list[str]:
+    cases = [of[data, gold, method, labels] for data in sets(of)]
+    gaps = [abs(case.gap) for case in cases]
+    of_all = (np.mean([case.right for case in cases]), np.mean(gaps), max(gaps))
+    reached, gap, largest = map(float, of_all)
+    score = float(np.mean([case.log_score for case in cases]))
+    return [plain(reached), f"{score:.3f}", plain(gap), plain(largest)]
+
+
+def claims(of: Cases) -> str:
+    """Write what is claimed without gold, the largest gap first."""
+    rows = []
+    for labels, word in WORDS.items():
+        for data in sets(of):
+            case, other = (of[data, 0.0, method, labels] for method in (OURS, LEFT_OUT))
+            found = "" if case.sure_right is None else plain(case.sure_right)
+            cells = [plain(case.claimed), plain(case.right), signed(case.gap), signed(other.gap)]
+            rows.append((abs(case.gap), [data, word, *cells, plain(case.sure), found]))
+    names = [
+        "set",
+        "labels",
+        "claimed",
+        "right",
+        "gap",
+        "gap, left out",
+        "called .9",
+        "right of them",
+    ]
+    ordered: Sequence[list[str]] = [cells for _, cells in sorted(rows, key=lambda row: -row[0])]
+    return table(names, ordered, words=2)
+
+
+def gold_table(of: Cases) -> str:
+    shares = sorted({gold for _, gold, *_ in of if gold})
+    rows = []
+    for labels, word in WORDS.items():
+        rows.append([word, "none", OURS, *summary(of, 0.0, OURS, labels)])
+        for gold in shares:
+            for method in ("gold", "blend"):
+                rows.append([word, f"{gold:.0%}", method, *summary(of, gold, method, labels)])
+    return table(["labels", "gold", "method", *SUMMARY], rows, words=3)
+
+
+def shares_table(of: Cases) -> str:
+    """Write how often the interval of the share of right labels holds it, and its width."""
+    rows = []
+    for gold in sorted({gold for _, gold, *_ in of if gold}):
+        found = [case for key, case in of.items() if key[1] == gold and case.held is not None]
+        if not found:
+            continue
+        held, width, alone = np.mean([(c.held, c.width, c.of_gold) for c in found], axis=0)
+        cells = [f"{gold:.0%}", str(len(found)), f"{held:.2f}", plain(width), plain(alone)]
+        rows.append([*cells, f"{(alone / width) ** 2:.2f}"])
+    names = [
+        "gold",
+        "sets and labels",
+        "holds",
+        "width",
+        "by gold alone",
+        "worth gold tasks, times",
+    ]
+    return table(names, rows)
+
+
+def one_percent(of: Cases) -> str:
+    """Write what 1 % gold adds to none, the largest loss first."""
+    rows = []
+    for labels, word in WORDS.items():
+        for data in sets(of):
+            none = of[data, 0.0, OURS, labels]
+            alone, both = (of[data, 0.01, method, labels] for method in ("gold", "blend"))
+            ahead = both.right - none.right
+            cells = [plain(none.right), plain(alone.right), plain(both.right), signed(ahead)]
+            rows.append((ahead, [data, word, *cells, signed(none.gap), signed(both.gap)]))
+    names = ["set", "labels", "none", "gold", "blend", "blend - none", "gap, none", "gap, blend"]
+    return table(names, [cells for _, cells in sorted(rows, key=lambda row: row[0])], words=2)

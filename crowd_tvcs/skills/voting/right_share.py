@@ -1,0 +1,88 @@
+"""Share of right labels of all tasks, from a random sample of gold: prediction-powered inference.
+
+The gold tasks show how many labels are right, with an interval as wide as they are few. Confidences
+of all tasks, which need no gold, say more on it where they tell right from wrong (Angelopoulos and
+others, 2023, with the power tuning of Angelopoulos, Duchi and Zrnic, 2023):
+
+    share = mean(hit) + lambda (mean(confidence of the other tasks) - mean(confidence of gold))
+
+lambda minimises the variance of the share, so confidences that tell nothing get 0. The interval is
+Wilson's, with as many gold tasks as that variance is worth. It is valid however wrong the
+confidences are, if gold is a random sample of the tasks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.intervals import wilson
+
+MIN_GOLD = 10  # gold tasks; with fewer, lambda is fitted to nothing
+
+Floats = NDArray[np.float64]
+
+
+class RightShare(NamedTuple):
+    """Share of right labels of the tasks without gold, with its 95 % interval.
+
+    Attributes
+    ----------
+    share, low, high
+        The estimate and the ends of its interval.
+    gold
+        Number of gold tasks behind it.
+    worth
+        Number of gold tasks that would give this interval without confidences.
+    """
+
+    share: float
+    low: float
+    high: float
+    gold: int
+    worth: float
+
+    def __str__(self) -> str:
+        return (
+            f"by {self.gold} gold tasks and the confidences a share of {self.share:.3f} of the "
+            f"other labels is right (95 % interval {self.low:.3f} to {self.high:.3f})"
+        )
+
+
+def right_share(hit: Floats, claim: Floats, confidence: Floats) -> RightShare | None:
+    """Estimate the share of right labels of tasks without gold.
+
+    Parameters
+    ----------
+    hit, claim
+        Whether the label of every gold task is right, and its confidence; each judged by other
+        gold.
+    confidence
+        Confidence of every label of the other tasks.
+
+    Returns
+    -------
+    RightShare or None
+        None with fewer than `MIN_GOLD` gold tasks, or without other tasks.
+    """
+    n, m = hit.size, confidence.size
+    if n < MIN_GOLD or not m:
+        return None
+    hit = hit.astype(np.float64)
+    power, of_hits = 0.0, float(hit.var(ddof=1))
+    spread = float(claim.var(ddof=1))
+    if of_hits > 0.0 and spread > 0.0:
+        together = float(np.cov(hit, claim)[0, 1])
+        power = min(max(together / spread / (1.0 + n / m), 0.0), 1.0)
+    share = float(hit.mean() + power * (confidence.mean() - claim.mean()))
+    share = min(max(share, 0.0), 1.0)
+    ratio = 1.0
+    if power > 0.0:
+        left = (hit - power * claim).var(ddof=1) / n + power**2 * confidence.var() / m
+        ratio = min(1.0, float(left) * n / of_hits)
+    # The other tasks are a sample too: their own share varies around the estimated one.
+    worth = n / ratio
+    low, high = wilson(share, 1.0 / (1.0 / worth + 1.0 / m))
+    return RightShare(share, low, high, n, worth)

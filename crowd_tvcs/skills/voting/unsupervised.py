@@ -1,0 +1,227 @@
+"""Vote without gold: the skills of workers from their agreement, and the labels that follow (EM).
+
+The expectation-maximisation of Dawid and Skene (1979), begun at the majority, with three changes.
+Confusion matrices are shrunk to those expected from a worker's accuracy and the crowd's habits, as
+with gold (`confusion`): few answers cannot invent a habit. The last posterior is that of the model
+of dependent errors, with parameters that public crowds share. And every task is judged by skills
+that leave out the task itself (its cavity): otherwise an answer confirms the worker who gave it.
+The habits of the whole crowd and the prevalence of the classes keep it, one of very many.
+
+Agreement says nothing on errors that all workers share, so no confidence is validated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowd_tvcs.answers.answers import UNKNOWN, Answers
+from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS
+from crowd_tvcs.belief.dependent import contrasts, log_odds
+from crowd_tvcs.belief.independent import priors, softmax
+from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices
+from crowd_tvcs.skills.dependence import MOST_CLASSES, Dependence
+
+# Rounds of EM; from 3 to 10 the share of right labels of six public sets changes by .002.
+ROUNDS = 5
+# Pseudo-answers of the crowd in a worker's accuracy, and in each row of a confusion matrix; halves
+# and doubles change the share of right labels of these sets by .003.
+ACCURACY_STRENGTH = 10.0
+ROW_STRENGTH = 5.0
+CLASS_STRENGTH = 100.0  # pseudo-tasks of equal classes in the prevalence
+# Chosen on public sets; docs/studies/crowd-without-gold.md judges six, also by numbers of the others.
+USUAL = Dependence(
+    temperature=0.95, overlap=0.15, shares=0.67, blend=1.0, common=0.06, contrast=0.27
+)
+# Of labels with this confidence or more .77 to 1.00 were right, by public set
+# (docs/studies/crowd-without-gold.md): a higher one is not known to be higher.
+MAX_CONFIDENCE = 0.9
+LARGEST_GAP = 0.2  # of mean confidence and accuracy on these sets
+PART = 4_000_000  # numbers of the matrices of some answers, to bound memory
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def has_agreement(answers: Answers) -> bool:
+    """Whether some task has two answers, without which agreement measures nothing."""
+    return bool((answers.per_task > 1).any())
+
+
+def unsupervised_posterior(
+    answers: Answers, known: Integers | None = None, prior: ArrayLike | None = None
+) -> Floats:
+    """Return the probability of every label of every task, by the agreement of the workers.
+
+    Parameters
+    ----------
+    answers
+        Answers of workers to tasks.
+    known
+        Class index of the label of every task; `UNKNOWN` (-1) where it is not known. Such labels
+        count in the skills as if all agreed on them; their own tasks are judged without them.
+    prior
+        Probability of every class, of shape (classes,), or for every task, of shape (tasks,
+        classes); None for the prevalence that the answers show.
+
+    Returns
+    -------
+    ndarray
+        Of shape (tasks, classes); rows add up to 1.
+    """
+    n, k = answers.per_task, len(answers.classes)
+    if known is None:
+        known = np.full(n.size, UNKNOWN)
+    given = None if prior is None else priors(prior, n.size, k)
+    # The only answer to a task says nothing on its worker.
+    informative = (n > 1) | (known != UNKNOWN)
+    chances = vote_shares(answers)
+    if not informative[answers.task_of].any():
+        return chances  # nobody is compared with anybody
+    for final in (False,) * ROUNDS + (True,):
+        _set_known(chances, known)
+        shares = _prevalence(chances, n) if given is None else given
+        skills = _skills(answers, chances * informative[:, None])
+        chances = _posterior(answers, skills, np.broadcast_to(shares, chances.shape), final=final)
+    return chances
+
+
+class Skills(NamedTuple):
+    """Skills of the workers by expected counts, and what each answer adds to them.
+
+    Attributes
+    ----------
+    counts
+        Expected counts of (worker, label, answer); with many classes (see `MOST_CLASSES`) None.
+    right, total
+        Expected right answers and answers of every worker.
+    own
+        Probability of every label of the task of every answer, as it was counted.
+    accuracy
+        Accuracy of the crowd.
+    """
+
+    counts: Floats | None
+    right: Floats
+    total: Floats
+    own: Floats
+    accuracy: float
+
+    def accuracy_without(self, answers: Answers) -> Floats:
+        """Return the accuracy of the worker of every answer, without the task of the answer."""
+        at, worker = np.arange(answers.size), answers.worker_of
+        right = self.right[worker] - self.own[at, answers.label_of]
+        total = self.total[worker] - self.own.sum(axis=1)
+        s = ACCURACY_STRENGTH
+        out: Floats = (np.maximum(right, 0.0) + s * self.accuracy) / (np.maximum(total, 0.0) + s)
+        return out
+
+
+def expected_counts(answers: Answers, chances: Floats) -> Floats:
+    """Return expected counts of (worker, label, answer), given the posterior of every task."""
+    k = len(answers.classes)
+    cell = answers.worker_of * k + answers.label_of
+    size = len(answers.workers) * k
+    columns = [np.bincount(cell, chances[answers.task_of, y], minlength=size) for y in range(k)]
+    return np.stack(columns, axis=1).reshape(-1, k, k).transpose(0, 2, 1).copy()
+
+
+def vote_shares(answers: Answers) -> Floats:
+    """Return the share of every class in the answers of a task; equal shares without answers."""
+    m, k = len(answers.tasks), len(answers.classes)
+    cell = answers.task_of * k + answers.label_of
+    counts = np.bincount(cell, minlength=m * k).reshape(m, k).astype(np.float64)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, counts / np.maximum(total, 1.0), 1.0 / k)
+
+
+def _set_known(chances: Floats, known: Integers) -> None:
+    at = np.flatnonzero(known != UNKNOWN)
+    chances[at] = 0.0
+    chances[at, known[at]] = 1.0
+
+
+def _prevalence(chances: Floats, n: Integers) -> Floats:
+    """Return the prevalence of every class among tasks with answers."""
+    k = chances.shape[1]
+    counts: Floats = chances[n > 0].sum(axis=0) + CLASS_STRENGTH / k
+    return counts / counts.sum()
+
+
+def _skills(answers: Answers, chances: Floats) -> Skills:
+    """Return the skills of the workers by the posteriors of their tasks."""
+    own, worker = chances[answers.task_of], answers.worker_of
+    hit, n = own[np.arange(answers.size), answers.label_of], len(answers.workers)
+    right, total = (np.bincount(worker, x, minlength=n) for x in (hit, own.sum(axis=1)))
+    counts = None
+    if len(answers.classes) <= MOST_CLASSES:
+        counts = expected_counts(answers, chances)
+    accuracy = float((right.sum() + 1.0) / (total.sum() + 2.0))
+    return Skills(counts, right, total, own, accuracy)
+
+
+def _posterior(answers: Answers, skills: Skills, prior: Floats, *, final: bool) -> Floats:
+    """Judge every task by skills without its own part.
+
+    By Bayes' rule in the rounds of EM, and by the model of dependent errors in the `final` one.
+    """
+    accuracy, n = skills.accuracy_without(answers), answers.per_task
+    model = USUAL if final else Dependence(blend=1.0)
+    evidence = _evidence(answers, skills, accuracy, model.temperature)
+    if final:
+        odds = np.maximum(log_odds(accuracy, prior.shape[1]), MIN_LOG_ODDS)
+        discount = 1.0 - model.contrast * contrasts(odds, answers.task_of, n)
+        evidence *= np.maximum(discount, 0.0)[:, None]
+    logs = np.stack(
+        [np.bincount(answers.task_of, column, minlength=n.size) for column in evidence.T], axis=1
+    )
+    inner = softmax(model.shares * np.log(prior) + model.factor(n)[:, None] * logs)
+    out: Floats = (1.0 - model.common) * inner + model.common * prior
+    return out
+
+
+def _evidence(answers: Answers, skills: Skills, accuracy: Floats, power: float) -> Floats:
+    """Return the tempered log-likelihood of every answer, of shape (answers, classes)."""
+    out = np.empty((answers.size, len(answers.classes)))
+    if skills.counts is None:
+        right, wrong = (
+            power * np.log(np.maximum(x, MIN_ANSWER_PROBABILITY))
+            for x in (accuracy, (1.0 - accuracy) / (out.shape[1] - 1))
+        )
+        total = np.log(np.exp(right) + (out.shape[1] - 1) * np.exp(wrong))
+        out[:] = (wrong - total)[:, None]
+        out[np.arange(answers.size), answers.label_of] = right - total
+        return out
+    for part in _parts(answers):
+        label = answers.label_of[part]
+        matrices = _matrices(answers, skills, accuracy[part], part)
+        np.maximum(matrices, MIN_ANSWER_PROBABILITY, out=matrices)
+        out[part] = power * np.log(matrices[np.arange(label.size), :, label])
+        if power != 1.0:
+            out[part] -= np.log((matrices**power).sum(axis=2))
+    return out
+
+
+def _parts(answers: Answers) -> Iterator[slice]:
+    step = max(1, PART // len(answers.classes) ** 2)
+    for start in range(0, answers.size, step):
+        yield slice(start, min(start + step, answers.size))
+
+
+def _matrices(answers: Answers, skills: Skills, accuracy: Floats, part: slice) -> Floats:
+    """Return the confusion matrix of the worker of every answer, without the task of the answer."""
+    assert skills.counts is not None
+    pooled = skills.counts.sum(axis=0)
+    usual = expected_matrices(accuracy, pooled, skills.accuracy, CROWD_STRENGTH)
+    label = answers.label_of[part]
+    counts = skills.counts[answers.worker_of[part]]
+    counts[np.arange(label.size), :, label] -= skills.own[part]
+    np.maximum(counts, 0.0, out=counts)  # of what rounding leaves
+    total = counts.sum(axis=2, keepdims=True) + ROW_STRENGTH
+    counts += ROW_STRENGTH * usual
+    counts /= total
+    return counts
