@@ -7,8 +7,8 @@ the unsupervised vote with the usual numbers of its last step (`unsupervised.USU
 from the other sets, by their log score. crowd-kit's methods are computed where it is installed
 (`pip install crowd-kit`). With gold, drawn anew on each of `--splits` splits, *gold* is the
 weighted vote by gold alone and *blend* what `vote --gold` does. Rows go to cases.csv in --out as
-soon as they are known. `--write-docs` fills the tables of docs/studies/crowd-without-gold.md, `--only-docs`
-does so without computing.
+soon as they are known. `--write-docs` fills the tables of docs/studies/crowd-without-gold.md,
+`--only-docs` does so without computing.
 """
 
 from __future__ import annotations

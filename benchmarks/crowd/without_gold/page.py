@@ -1,4 +1,4 @@
-"""Tables of docs/studies/crowd-without-gold.md, from the cases of `benchmarks.crowd.without_gold`."""
+"""Tables of docs/studies/crowd-without-gold.md, from `benchmarks.crowd.without_gold`."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ ROUNDS = 5
 ACCURACY_STRENGTH = 10.0
 ROW_STRENGTH = 5.0
 CLASS_STRENGTH = 100.0  # pseudo-tasks of equal classes in the prevalence
-# Chosen on public sets; docs/studies/crowd-without-gold.md judges six, also by numbers of the others.
+# Chosen on public sets; docs/studies/crowd-without-gold.md judges six, also by the others' numbers.
 USUAL = Dependence(
     temperature=0.95, overlap=0.15, shares=0.67, blend=1.0, common=0.06, contrast=0.27
 )
