@@ -23,7 +23,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PACKAGES = ["tvcs_core", "grn_tvcs", "crowd_tvcs"]
 STAMP = VENV / ".tvcs-installed.json"
-MOST_PROCESSES = 4  # of tests: each compiles some of the same kernels and needs up to 1 GB
+MOST_PROCESSES = 4  # of tests: each needs up to 1 GB
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from crowd_tvcs.methods import METHODS, assign, methods_for
+from crowd_tvcs.methods import METHODS, assign, check_time_limit, methods_for
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.proof import is_certified
@@ -101,6 +101,7 @@ def what_if(
     """
     if not len(budgets):
         raise ValueError("budgets must hold at least one integer >= 0, found none")
+    check_time_limit(time_limit)
     plans = {given: plan.with_budget(given) for given in sorted(set(budgets))}
     seed = seed_of(rng)
     began = time.monotonic()

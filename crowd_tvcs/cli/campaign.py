@@ -35,6 +35,7 @@ from crowd_tvcs.cli.desk.change import change
 from crowd_tvcs.cli.options import AsJson
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
+from tvcs_core.arguments import check_number
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options
 from tvcs_core.command.results import print_json, print_table, write_rows
@@ -203,6 +204,7 @@ def status(
     from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
     from crowd_tvcs.campaign.stopping import least_confident
 
+    check_number("--rows", rows, least=0)
     with open_campaign(store) as campaign:
         state = campaign.state()
     standings = task_statuses(state)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold
+from tvcs_core.arguments import check_number
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
@@ -68,6 +69,7 @@ def workers(given: WorkersOptions) -> None:
     """
     from crowd_tvcs.behaviour.worker_review import COLUMNS, FLAG_COLUMNS, review_workers
 
+    check_number("--rows", given.rows, least=0)
     table, known = read_with_gold(
         given.answers, given.gold, given.classes, given.cleaning, times=True
     )

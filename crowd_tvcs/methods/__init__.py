@@ -102,6 +102,14 @@ METHODS: dict[str, Method] = {
 HONOURS: dict[str, frozenset[str]] = {name: method.honours for name, method in METHODS.items()}
 
 
+def check_time_limit(time_limit: float | None) -> None:
+    """Raise unless a limit is None or a number of seconds above 0."""
+    if time_limit is not None:
+        check_number("time_limit", time_limit)
+        if not 0 < time_limit < math.inf:
+            raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
+
+
 def assign(
     plan: Plan,
     method: str = "tvcs",
@@ -153,10 +161,7 @@ def assign(
 
     check_type("plan", plan, Plan)
     chosen = method_for(plan, method)
-    if time_limit is not None:
-        check_number("time_limit", time_limit)
-        if not 0 < time_limit < math.inf:
-            raise ValueError(f"time_limit must be a number of seconds above 0, found {time_limit}")
+    check_time_limit(time_limit)
     rng = stream(rng, "assign", method) if plan.is_table else stream(rng, "plan in factors")
     rows, columns = by_name(plan.quality.workers), by_name(plan.quality.tasks)
     with Deadline.after(time_limit) as deadline:

@@ -7,7 +7,10 @@ from xdist.scheduler import LoadFileScheduling
 ORDER = ("tests/core/", "tests/crowd/", "tests/benchmarks/", "tests/", "tests/grn/")
 MIDDLE = "tests/crowd/"  # its first files need other kernels than those of the projection
 # Files of long tests that share nothing: as a whole, the other process would wait for the last.
-ONE_BY_ONE = ("tests/test_docs.py", "tests/test_hostile_input.py", "tests/test_notebooks.py")
+ONE_BY_ONE = (
+    *("tests/test_docs.py", "tests/test_hostile_input.py", "tests/test_notebooks.py"),
+    *("tests/test_packaging.py", "tests/test_interrupt.py"),
+)
 
 
 class TwoEnds(LoadFileScheduling):

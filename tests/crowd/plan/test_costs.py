@@ -6,16 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from crowd_tvcs import METHODS, Plan, Quality, assign
+from crowd_tvcs import METHODS, Plan, assign
 from crowd_tvcs.plan.costs import cheapest_that_meets, spent
 from crowd_tvcs.simulation import simulate
 from tests.makers.commands import crowd_tvcs
-
-
-def crowd(values, allowed=None):
-    values = np.asarray(values, dtype=float)
-    n, m = values.shape
-    return Quality(values, [f"w{i}" for i in range(n)], [f"t{j}" for j in range(m)], allowed)
+from tests.makers.crowds import named as crowd
 
 
 def rationed_plan(seed, n=4, m=3, **more):

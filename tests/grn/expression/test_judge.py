@@ -31,26 +31,6 @@ NM_000546
 )
 
 
-@pytest.fixture
-def write(tmp_path):
-    def make(table, name="x.tsv"):
-        path = tmp_path / name
-        if isinstance(table, str):
-            path.write_text(table)
-        else:
-            table.to_csv(path, sep="\t", index=False)
-        return path
-
-    return make
-
-
-@pytest.fixture
-def quietly():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 # ---- names and numbers of columns
 
 

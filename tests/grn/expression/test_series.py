@@ -1,6 +1,5 @@
 """Which way a table stands, its series and replicates, layouts of others; remedies that read."""
 
-import warnings
 from io import StringIO
 
 import numpy as np
@@ -14,27 +13,6 @@ from grn_tvcs.expression.judge.shape import are_genes
 from grn_tvcs.expression.options import LayoutError
 from tests.grn.tables import TIMES, course, levels, refused, turned
 from tvcs_core import DataError
-
-
-@pytest.fixture
-def write(tmp_path):
-    def make(table, name="x.tsv"):
-        path = tmp_path / name
-        if isinstance(table, str):
-            path.write_text(table)
-        else:
-            table.to_csv(path, sep="\t", index=False)
-        return path
-
-    return make
-
-
-@pytest.fixture
-def quietly():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
 
 # ---- which way, and series
 
