@@ -32,7 +32,8 @@ class Dataset(NamedTuple):
     gold: Gold
     folder: Path
 
-    __repr__ = summary
+    def __repr__(self) -> str:
+        return summary(self)
 
 
 def crowd40() -> Dataset:

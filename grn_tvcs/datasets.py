@@ -37,7 +37,8 @@ class Dataset(NamedTuple):
     steady: SteadyStates | None
     folder: Path
 
-    __repr__ = summary
+    def __repr__(self) -> str:
+        return summary(self)
 
 
 def network30() -> Dataset:
