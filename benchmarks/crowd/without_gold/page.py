@@ -123,7 +123,8 @@ def shares_table(of: Cases) -> str:
     """Write how often the interval of the share of right labels holds it, and its width."""
     rows = []
     for gold in sorted({gold for _, gold, *_ in of if gold}):
-        found = [case for key, case in of.items() if key[1] == gold and case.held is not None]
+        found = [of[data, gold, "blend", 0] for data in sets(of)]
+        found = [case for case in found if case.held is not None]
         if not found:
             continue
         held, width, alone = np.mean([(c.held, c.width, c.of_gold) for c in found], axis=0)

@@ -35,6 +35,9 @@ from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_po
 AGREEMENT_WORTH = 10.0
 TEMPER_DEVIATION = 0.8  # of log tau without gold: .4 and .8 differ by .005 of the gap there
 LEAST_WEIGHT = 0.01  # of agreement; with less it changes nothing that is printed
+# Factor between the answers of gold tasks and others: with ten answers to gold tasks and three to
+# others the share of right labels was outside its interval on a fifth of the splits.
+MOST_UNLIKE = 1.25
 TEMPERS = np.exp(np.linspace(-1.6, 1.0, 53))
 
 Floats = NDArray[np.float64]
@@ -81,12 +84,19 @@ def vote_with_gold(
     """Vote by gold and by agreement, see `blend`, and estimate the share of right labels.
 
     The share is that of the tasks without gold, see `right_share`; it takes gold to be a random
-    sample of the tasks.
+    sample of the tasks. It is None where gold tasks have more or fewer answers than the others, by
+    more than `MOST_UNLIKE`.
     """
     answers = with_shared_classes(answers, gold)
     found = blend(answers, gold, skill, prior)
     votes = most_probable(answers, found.chances, "weighted")
     is_open = (gold.codes(answers.tasks, answers.classes) == UNKNOWN) & votes.is_labelled
+    is_gold = ~is_open & votes.is_labelled
+    if not is_open.any() or not is_gold.any():
+        return votes, found, None
+    times = votes.answers[is_gold].mean() / votes.answers[is_open].mean()
+    if not 1.0 / MOST_UNLIKE <= times <= MOST_UNLIKE:
+        return votes, found, None
     return votes, found, right_share(found.hit, found.claim, votes.confidence[is_open])
 
 

@@ -127,7 +127,8 @@ def expected_counts(answers: Answers, chances: Floats) -> Floats:
     cell = answers.worker_of * k + answers.label_of
     size = len(answers.workers) * k
     columns = [np.bincount(cell, chances[answers.task_of, y], minlength=size) for y in range(k)]
-    return np.stack(columns, axis=1).reshape(-1, k, k).transpose(0, 2, 1).copy()
+    table = np.stack(columns, axis=1).astype(np.float64)
+    return np.ascontiguousarray(table.reshape(-1, k, k).transpose(0, 2, 1))
 
 
 def vote_shares(answers: Answers) -> Floats:
@@ -156,7 +157,9 @@ def _skills(answers: Answers, chances: Floats) -> Skills:
     """Return the skills of the workers by the posteriors of their tasks."""
     own, worker = chances[answers.task_of], answers.worker_of
     hit, n = own[np.arange(answers.size), answers.label_of], len(answers.workers)
-    right, total = (np.bincount(worker, x, minlength=n) for x in (hit, own.sum(axis=1)))
+    right, total = (
+        np.bincount(worker, x, minlength=n).astype(np.float64) for x in (hit, own.sum(axis=1))
+    )
     counts = None
     if len(answers.classes) <= MOST_CLASSES:
         counts = expected_counts(answers, chances)

@@ -290,3 +290,15 @@ def test_a_share_needs_ten_gold_tasks_and_says_how_many_it_has(rng):
     assert str(found).startswith(
         "by 30 gold tasks and the confidences a share of 1.000 of the other"
     )
+
+
+def test_gold_with_more_answers_than_the_others_says_nothing_of_their_share(rng):
+    answers, truth = crowd(rng, rng.uniform(0.6, 0.9, 12), 80, 6)
+    gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(30)})
+    assert vote_with_gold(answers, gold, estimate_quality(answers, gold, like=answers))[2]
+    place = np.arange(answers.size) % 6
+    fewer = answers.select((place < 3) | (answers.task_of < 30))
+    assert vote_with_gold(fewer, gold, estimate_quality(fewer, gold, like=fewer))[2] is None
+    everything = Gold({t: answers.classes[k] for t, k in zip(answers.tasks, truth, strict=True)})
+    skill = estimate_quality(answers, everything, like=answers)
+    assert vote_with_gold(answers, everything, skill)[2] is None
