@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.projection.exact.candidates import ExactSolution, Instance
 from tvcs_core.projection.kernels import laminar, prices
-from tvcs_core.projection.kernels.records import Floats, Ints
+from tvcs_core.projection.kernels.records import Candidates, Floats, Int32s, Ints
 
 LOAD_SD = 4.0  # standard deviations by which a Poisson load is expected to stay below a cap
 
@@ -30,7 +30,8 @@ def closed_form(
         most = min(instance.caps.total, int(np.minimum(caps, counts).sum()))
         if not are_loose(across, counts_across, most / across.size):
             continue
-        others, total_other = keep_lines(instance, by_rows, mask)
+        others = keep_lines(instance, by_rows, caps, mask)
+        total_other = keep_total(instance, mask)
         if (loads(instance, mask, not by_rows) <= across).all():
             return read(instance, by_rows, others, total_other, mask.reshape(shape))
         mask[:] = False
@@ -42,26 +43,55 @@ def are_loose(caps: Ints, counts: Ints, load: float) -> bool:
     return bool(((caps >= counts) | (caps >= load + LOAD_SD * np.sqrt(load) + 1.0)).all())
 
 
-def keep_lines(instance: Instance, by_rows: bool, mask: NDArray[np.bool_]) -> tuple[Floats, float]:
-    """Keep the best entries; return the best gain excluded by each line and by the total."""
-    candidates, (n, m), none = instance.candidates, instance.shape, np.empty(0, np.int32)
-    start, order, apart, row_of = candidates.start, none, 1, none
+def keep_lines(instance: Instance, by_rows: bool, caps: Ints, mask: NDArray[np.bool_]) -> Floats:
+    """Keep the best `caps` open entries of each row or column; return the best ones left out."""
+    candidates, (n, m), none = opened(instance), instance.shape, np.empty(0, np.int32)
+    start, order, apart = candidates.start, none, 1
     if candidates.dense:
         start = np.append(np.arange(n) * m, m) if by_rows else np.append(np.arange(m), n)
         apart = 1 if by_rows else m
-    else:
-        row_of = np.repeat(np.arange(n, dtype=np.int32), np.diff(candidates.start))
+    elif by_rows:
         order = np.arange(candidates.values.size, dtype=np.int32)
-        if not by_rows:
-            start = np.empty(m + 1, np.int64)
-            prices.by_column(candidates.columns, m, start, order)
-    caps = instance.caps.rows if by_rows else instance.caps.cols
-    others, arguments = np.empty(caps.size), (candidates, row_of, instance.grid)
-    laminar.keep_best_of_lines(*arguments, start, order, apart, caps, mask, others)
-    n_kept, other = int(np.count_nonzero(mask)), 0.0
-    if n_kept > instance.caps.total:
-        other = laminar.keep_best_of_kept(*arguments, instance.caps.total, n_kept, mask)
-    return others, other
+    else:
+        start, order = np.empty(m + 1, np.int64), np.empty(candidates.values.size, np.int32)
+        prices.by_column(candidates.columns, m, start, order)
+    others = np.empty(caps.size)
+    laminar.keep_best_of_lines(
+        candidates, rows_of(instance), instance.grid, start, order, apart, caps, mask, others
+    )
+    return others
+
+
+def keep_total(instance: Instance, mask: NDArray[np.bool_]) -> float:
+    """Keep as many of the kept entries as the total allows; return the best one left out."""
+    n_kept, total = int(np.count_nonzero(mask)), instance.caps.total
+    if n_kept <= total:
+        return 0.0
+    arguments = (instance.candidates, rows_of(instance), instance.grid)
+    return laminar.keep_best_of_kept(*arguments, total, n_kept, mask)
+
+
+def rows_of(instance: Instance) -> Int32s:
+    """Return the row of each position of a list; nothing for a table."""
+    if instance.candidates.dense:
+        return np.empty(0, np.int32)
+    return np.repeat(
+        np.arange(instance.shape[0], dtype=np.int32), np.diff(instance.candidates.start)
+    )
+
+
+def opened(instance: Instance) -> Candidates:
+    """Return the candidates with zeros for the values in groups with cap 0."""
+    candidates, closed_row, closed_col = (
+        instance.candidates, instance.closed_row, instance.closed_col
+    )  # fmt: skip
+    if not (closed_row.any() or closed_col.any()):
+        return candidates
+    if candidates.dense:
+        closed = (closed_row[:, np.newaxis] | closed_col).reshape(-1)
+    else:
+        closed = closed_row[rows_of(instance)] | closed_col[candidates.columns]
+    return candidates._replace(values=np.where(closed, 0.0, candidates.values))
 
 
 def loads(instance: Instance, mask: NDArray[np.bool_], of_rows: bool) -> Ints:

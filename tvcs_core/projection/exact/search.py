@@ -27,12 +27,14 @@ from tvcs_core.projection.exact.dispatch import (
     starts_with_cost_scaling,
     sweep_prices,
 )
+from tvcs_core.projection.exact.listed import solve_list
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import (
     CoreBand,
     first_prices,
     width,
 )
+from tvcs_core.projection.exact.pruning import prune
 from tvcs_core.projection.exact.shortcuts import (
     MAX_SMALL,
     MAX_SMALL_UNIT_CAPS,
@@ -113,16 +115,44 @@ def solve(
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
+    instance = Instance(candidates, caps, largest, per_row, per_col)
+    needed = prune(instance, per_row, per_col)
+    if needed is not None:
+        return solve_needed(candidates, caps, needed, shape)
     if is_assignment(candidates, caps):
         check_memory(candidates, bytes_per_entry(caps))
         return solve_assignment(candidates, caps, largest, shape)
     check_memory(candidates)
-    instance = Instance(candidates, caps, largest, per_row, per_col)
     mask = np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, mask, shape)
     if closed is not None:
         return closed
+    listed = None if candidates.dense else solve_list(instance, mask, shape)
+    if listed is not None:
+        return listed
     return read(instance, search(instance, mask, warm), mask.reshape(shape))
+
+
+def solve_needed(
+    candidates: Candidates, caps: Counts, needed: NDArray[np.bool_], shape: tuple[int, ...]
+) -> ExactSolution:
+    """Return the best support of the candidates among those needed; its prices hold for all."""
+    position, values, squared = np.flatnonzero(needed), candidates.values, candidates.squared
+    if candidates.dense:
+        row, col = np.divmod(position, caps.cols.size)
+        key, (n, m) = np.zeros(position.size, np.int64), (caps.rows.size, caps.cols.size)
+        found = solve_edges(
+            row, col, key, values[position], n, m, caps.rows, caps.cols, caps.total, squared=squared
+        )
+    else:
+        start = np.searchsorted(position, candidates.start)
+        columns, keys = candidates.columns[position], candidates.keys[position]
+        fewer = Candidates(values[position], start, columns, keys, False, squared)
+        found = solve(fewer, caps)
+    mask = np.zeros(values.size, bool)
+    mask[position] = found.mask
+    price_closed(candidates, caps, Prices(*found[1:4]))
+    return found._replace(mask=mask.reshape(shape), stats=found.stats | {"needed": position.size})
 
 
 def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResult:

@@ -1,0 +1,120 @@
+"""Lists of candidates: paths keep what HiGHS keeps, and their work grows like the list."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+from tvcs_core import TVCS, certify, project
+from tvcs_core.projection.exact import listed, search, solve_edges
+
+VALUES = {
+    "gauss": lambda rng, size: rng.normal(size=size),
+    "ties": lambda rng, size: rng.integers(0, 4, size).astype(float),
+    "ones": lambda rng, size: np.ones(size),
+    "huge and tiny": lambda rng, size: 10.0 ** rng.integers(-60, 60, size),
+}
+SHAPES = [(1, 1), (1, 9), (9, 1), (3, 3), (6, 8), (4, 20)]
+CAPS = [(0, 2), (1, 2), (0, 4), (2, 30)]
+
+
+def random_list(rng, side, size, values="gauss"):
+    """Return rows, columns and values of entries drawn anywhere in a square."""
+    at = np.unique(rng.integers(0, side * side, size))
+    return at // side, at % side, VALUES[values](rng, at.size)
+
+
+def best_sum(V, constraint):
+    """Return the largest sum of squares within the caps, by HiGHS."""
+    rows, cols = np.nonzero(np.ones(V.shape))
+    sums = [
+        rows[None] == np.arange(V.shape[0])[:, None],
+        cols[None] == np.arange(V.shape[1])[:, None],
+    ]
+    A = np.concatenate([*sums, np.ones((1, V.size), bool)]).astype(float)
+    caps = np.concatenate([constraint.row_caps, constraint.col_caps, [constraint.total]])
+    return -linprog(-np.square(V).ravel(), A_ub=A, b_ub=caps, bounds=(0, 1)).fun
+
+
+@pytest.fixture
+def paths_only(monkeypatch):
+    """Send lists of every size to the paths; return the ways that were taken."""
+    taken, solve_list = [], search.solve_list
+
+    def solve(*arguments):
+        taken.append(found := solve_list(*arguments))
+        return found
+
+    monkeypatch.setattr(search, "MAX_SMALL", 0)
+    monkeypatch.setattr(search, "prune", lambda *_: None)
+    monkeypatch.setattr(search, "closed_form", lambda *_: None)
+    monkeypatch.setattr(search, "solve_list", solve)
+    return taken
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_paths_keep_what_the_table_and_highs_keep(values, paths_only):
+    rng = np.random.default_rng(1)
+    for k in range(60):
+        shape, (least, most) = SHAPES[k % len(SHAPES)], CAPS[k % len(CAPS)]
+        V = VALUES[values](rng, shape) * (rng.random(shape) < 0.7)
+        caps = [rng.integers(least, most, size) for size in shape]
+        total = None if k % 2 else int(rng.integers(1, V.size + 1))
+        constraint = TVCS.matrix(shape, row_caps=caps[0], col_caps=caps[1], total=total)
+        found = project(sparse.csr_array(V), constraint)
+        assert np.array_equal(found.support.toarray(), project(V, constraint).support & (V != 0)), k
+        assert certify(found).optimal, k
+        if values != "huge and tiny":
+            best = best_sum(V, constraint)
+            assert found.objective == pytest.approx(best, rel=1e-7, abs=1e-9), k
+    assert len(paths_only) > 20
+    assert None not in paths_only
+
+
+@pytest.mark.parametrize("total", [None, 300])
+def test_where_paths_take_too_long_the_simplex_keeps_the_same(total, paths_only, monkeypatch):
+    row, col, values = random_list(np.random.default_rng(2), 60, 1800)
+    V = sparse.coo_array((values, (row, col)), shape=(60, 60))
+    constraint = TVCS.matrix((60, 60), row_caps=7, col_caps=5, total=total)
+    by_paths = project(V, constraint)
+    monkeypatch.setattr(listed, "LOOKS_PER_CALL", 1)
+    again = project(V, constraint)
+    monkeypatch.setattr(listed, "MAX_LOOKS_PER_ENTRY", 0)
+    by_simplex = project(V, constraint)
+    assert [found is None for found in paths_only] == [False, False, True]
+    for other in (again, by_simplex):
+        assert (other.support != by_paths.support).nnz == 0
+        assert certify(other).optimal
+
+
+@pytest.mark.parametrize("values", ["gauss", "ties", "ones"])
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_the_work_of_a_thin_list_grows_like_its_size(values, share, monkeypatch):
+    looks = []
+    solve_list = search.solve_list
+    monkeypatch.setattr(search, "solve_list", lambda *a: looks.append(solve_list(*a)) or looks[-1])
+    for side in (1_000, 16_000):
+        row, col, v = random_list(np.random.default_rng(3), side, 3 * side, values)
+        total = None if share is None else int(share * side)
+        constraint = TVCS.matrix((side, side), row_caps=1, col_caps=1, total=total)
+        V = sparse.coo_array((v, (row, col)), shape=(side, side))
+        assert certify(project(V, constraint)).optimal
+    small, large = (found.stats["looks"] for found in looks)
+    assert large < 16**1.2 * small
+
+
+def test_entries_with_the_same_hash_do_not_stop_the_search(paths_only):
+    row, col = np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 0, 1])
+    none, values = np.zeros(5, np.int64), np.ones(5)
+    for total in (1, 2, 5):
+        caps = np.array([1, 2]), np.array([2, 1])
+        found = solve_edges(row, col, none, values, 2, 2, *caps, total, squared=True)
+        assert np.count_nonzero(found.mask) == min(total, 3)
+
+
+def test_a_row_that_has_no_group_takes_all_that_it_wants_at_once(paths_only):
+    rng, size = np.random.default_rng(4), 3000
+    constraint = TVCS.groups(None, rng.integers(0, 700, size), col_caps=2, total=1000)
+    found = project(rng.normal(size=size), constraint)
+    assert certify(found).optimal
+    assert paths_only[0].stats["looks"] < 60 * size

@@ -1,0 +1,4 @@
+"""Kernels for lists of candidates: shortest augmenting paths between rows and columns.
+
+`exact/listed.py` calls them.
+"""
