@@ -161,6 +161,15 @@ def _maintainers(home: Home) -> list[str]:
     return ["extra:", "  recipe-maintainers:", *lines] if lines else []
 
 
+def _scverse(home: Home) -> list[str]:
+    repository, documentation = home["repository"], home["documentation"]
+    lines = [f"project_home: {repository}"] if repository else []
+    if documentation:
+        lines += [f"documentation_home: {documentation}"]
+        lines += [f"tutorials_home: {documentation}/docs/tutorials.html"]
+    return lines
+
+
 PLACES: dict[str, list[Callable[[Home], list[str]]]] = {
     "pyproject.toml": [_urls],
     "CITATION.cff": [_citation, _paper],
@@ -168,6 +177,7 @@ PLACES: dict[str, list[Callable[[Home], list[str]]]] = {
     "CODE_OF_CONDUCT.md": [_conduct],
     ".github/ISSUE_TEMPLATE/config.yml": [_contacts],
     "packaging/conda/recipe.yaml": [_recipe, _maintainers],
+    "packaging/scverse/meta.yaml": [_scverse],
 }
 
 

@@ -97,6 +97,16 @@ def dist(tmp_path_factory):
     return environments.build(tmp_path_factory.mktemp("built") / "dist")
 
 
+def test_the_wheel_stays_small(dist):
+    """2.2 MB of 3.8 are what the combination of networks has learned, packed as far as it goes."""
+    [wheel] = dist.glob("*.whl")
+    assert wheel.stat().st_size < 4_000_000
+    learned = "grn_tvcs/combine/pretrained.npz"
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {one.filename: one.compress_size for one in archive.infolist()}
+    assert sum(sizes.values()) - sizes[learned] < 2_000_000
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="other names of folders")
 def test_the_wheel_of_the_source_distribution_works_where_there_is_no_folder_of_ours(
     dist, tmp_path

@@ -70,6 +70,8 @@ def test_what_is_filled_in_gets_everywhere_and_out_again(tree):
     recipe = yaml.safe_load((tree / "packaging/conda/recipe.yaml").read_text("utf-8"))
     assert recipe["extra"] == {"recipe-maintainers": ["ann", "bob"]}
     assert recipe["about"]["homepage"] == "https://github.com/example/tvcs"
+    listed = yaml.safe_load((tree / "packaging/scverse/meta.yaml").read_text("utf-8"))
+    assert listed["tutorials_home"] == "https://tvcs.readthedocs.io/docs/tutorials.html"
     contacts = yaml.safe_load((tree / ".github/ISSUE_TEMPLATE/config.yml").read_text("utf-8"))
     assert len(contacts["contact_links"]) == 2
     for name, address in (("SECURITY.md", "advisories/new,"), ("CODE_OF_CONDUCT.md", "conduct@")):

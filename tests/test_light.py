@@ -1,0 +1,53 @@
+"""What the libraries need: NumPy, SciPy and numba; nothing of the command lines, and no pandas."""
+
+import subprocess
+import sys
+
+import pytest
+
+OF_COMMANDS = ("typer", "click", "rich", "jinja2")
+ON_DEMAND = ("pandas", "sklearn", "networkx", "matplotlib")
+WORK = {
+    "tvcs_core": """
+import numpy as np
+from tvcs_core import TVCS, LeastSquares, Problem, certify, project, solve
+V = np.random.default_rng(0).random((30, 40))
+assert certify(project(V, TVCS.matrix(V.shape, row_caps=2, col_caps=3))).optimal
+X = np.random.default_rng(0).standard_normal((50, 4, 5))
+problem = Problem(LeastSquares(X, X[:, 0, 0]), TVCS.matrix((4, 5), total=2))
+assert solve(problem, "htp").support[0, 0]
+""",
+    "grn_tvcs": """
+from grn_tvcs import infer, score
+from grn_tvcs.datasets import network30
+data = network30()
+network = infer(data.expression, "tvcs", max_edges=20, resamples=2, rng=0)
+assert score(network, data.reference).n_selected == 20
+""",
+    "crowd_tvcs": """
+from crowd_tvcs import Plan, assign, estimate_quality
+from crowd_tvcs.datasets import crowd40
+data = crowd40()
+assert assign(Plan(data.quality, budget=200), "best", rng=0).size == 200
+assert len(estimate_quality(data.answers, data.gold).workers) == 40
+""",
+}
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("package", WORK)
+def test_a_package_works_without_the_libraries_of_the_commands_and_of_tables(package):
+    absent = "".join(f"sys.modules[{name!r}] = None\n" for name in (*OF_COMMANDS, *ON_DEMAND))
+    run(f"import sys\n{absent}{WORK[package]}")
+
+
+@pytest.mark.parametrize("package", WORK)
+def test_an_import_loads_no_library_at_all(package):
+    libraries = (*OF_COMMANDS, *ON_DEMAND, "numpy", "scipy", "numba", "llvmlite", "threadpoolctl")
+    loaded = run(f"import sys, {package}; print(*sys.modules)").split()
+    assert not set(libraries) & set(loaded)
