@@ -90,13 +90,13 @@ def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -
         )
     names = classes_of([*before, *wanted.new_classes])
     if wanted.prior is not None:
-        prior, is_of_gold = prior_of_classes(wanted.prior, len(names)), 0
+        prior = prior_of_classes(wanted.prior, len(names))
     else:
-        prior, is_of_gold = _usual_prior(connection, settings, names), settings.shares_of_gold
+        prior = _usual_prior(connection, settings, names)
     return {
         "classes": json.dumps(names),
         "prior": json.dumps(prior),
-        "shares_of_gold": is_of_gold,
+        "shares_of_gold": settings.shares_of_gold if wanted.prior is None else 0,
     }
 
 

@@ -23,7 +23,7 @@ def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:
     for row in connection.execute(select(worker)).all():
         gold, right = tested.get(row.name, (0, 0))
         earned, given = row.cost * row.answers, int(paid.get(row.id, 0))
-        has_code = row.joined is not None and settings.secret is not None
+        secret = settings.secret if row.joined is not None else None
         out.append(
             Payout(
                 row.name,
@@ -34,7 +34,7 @@ def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:
                 earned / MILLION,
                 given / MILLION,
                 (earned - given) / MILLION,
-                completion_code(settings.secret, row.name) if has_code else "",
+                "" if secret is None else completion_code(secret, row.name),
             )
         )
     return sorted(out, key=lambda one: one.worker)

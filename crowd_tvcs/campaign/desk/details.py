@@ -49,12 +49,14 @@ class TaskLine:
 class GivenAnswer:
     """An answer: its task, worker and label, and what is known of it.
 
-    `is_right` compares with gold, None without; `is_likeliest` with the label of the task.
+    `is_gold` is of gold among the tasks; `is_right` compares with a known label, None without;
+    `is_likeliest` with the label of the task.
     """
 
     task: str
     worker: str
     label: str
+    is_gold: bool
     is_right: bool | None
     is_likeliest: bool
     seconds: float | None
@@ -191,6 +193,7 @@ def _answers(
             row.task,
             row.worker,
             classes[row.given],
+            row.closed == GOLD,
             None if row.known is None else row.given == row.known,
             row.given == row.label,
             row.seconds,
@@ -215,6 +218,7 @@ _ANSWERS: Select[Any] = (
         worker.c.name.label("worker"),
         pair.c.label.label("given"),
         task.c.label.label("label"),
+        task.c.closed,
         gold.c.label.label("known"),
         pair.c.seconds,
         pair.c.answered_at,

@@ -70,7 +70,11 @@ class Door:
         """Fill a template of the operator, with the message of what was just done."""
         served = self.served
         message = request.cookies.get(served.cookies.done, "")
-        shared = {"form": self.token(request), "message": message, "may": self.rights(request)}
+        shared: dict[str, Any] = {
+            "form": self.token(request),
+            "message": message,
+            "may": self.rights(request),
+        }
         answer = served.page(template, **values, **shared)
         if message:
             answer.delete_cookie(served.cookies.done, path=served.root or "/")

@@ -145,7 +145,7 @@ def test_workers_and_tasks_are_added(store):
     assert (told["workers"], told["tasks"]) == (5, 9)
     again = run("add", store, "--workers", "more.csv")
     assert again.exit_code == 2
-    assert again.stderr.startswith("error: worker 'zoe' is in the campaign already, with a cap, ")
+    assert again.stderr.startswith("error: worker 'zoe' is in the campaign already, with a cost ")
     assert "nothing to add" in run("add", store).stderr
 
 

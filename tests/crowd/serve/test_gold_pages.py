@@ -165,7 +165,10 @@ def test_the_operator_sees_which_is_gold_and_what_it_says(operator, campaign):
     page = operator.get("/operator").text
     assert re.search(r"<b>100.0 %</b> of \d+ answers to mixed-in gold are right", page)
     assert "90.0 % expected from skills" in page
-    assert re.search(r"100.0 %; (\d+) of \1 right on gold", page)
+    ann = operator.get("/operator/person?name=ann").text
+    assert re.search(r"to 100.0 % \((\d+) of \1 right\)", ann)
+    assert "known-" in ann
+    assert "task?name=known-" not in ann  # gold has no page
     assert "of 12 tasks can be assigned" in page
     on_gold = operator.get("/operator/gold-answers.csv").text.splitlines()
     assert len(on_gold) == 1 + int(re.search(r"of (\d+) answers to mixed-in gold", page)[1])
