@@ -83,10 +83,9 @@ SUMMARY = ("right", "log score", "mean gap", "largest gap")
 def summary(of: Cases, gold: float, method: str, labels: int) -> list[str]:
     cases = [of[data, gold, method, labels] for data in sets(of)]
     gaps = [abs(case.gap) for case in cases]
-    of_all = (np.mean([case.right for case in cases]), np.mean(gaps), max(gaps))
-    reached, gap, largest = map(float, of_all)
+    reached, gap = float(np.mean([case.right for case in cases])), float(np.mean(gaps))
     score = float(np.mean([case.log_score for case in cases]))
-    return [plain(reached), f"{score:.3f}", plain(gap), plain(largest)]
+    return [plain(reached), f"{score:.3f}", plain(gap), plain(max(gaps))]
 
 
 def claims(of: Cases) -> str:
@@ -132,12 +131,13 @@ def shares_table(of: Cases) -> str:
         found = [case for case in found if case.held is not None]
         if not found:
             continue
-        held, width, alone = np.mean([(c.held, c.width, c.of_gold) for c in found], axis=0)
+        rows_of = np.array([(c.held, c.width, c.of_gold) for c in found], dtype=np.float64)
+        held, width, alone = rows_of.mean(axis=0).tolist()
         cells = [f"{gold:.0%}", str(len(found)), f"{held:.2f}", plain(width), plain(alone)]
         rows.append([*cells, f"{(alone / width) ** 2:.2f}"])
     names = [
         "gold",
-        "sets and labels",
+        "sets",
         "holds",
         "width",
         "by gold alone",
