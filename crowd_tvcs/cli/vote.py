@@ -27,9 +27,6 @@ from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.answers.quality import Quality
     from crowd_tvcs.skills.dependence import Dependence
@@ -115,7 +112,7 @@ def _votes(
     gold: Gold | None,
     skills: tuple[Quality | Skill | None, Dependence | None],
     given: VoteOptions,
-    prior: NDArray[np.float64] | None,
+    prior: list[float] | None,
 ) -> tuple[Votes, dict[str, Any]]:
     """Vote; with gold the agreement of the workers counts beside it.
 

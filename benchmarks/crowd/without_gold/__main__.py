@@ -128,9 +128,9 @@ def cases_of(task: Task) -> list[Case]:
         for method, chances in voted.items():
             rows[method].append(judged(chances, truth, known == UNKNOWN))
         if share is not None:
-            low, high, *widths = share
+            low, high, width, alone_width = share
             reached = rows["blend"][-1][0]
-            intervals.append((float(low <= reached <= high), *widths))
+            intervals.append((float(low <= reached <= high), width, alone_width))
     out = []
     for method, found in rows.items():
         right, score, claimed, sure, sure_right = np.mean(found, axis=0).tolist()
@@ -188,11 +188,11 @@ def usual_numbers(point: Floats) -> Iterator[None]:
     before = unsupervised.USUAL
     names = ("temperature", "overlap", "shares", "contrast", "common")
     numbers = dict(zip(names, np.exp(point).tolist(), strict=True))
-    unsupervised.USUAL = replace(before, **numbers)  # type: ignore[misc]
+    unsupervised.USUAL = replace(before, **numbers)
     try:
         yield
     finally:
-        unsupervised.USUAL = before  # type: ignore[misc]
+        unsupervised.USUAL = before
 
 
 @cache

@@ -35,10 +35,13 @@ def sets(of: Cases) -> list[str]:
     return sorted({data for data, *_ in of})
 
 
-def peers(of: Cases) -> list[str]:
-    """The majority and crowd-kit's methods, as far as they were computed."""
+def without_gold(of: Cases) -> list[str]:
+    """Methods without gold that were computed on all sets: ours first, then peers."""
     found = {method for _, gold, method, _ in of if gold == 0.0}
-    return ["majority", *sorted(found - {OURS, LEFT_OUT, "majority"})]
+    keys = {m: {(data, 0.0, m, labels) for data in sets(of) for labels in WORDS} for m in found}
+    whole = {method for method in found if keys[method] <= of.keys()}
+    first = [m for m in (OURS, LEFT_OUT, "majority") if m in whole]
+    return first + sorted(whole - set(first))
 
 
 def losses(of: Cases) -> str:
@@ -47,7 +50,8 @@ def losses(of: Cases) -> str:
     for data in sets(of):
         for labels, word in WORDS.items():
             ours = of[data, 0.0, OURS, labels].right
-            there = [of[data, 0.0, m, labels] for m in peers(of) if (data, 0.0, m, labels) in of]
+            peers = [m for m in without_gold(of) if m not in (OURS, LEFT_OUT)]
+            there = [of[data, 0.0, m, labels] for m in peers]
             best = max(there, key=lambda case: case.right)
             if best.right - ours > LEAST_LOSS:
                 found.append((best.right - ours, f"{data}, {word} labels: {best.method}"))
@@ -58,7 +62,7 @@ def losses(of: Cases) -> str:
 
 
 def right(of: Cases, labels: int) -> str:
-    methods = [OURS, LEFT_OUT, *peers(of)]
+    methods = without_gold(of)
     rows = [[data, *(plain(of[data, 0.0, m, labels].right) for m in methods)] for data in sets(of)]
     mean = [np.mean([of[data, 0.0, m, labels].right for data in sets(of)]) for m in methods]
     return table(["set", *methods], [*rows, ["mean", *(plain(float(x)) for x in mean)]])
@@ -68,7 +72,7 @@ def means(of: Cases) -> str:
     """Write right labels, log score and gaps of every method."""
     rows = []
     for labels, word in WORDS.items():
-        for method in (OURS, LEFT_OUT, *peers(of)):
+        for method in without_gold(of):
             rows.append([word, method, *summary(of, 0.0, method, labels)])
     return table(["labels", "method", *SUMMARY], rows, words=2)
 
@@ -79,10 +83,9 @@ SUMMARY = ("right", "log score", "mean gap", "largest gap")
 def summary(of: Cases, gold: float, method: str, labels: int) -> list[str]:
     cases = [of[data, gold, method, labels] for data in sets(of)]
     gaps = [abs(case.gap) for case in cases]
-    of_all = (np.mean([case.right for case in cases]), np.mean(gaps), max(gaps))
-    reached, gap, largest = map(float, of_all)
+    reached, gap = float(np.mean([case.right for case in cases])), float(np.mean(gaps))
     score = float(np.mean([case.log_score for case in cases]))
-    return [plain(reached), f"{score:.3f}", plain(gap), plain(largest)]
+    return [plain(reached), f"{score:.3f}", plain(gap), plain(max(gaps))]
 
 
 def claims(of: Cases) -> str:
@@ -90,9 +93,10 @@ def claims(of: Cases) -> str:
     rows = []
     for labels, word in WORDS.items():
         for data in sets(of):
-            case, other = (of[data, 0.0, method, labels] for method in (OURS, LEFT_OUT))
+            case, other = of[data, 0.0, OURS, labels], of.get((data, 0.0, LEFT_OUT, labels))
+            left_out = "" if other is None else signed(other.gap)
             found = "" if case.sure_right is None else plain(case.sure_right)
-            cells = [plain(case.claimed), plain(case.right), signed(case.gap), signed(other.gap)]
+            cells = [plain(case.claimed), plain(case.right), signed(case.gap), left_out]
             rows.append((abs(case.gap), [data, word, *cells, plain(case.sure), found]))
     names = [
         "set",
@@ -127,12 +131,13 @@ def shares_table(of: Cases) -> str:
         found = [case for case in found if case.held is not None]
         if not found:
             continue
-        held, width, alone = np.mean([(c.held, c.width, c.of_gold) for c in found], axis=0)
+        rows_of = np.array([(c.held, c.width, c.of_gold) for c in found], dtype=np.float64)
+        held, width, alone = rows_of.mean(axis=0).tolist()
         cells = [f"{gold:.0%}", str(len(found)), f"{held:.2f}", plain(width), plain(alone)]
         rows.append([*cells, f"{(alone / width) ** 2:.2f}"])
     names = [
         "gold",
-        "sets and labels",
+        "sets",
         "holds",
         "width",
         "by gold alone",

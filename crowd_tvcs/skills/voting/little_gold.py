@@ -127,7 +127,7 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
     seen = held_out(answers, gold, skill)
     held = _by_other_gold(answers, seen, skill, prior)
     known = gold.codes(answers.tasks, answers.classes)
-    weight = agreement_weight(np.count_nonzero((known != UNKNOWN) & (answers.per_task > 0)))
+    weight = agreement_weight(int(((known != UNKNOWN) & (answers.per_task > 0)).sum()))
     temper = 1.0
     if skill.dependence is None or not has_agreement(answers) or weight < LEAST_WEIGHT:
         weight = 0.0

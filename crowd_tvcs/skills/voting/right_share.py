@@ -22,6 +22,7 @@ from crowd_tvcs.answers.intervals import wilson
 
 MIN_GOLD = 10  # gold tasks; with fewer, lambda is fitted to nothing
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
@@ -51,7 +52,7 @@ class RightShare(NamedTuple):
         )
 
 
-def right_share(hit: Floats, claim: Floats, confidence: Floats) -> RightShare | None:
+def right_share(hit: Bools, claim: Floats, confidence: Floats) -> RightShare | None:
     """Estimate the share of right labels of tasks without gold.
 
     Parameters
@@ -70,17 +71,17 @@ def right_share(hit: Floats, claim: Floats, confidence: Floats) -> RightShare | 
     n, m = hit.size, confidence.size
     if n < MIN_GOLD or not m:
         return None
-    hit = hit.astype(np.float64)
-    power, of_hits = 0.0, float(hit.var(ddof=1))
+    right = hit.astype(np.float64)
+    power, of_hits = 0.0, float(right.var(ddof=1))
     spread = float(claim.var(ddof=1))
     if of_hits > 0.0 and spread > 0.0:
-        together = float(np.cov(hit, claim)[0, 1])
+        together = float(np.cov(right, claim)[0, 1])
         power = min(max(together / spread / (1.0 + n / m), 0.0), 1.0)
-    share = float(hit.mean() + power * (confidence.mean() - claim.mean()))
+    share = float(right.mean() + power * (confidence.mean() - claim.mean()))
     share = min(max(share, 0.0), 1.0)
     ratio = 1.0
     if power > 0.0:
-        left = (hit - power * claim).var(ddof=1) / n + power**2 * confidence.var() / m
+        left = (right - power * claim).var(ddof=1) / n + power**2 * confidence.var() / m
         ratio = min(1.0, float(left) * n / of_hits)
     # The other tasks are a sample too: their own share varies around the estimated one.
     worth = n / ratio
