@@ -116,7 +116,7 @@ def solve(
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
     instance = Instance(candidates, caps, largest, per_row, per_col)
-    needed = prune(instance, per_row, per_col)
+    needed = prune(instance, per_row, per_col) if size > MAX_SMALL else None
     if needed is not None:
         return solve_needed(candidates, caps, needed, shape)
     if is_assignment(candidates, caps):
