@@ -18,6 +18,7 @@ LOOKS_PER_CALL = 2_000_000  # entries looked at between two checks for Ctrl-C, a
 # Looks per entry after which the simplex is faster, on lists with so many entries per line: random
 # ones take 1 to 15. On thinner lists the simplex has large trees to walk (docs/method.md).
 MAX_LOOKS_PER_ENTRY, MIN_ENTRIES_PER_LINE = 32, 4
+UNLIMITED = 2**60  # more looks than there can be
 MIN_STEP_INVERSE = 8  # 1 / the share of the missing entries that a step of the total must bring
 
 
@@ -98,10 +99,13 @@ class ListSearch:
 
     def serve(self) -> bool:
         """Serve all pending lines; return False if that takes too long."""
-        at, lines, size = 0, self.flow.cap.size, self.position.size
-        is_thin = size < MIN_ENTRIES_PER_LINE * lines
-        while at < lines and (is_thin or self.search.looks[0] <= MAX_LOOKS_PER_ENTRY * size):
-            at = paths.serve(at, self.flow, self.search, self.pairs, self.free, LOOKS_PER_CALL)
+        at, lines, looks, flow = 0, self.flow.cap.size, self.search.looks, self.flow
+        budget = MAX_LOOKS_PER_ENTRY * self.position.size
+        if self.position.size < MIN_ENTRIES_PER_LINE * lines:
+            budget = UNLIMITED
+        while at < lines and looks[0] <= budget:
+            most = min(LOOKS_PER_CALL, budget)
+            at = paths.serve(at, flow, self.search, self.pairs, self.free, most)
         return at == lines
 
     def prices(self, scale: float) -> Prices:

@@ -36,7 +36,9 @@ def prune(instance: Instance, per_row: Ints, per_col: Ints) -> NDArray[np.bool_]
     by_rows = int(needed[0].sum()) <= int(needed[1].sum())
     caps = needed[0] if by_rows else needed[1]
     least = MIN_PRUNING_TABLE if candidates.dense else MIN_PRUNING_LIST
-    if least * int(caps.sum()) > instance.open_size:
+    # Passes over a table with long lines read its zeros, too.
+    size = candidates.values.size if instance.has_long_lines else instance.open_size
+    if least * int(caps.sum()) > size:
         return None
     mask = np.zeros(candidates.values.size, bool)
     keep_lines(instance, by_rows, caps, mask)

@@ -115,18 +115,17 @@ def solve(
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
-    instance = Instance(candidates, caps, largest, per_row, per_col)
-    needed = prune(instance, per_row, per_col)
-    if needed is not None:
-        return solve_needed(candidates, caps, needed, shape)
     if is_assignment(candidates, caps):
         check_memory(candidates, bytes_per_entry(caps))
         return solve_assignment(candidates, caps, largest, shape)
     check_memory(candidates)
-    mask = np.zeros(size, bool)
+    instance, mask = Instance(candidates, caps, largest, per_row, per_col), np.zeros(size, bool)
     closed = closed_form(instance, per_row, per_col, mask, shape)
     if closed is not None:
         return closed
+    needed = prune(instance, per_row, per_col) if size > MAX_SMALL else None
+    if needed is not None:
+        return solve_needed(candidates, caps, needed, shape)
     listed = None if candidates.dense else solve_list(instance, mask, shape)
     if listed is not None:
         return listed
