@@ -212,7 +212,7 @@ def _fit(grams: Array, sides: Array, capacity: int, places: int) -> Fit:
         weights=np.zeros((capacity, p)),
         coef=np.zeros(capacity),
         corr=sides.copy(),
-        schur=np.ascontiguousarray(np.broadcast_to(np.einsum("gjj->gj", grams), (q, p))),
+        schur=np.array(np.broadcast_to(np.einsum("gjj->gj", grams), (q, p)), order="C"),
         row=np.zeros(p),
         column=np.zeros(places),
     )
