@@ -39,7 +39,7 @@ REACHED = 2e-6  # relative excess of an optimum, above the tolerance of the proo
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "htp": ("htp", {}),
     "htp, polish": ("htp", {"polish": True}),
-    "htp, polish, 5 shakes": ("htp", {"polish": True, "shakes": 5}),
+    "htp, polish, 20 shakes": ("htp", {"polish": True, "shakes": 20}),
     "htp, polish, 50 shakes": ("htp", {"polish": True, "shakes": 50}),
     "cosamp": ("cosamp", {}),
     "cosamp, polish": ("cosamp", {"polish": True}),
