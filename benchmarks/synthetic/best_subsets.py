@@ -3,8 +3,7 @@
     python -m benchmarks.synthetic.best_subsets [--seeds N] [--write-docs | --only-docs]
 
 Small instances with three caps have their optimum proved, so that the solvers can be judged by it.
-Larger ones show how far a proof comes in a minute, and a path over caps and ridges is compared with
-the Lasso. One process, one thread; times are processor time.
+One process, one thread; times are processor time.
 """
 
 from __future__ import annotations
@@ -29,19 +28,18 @@ from tvcs_core import (  # noqa: E402
     TVCS,
     LeastSquares,
     Problem,
-    TVCSRegressorCV,
     best_subset,
     project,
     solve,
 )
 
 SHAPES, RHOS, SNRS = ((5, 6), (6, 7)), (0.0, 0.5, 0.9), (1.0, 5.0)
-LARGE, SECONDS = (10, 10), 60.0
+SECONDS = 60.0  # for a proof
 REACHED = 2e-6  # relative excess of an optimum, above the tolerance of the proof
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "htp": ("htp", {}),
     "htp, polish": ("htp", {"polish": True}),
-    "htp, polish, 5 shakes": ("htp", {"polish": True, "shakes": 5}),
+    "htp, polish, 20 shakes": ("htp", {"polish": True, "shakes": 20}),
     "htp, polish, 50 shakes": ("htp", {"polish": True, "shakes": 50}),
     "cosamp": ("cosamp", {}),
     "cosamp, polish": ("cosamp", {"polish": True}),
@@ -50,7 +48,6 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "stoiht": ("stoiht", {}),
     "stoiht, polish": ("stoiht", {"polish": True}),
 }
-PATHS = ("path", "path without ridge", "lasso")
 
 
 class Instance(NamedTuple):
@@ -81,41 +78,6 @@ class Fit:
     def key(self) -> tuple[Any, ...]:
         """What it is of."""
         return (self.rows, self.cols, self.rho, self.snr, self.seed, self.method)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """One proof of a larger instance."""
-
-    rho: float
-    snr: float
-    seed: int
-    seconds: float
-    nodes: int
-    gap: float  # relative
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What it is of."""
-        return (self.rho, self.snr, self.seed)
-
-
-@dataclass(frozen=True)
-class Risk:
-    """One estimate of a path or of the Lasso, under a total alone."""
-
-    rho: float
-    snr: float
-    seed: int
-    method: str
-    risk: float  # mean squared error of the predicted signal, relative to the signal
-    size: int
-    seconds: float
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What it is of."""
-        return (self.rho, self.snr, self.seed, self.method)
 
 
 def draw(given: Instance) -> Problem:
@@ -155,46 +117,8 @@ def fits(given: Instance) -> list[Fit]:
     return found
 
 
-def proofs(given: Instance) -> list[Proof]:
-    """Prove a larger instance as far as a minute goes."""
-    began = time.process_time()
-    best = best_subset(draw(given), max_seconds=SECONDS)
-    seconds = time.process_time() - began
-    return [Proof(*given[2:], seconds, best.nodes, best.gap / best.objective)]
-
-
-def risks(given: Instance) -> list[Risk]:
-    """Compare estimates of ten coefficients among features of which only the total is capped."""
-    n, p, k = given.rows, given.cols, 10
-    rng = np.random.default_rng([given.seed, n, p, round(10 * given.rho), round(10 * given.snr)])
-    X = correlated(rng, n, p, given.rho)
-    W = np.zeros(p)
-    W[rng.choice(p, k, replace=False)] = rng.choice([-1.0, 1.0], k) * rng.uniform(0.5, 1.5, k)
-    signal = X @ W
-    y = signal + np.sqrt(signal.var() / given.snr) * rng.standard_normal(n)
-    fresh = correlated(rng, 5000, p, given.rho)
-    found = []
-    for name in PATHS:
-        began = time.process_time()
-        model = estimator(name).fit(X, y)
-        seconds = time.process_time() - began
-        error = np.square(fresh @ (model.coef_ - W)).mean() / np.square(fresh @ W).mean()
-        size = int(np.count_nonzero(model.coef_))
-        found.append(Risk(*given[2:], name, float(error), size, seconds))
-    return found
-
-
-def estimator(name: str) -> Any:
-    """Return the estimator of a name."""
-    from sklearn.linear_model import LassoCV
-
-    if name == "lasso":
-        return LassoCV(cv=5)
-    return TVCSRegressorCV(ridges=[0.0] if "without" in name else None)
-
-
 def compute(arguments: Any) -> None:
-    """Compute the cases of all three tables."""
+    """Compute the cases that are not known yet."""
     seeds = range(arguments.seeds)
     small = [Instance(*s, r, q, k) for s, r, q, k in product(SHAPES, RHOS, SNRS, seeds)]
     keyed: Callable[[Any], Any] = lambda case: case.key  # noqa: E731
@@ -207,23 +131,13 @@ def compute(arguments: Any) -> None:
         order=keyed,
         digits=6,
     )
-    few = range(min(arguments.seeds, 6))
-    paths = [Instance(100, 60, r, q, k) for r, q, k in product(RHOS, (1.0, 10.0), few)]
-    wanted = {given: {(*given[2:], name) for name in PATHS} for given in paths}
-    complete(arguments.out / "paths.csv", Risk, wanted, risks, jobs=1, order=keyed)
-    few = range(min(arguments.seeds, 2))
-    large = [Instance(*LARGE, r, q, k) for r, q, k in product(RHOS, SNRS, few)]
-    tasks = {given: {given[2:]} for given in large}
-    complete(arguments.out / "large.csv", Proof, tasks, proofs, jobs=1, order=keyed)
 
 
 def write_page(out: Path, docs: Path) -> None:
-    """Fill the tables of the page."""
+    """Fill the table of the page."""
     path = docs / "studies" / "best-subsets.md"
     page = path.read_text(encoding="utf-8")
     page = fill(page, "small", small_table(load(out / "small.csv", Fit)))
-    page = fill(page, "large", large_table(load(out / "large.csv", Proof)))
-    page = fill(page, "paths", path_table(load(out / "paths.csv", Risk)))
     path.write_text(page, encoding="utf-8")
 
 
@@ -243,43 +157,10 @@ def small_table(found: Sequence[Fit]) -> str:
     return table([*heads, "excess loss, mean", "ms, median"], rows)
 
 
-def large_table(found: Sequence[Proof]) -> str:
-    """One row per family of larger instances."""
-    rows = []
-    for rho, snr in product(RHOS, SNRS):
-        mine = [case for case in found if (case.rho, case.snr) == (rho, snr)]
-        proved = sum(case.gap <= REACHED for case in mine)
-        seconds, nodes = (
-            np.median([getattr(c, name) for c in mine]) for name in ("seconds", "nodes")
-        )
-        gap = max(case.gap for case in mine)
-        words = [f"{rho:g}", f"{snr:g}", f"{proved} of {len(mine)}"]
-        rows.append([*words, f"{seconds:.1f}", f"{nodes:.0f}", f"{gap:.2%}"])
-    return table(["rho", "SNR", "proved", "s, median", "nodes, median", "gap, largest"], rows)
-
-
-def path_table(found: Sequence[Risk]) -> str:
-    """One row per estimator: risks by SNR, and sizes."""
-    rows = []
-    for name in PATHS:
-        cells = []
-        for snr in (1.0, 10.0):
-            mine = [case for case in found if (case.method, case.snr) == (name, snr)]
-            cells += [
-                f"{np.mean([c.risk for c in mine]):.3f}",
-                f"{np.mean([c.size for c in mine]):.0f}",
-            ]
-        seconds = np.median([case.seconds for case in found if case.method == name])
-        rows.append([name, *cells, f"{seconds:.1f}"])
-    return table(
-        ["estimator", "risk, SNR 1", "features", "risk, SNR 10", "features", "s, median"], rows
-    )
-
-
 def main() -> int:
     """Run the study."""
     parser = options(__doc__, results="subsets", page="studies/best-subsets.md")
-    parser.add_argument("--seeds", type=int, default=20, help="small instances of each family")
+    parser.add_argument("--seeds", type=int, default=3, help="small instances of each family")
     return run(parser.parse_args(), compute, write_page)
 
 

@@ -79,16 +79,16 @@ class TVCSClassifier(ClassifierMixin, Single):
         ValueError, TypeError
             If X, y or the weights cannot be used, y holds one class, or a parameter is invalid.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
-        check_classification_targets(y)
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        check_classification_targets(labels)
         weights = sample_weights(sample_weight, X.shape[0])
-        self.classes_ = np.unique(y if weights is None else y[weights > 0])
+        self.classes_ = np.unique(labels if weights is None else labels[weights > 0])
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold two classes or more, found one class: {self.classes_[0]!r}"
             )
         is_binary = len(self.classes_) == 2
-        signs = np.where(y[:, None] == self.classes_, 1.0, -1.0)
+        signs = np.where(labels[:, None] == self.classes_, 1.0, -1.0)
         signs = signs[:, 1] if is_binary else signs
         self._fit(X, signs, weights, LOSSES, self.ridge, self.total)
         self.coef_ = np.atleast_2d(self._coef.T)

@@ -114,7 +114,9 @@ class LeastSquares(LinearLoss):
         if self.ridge:
             X = np.vstack([X, np.sqrt(self.ridge) * np.eye(active.size)])
             Y = np.vstack([Y, np.zeros((active.size, Y.shape[1]))])
-        return np.asarray(linalg.lstsq(X, Y, lapack_driver="gelsy", check_finite=False)[0])
+        cond = max(X.shape) * np.finfo(np.float64).eps  # below it a singular value is rounding
+        found = linalg.lstsq(X, Y, cond=cond, lapack_driver="gelsy", check_finite=False)[0]
+        return np.asarray(found)
 
     def _solve_stack(self, groups: Groups, gram: Array, W: Array) -> Groups:
         """Fill in W for groups of small supports in one call; return the singular groups.

@@ -138,7 +138,7 @@ def solve(
         model. The result has the smallest loss more often, which is the better estimate where the
         noise is small.
     shakes
-        With `polish`, the number of times to drop a fifth of the support at random and to swap
+        With `polish`, the number of times to drop two fifths of the support at random and to swap
         again. Each takes about the time of the first swaps.
     callback
         Called as ``callback(iteration, W, objective)``; the run stops if it returns True.

@@ -34,14 +34,14 @@ Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 MAX_ENTRIES = 2000  # the Gram matrix of all entries is stored (32 MB)
-STEPS = 30  # moves of the tangent point per node; the bound hardly rises after 10 to 50
+STEPS = 30  # moves of the tangent point per node: a limit on their time
 WORTH = 1e-3  # a move must raise the bound by this part of the distance to the incumbent
 PATIENCE = 5  # moves that may fail to raise the bound, since the support changes along the way
 FEW = 0.05  # a node is bounded anew if more than this part of its free entries became fixed
 ROUNDING = 1e-12  # error of a bound, relative to the loss at zero
 SHRINK = 1 - 1e-9  # D is so much smaller than the largest one, against rounding
 SMALLEST = 1e-10  # least eigenvalue, of G with a unit diagonal, that counts as positive
-START_SHAKES = 50  # shakes for the first incumbent
+START_SHAKES = 50  # shakes for the first incumbent: few milliseconds beside the proof
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,7 @@ class _Relaxation:
             self.minimiser = inverse @ side
             self.prices = self.minimiser**2 / np.einsum("ii->i", inverse)
         else:
-            self.minimiser = np.linalg.lstsq(gram, side)[0]
+            self.minimiser = np.linalg.lstsq(gram, side)[0].astype(np.float64)
             self.prices = self.minimiser**2
         self.value = -0.5 * float(side @ self.minimiser)
 

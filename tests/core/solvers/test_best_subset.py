@@ -1,5 +1,7 @@
 """Certified best subsets: their optimum is that of brute force, and their bound never too high."""
 
+import math
+
 import numpy as np
 import pytest
 from pytest import approx
@@ -16,7 +18,7 @@ def test_the_best_subset_is_that_of_brute_force(kind, seed, monkeypatch):
     optimum = best_of_all(problem)
     # From a bad start the search itself must find the optimum.
     monkeypatch.setattr(searching, "started", lambda problem, start: np.zeros(problem.loss.shape))
-    found = best_subset(problem)
+    found = best_subset(problem, max_seconds=math.inf)
     assert found.objective == approx(optimum, rel=2e-6)
     assert found.reason == "proved"
     assert optimum - 1e-9 * optimum >= found.bound - 2e-9 * optimum
@@ -39,9 +41,9 @@ def planted(seed, shape, snr=2.0):
 @pytest.mark.parametrize("max_nodes", [0, 1, 5, 20])
 def test_a_search_that_is_cut_short_says_how_far_it_may_be_off(max_nodes):
     problem = planted(0, (6, 6), snr=0.3)
-    whole = best_subset(problem)
+    whole = best_subset(problem, max_seconds=math.inf)
     assert whole.reason == "proved"
-    short = best_subset(problem, max_nodes=max_nodes)
+    short = best_subset(problem, max_nodes=max_nodes, max_seconds=math.inf)
     assert short.nodes <= max(1, max_nodes) + 1  # both children of a node are bounded
     assert short.bound <= whole.objective * (1 + 1e-9)
     assert short.gap >= short.objective - whole.objective - 1e-9
@@ -61,7 +63,7 @@ def test_fewer_samples_than_variables_are_bounded_with_and_without_a_ridge(rng):
     tvcs = TVCS.matrix((3, 4), row_caps=1, col_caps=1, total=2)
     for ridge in (0.0, 1.0):
         problem = Problem(LeastSquares(X, y, ridge=ridge), tvcs)
-        found = best_subset(problem)
+        found = best_subset(problem, max_seconds=math.inf)
         assert found.objective == approx(best_of_all(problem), rel=2e-6)
         assert found.reason == "proved"
 
