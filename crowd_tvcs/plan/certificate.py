@@ -44,7 +44,7 @@ class Duals:
 class PlanProof:
     """A bound on the mean expected accuracy of every assignment within the caps, with its proof.
 
-    For any prices >= 0 and with m tasks, no assignment has a larger mean than
+    For any prices >= 0 and with m tasks, no assignment has a larger mean than::
 
         budget_price * budget + sum over workers i of prices[i] * max_tasks_per_worker[i]
         + money_price * money

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / ".github"
 FILLED = """
 repository = "https://github.com/example/tvcs"
