@@ -5,6 +5,7 @@ site and in a checkout; `include_patterns` says what of it is a page.
 """
 
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +42,7 @@ intersphinx_mapping = {
 }
 sphinx_gallery_conf = {
     "examples_dirs": "docs/gallery",
-    "gallery_dirs": "docs/gallery/shown",
+    "gallery_dirs": "docs/gallery-pages",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
@@ -54,7 +55,7 @@ exclude_patterns = [
     "README.md",
     "docs/templates",
     "docs/gallery/GALLERY_HEADER.rst",
-    "docs/gallery/shown/*.ipynb",
+    "docs/gallery-pages/*.ipynb",
     "docs/reference/examples",
     "docs/extensions",
     *("tests", "benchmarks", "build", "dist", "tvcs_core", "grn_tvcs", "crowd_tvcs"),
@@ -86,9 +87,14 @@ nitpick_ignore_regex = [
     ("py:class", "AbstractContextManager|Any|Callable|Collection|Iterable|Mapping|Path|Sequence"),
     ("py:class", "ArrayLike|NDArray|Array|Bools|Flags|Floats|Integers|Places"),
     ("py:class", "OverGenes|Caps|CrowdQuality|CapsByLabel|Qualities|Edges|array"),
+    ("py:class", "WorkerPairs|Settings|WorkerRow|TaskRow|RoundRow|Field|Prefixes|Leaf"),
+    ("py:class", "DependenceParams|Progressed"),
+    ("py:class", r"Mapping\[str"),  # cut from a type of several lines
     ("py:class", "T|R"),  # whatever a function takes and finds
 ]
 
+HOME = tomllib.loads((ROOT / "packaging" / "home.toml").read_text(encoding="utf-8"))
+html_baseurl = HOME["documentation"]
 html_theme = "furo"
 html_title = f"tvcs {release}"
 html_static_path = []

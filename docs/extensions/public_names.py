@@ -28,6 +28,11 @@ SHORT = {
     "NDArray": "numpy.typing.NDArray",
     "ArrayLike": "numpy.typing.ArrayLike",
     "Path": "pathlib.Path",
+    "Callable": "collections.abc.Callable",
+    "Collection": "collections.abc.Collection",
+    "Iterable": "collections.abc.Iterable",
+    "Mapping": "collections.abc.Mapping",
+    "Sequence": "collections.abc.Sequence",
 }
 """Names of others as our signatures write them, and as their own pages do."""
 

@@ -46,7 +46,7 @@ def test_every_page_is_in_a_toctree():
     pages = [*PAGES, *(ROOT / "data").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
     names = {path.relative_to(ROOT).with_suffix("").as_posix() for path in pages}
     names -= {"README", "docs/index"}  # the first page of a checkout, and of the site
-    entries = [one for one in toctree_entries() if "/shown/" not in one]  # made by the build
+    entries = [one for one in toctree_entries() if "gallery-pages/" not in one]  # made by the build
     lost = {name for name in names if not any(fnmatch(name, entry) for entry in entries)}
     assert not lost, "name them in a toctree, of docs/index.md or docs/studies.md"
     dead = [entry for entry in entries if not any(fnmatch(name, entry) for name in names)]
@@ -242,7 +242,7 @@ def test_the_site_is_built_without_a_warning_and_has_no_dead_link(monkeypatch):
         for name in names:
             page = html / "docs" / "reference" / "names" / f"{module}.{name}.html"
             assert f'id="{module}.{name}"' in page.read_text(encoding="utf-8"), page.name
-    shown = html / "docs" / "gallery" / "shown"
+    shown = html / "docs" / "gallery-pages"
     assert len(list(shown.glob("plot_*.html"))) == 10
 
 

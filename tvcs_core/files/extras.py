@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -79,6 +80,10 @@ def write_data_set(name: str, out: Path) -> Iterator[Path]:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror})", path=target) from None
-    for file in files.keys() - set(there):
-        write_whole(target / file, lambda path, content=files[file]: path.write_bytes(content))
+    for file in sorted(files.keys() - set(there)):
+        write_whole(target / file, partial(_fill, content=files[file]))
         yield target / file
+
+
+def _fill(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

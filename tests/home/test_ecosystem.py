@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"
 MODULE = PACKAGING / "nf-core" / "modules" / "local" / "tvcs" / "infer"
 WRAPPER = PACKAGING / "snakemake" / "infer"
@@ -47,7 +47,7 @@ def test_the_conda_recipe_renders():
     rattler = pytest.importorskip("rattler_build", reason="py-rattler-build is not installed")
     recipe = rattler.Stage0Recipe.from_file(str(PACKAGING / "conda" / "recipe.yaml"))
     [made] = recipe.render(rattler.VariantConfig())
-    assert made.recipe().package.name == "tvcs"
+    assert made.recipe.package.name == "tvcs"
 
 
 def test_the_wrapper_of_snakemake_runs_the_command(table, monkeypatch):
