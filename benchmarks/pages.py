@@ -63,3 +63,13 @@ def save(figure: Figure, path: Path) -> None:
     with mpl.rc_context({"svg.hashsalt": "tvcs"}):
         figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
+
+
+def signed(value: float) -> str:
+    """Write a difference, such as +.012."""
+    return f"{value:+.3f}".replace("0.", ".", 1)
+
+
+def plain(value: float) -> str:
+    """Write a share, such as .914."""
+    return f"{value:.3f}".removeprefix("0")

@@ -20,7 +20,7 @@ from benchmarks.crowd.cases import (
     Labels,
     Policy,
 )
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill, plain, signed, table
 from crowd_tvcs.routing.replay import NO_LIMIT
 
 OURS, BAYES = MODELS
@@ -54,16 +54,6 @@ def write_docs(
     text = fill(text, "policies", policies_table(policies))
     text = fill(text, "fits", fits_table(fits))
     page.write_text(text, encoding="utf-8")
-
-
-def signed(value: float) -> str:
-    """Write a difference, such as +.012."""
-    return f"{value:+.3f}".replace("0.", ".", 1)
-
-
-def plain(value: float) -> str:
-    """Write a share, such as .914."""
-    return f"{value:.3f}".removeprefix("0")
 
 
 def gap_cell(case: Claim) -> str:

@@ -1,4 +1,4 @@
-"""Votes without gold and with little of it: `python -m benchmarks.crowd.without_gold DATA`.
+"""Votes without gold and with little of it: `python -m benchmarks.without_gold.study DATA`.
 
 DATA is a folder of folders, each a set of recorded answers: label.csv (item, worker, label) and
 truth.csv (item, truth); of a pair that is answered twice the first answer counts. Every method
@@ -26,9 +26,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.crowd.without_gold.cases import LEFT_OUT, OURS, Case
-from benchmarks.crowd.without_gold.page import write_docs
 from benchmarks.study import complete, first_answers, load, options, run
+from benchmarks.without_gold.cases import LEFT_OUT, OURS, Case
+from benchmarks.without_gold.page import write_docs
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, read_gold
 from crowd_tvcs.answers.intervals import prediction_interval
 from crowd_tvcs.skills.crowd_kit import aggregate

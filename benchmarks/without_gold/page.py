@@ -1,4 +1,4 @@
-"""Tables of docs/studies/crowd-without-gold.md, from `benchmarks.crowd.without_gold`."""
+"""Tables of docs/studies/crowd-without-gold.md, from `benchmarks.without_gold.study`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.crowd.confidence_page import plain, signed
-from benchmarks.crowd.without_gold.cases import LEFT_OUT, OURS, Case, Cases
-from benchmarks.pages import fill, table
+from benchmarks.pages import fill, plain, signed, table
+from benchmarks.without_gold.cases import LEFT_OUT, OURS, Case, Cases
 
 LEAST_LOSS = 0.005  # of right labels, that counts as one
 WORDS = {0: "all", 3: "three"}
