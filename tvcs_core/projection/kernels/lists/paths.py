@@ -89,8 +89,9 @@ def take_nearest(search, size):
 
 
 @kernel
-def reach(i, of_side, flow, search, size, n_seen, most, low_most, may_return, end):
-    """Shorten the paths through line i; see `send`."""
+def reach(i, of_side, may_return, flow, search, so_far):
+    """Shorten the paths through line i; return what `send` knows then."""
+    size, n_seen, most, low_most, end = so_far
     start, order, load, cap, price = flow.start, flow.order, flow.load, flow.cap, flow.price
     distance, via, place, seen = search.distance, search.via, search.place, search.seen
     first, last = start[i] + load[i], start[i + 1]
@@ -165,16 +166,18 @@ def send(s, flow, search):
     size, sources = np.int64(0), n_seen
     yes = np.bool_(True)
     for q in range(sources):
+        so_far = size, n_seen, most, low_most, end
         size, n_seen, most, low_most, end = reach(
-            np.int64(seen[q]), yes, flow, search, size, n_seen, most, low_most, is_single, end
+            np.int64(seen[q]), yes, is_single, flow, search, so_far
         )
     while size > 0:
         i = np.int64(search.heap[0])
         if not is_less(distance[i, 0], distance[i, 1], most, low_most):
             break
         take_nearest(search, size)
+        so_far = size - 1, n_seen, most, low_most, end
         size, n_seen, most, low_most, end = reach(
-            i, (i < n) == by_rows, flow, search, size - 1, n_seen, most, low_most, is_single, end
+            i, (i < n) == by_rows, is_single, flow, search, so_far
         )
     low_most -= end < 0
     if not is_single:
