@@ -60,7 +60,8 @@ def _slackness(entries: Entries, constraint: TVCS, solved: Any) -> tuple[float, 
         objective, slack, has_room = slackness_edges(
             writeable(row_of), writeable(col_of), *worth, caps
         )
-    return objective, _with_room(entries, constraint, solved, slack) if has_room else slack
+    gap = _with_room(entries, constraint, solved, slack) if has_room else slack
+    return float(objective), float(gap)  # NumPy's where kernels run as Python
 
 
 def _with_room(entries: Entries, constraint: TVCS, solved: Any, slack: float) -> float:
