@@ -161,11 +161,16 @@ def test_what_a_page_imports_is_in_the_reference():
         pattern = r"^from ((?:tvcs_core|grn_tvcs|crowd_tvcs)[\w.]*) import (\([^)]*\)|.+)$"
         for module, names in re.findall(pattern, source, re.M):
             for name in re.findall(r"\w+", names.replace(" as ", "  ")):
-                same = (module, name) in homes or any(
-                    getattr(importlib.import_module(home), name)
-                    is getattr(importlib.import_module(module), name)
-                    for home, other in homes
-                    if other == name
+                is_module = f"{module}.{name}" in shown
+                same = (
+                    is_module
+                    or (module, name) in homes
+                    or any(
+                        getattr(importlib.import_module(home), name)
+                        is getattr(importlib.import_module(module), name)
+                        for home, other in homes
+                        if other == name
+                    )
                 )
                 assert same, f"{where}: {module}.{name}"
                 found += 1

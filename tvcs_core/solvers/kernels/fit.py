@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 # Smallest Schur complement relative to the variable's own square; below it the variable depends
 # linearly on the support, and cannot enter.
 SMALLEST_PIVOT = 1e-10
+# Not -1: numba would compile a kernel once for the number and once more for a variable.
+NONE = np.int64(-1)  # no slot
 
 
 class Fit(NamedTuple):

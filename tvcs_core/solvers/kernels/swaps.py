@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.jit import kernel
 from tvcs_core.solvers.kernels.fit import (
+    NONE,
     can_enter,
     cost_of_leaving,
     enter,
@@ -21,8 +22,6 @@ from tvcs_core.solvers.kernels.fit import (
 )
 
 Ints = NDArray[np.int64]
-
-
 WIDTH = 8  # slots of each line, the cheapest to leave, that take part in chains
 
 
@@ -105,7 +104,7 @@ def best_change(fit, lines):
     first, second, cheapest, next_cheapest = -1, -1, np.inf, np.inf
     for slot in range(fit.entry.size):
         if fit.entry[slot] >= 0:
-            cost = cost_of_leaving(fit, slot, -1)
+            cost = cost_of_leaving(fit, slot, NONE)
             if cost < cheapest:
                 if first >= 0 and fit.entry[first] % q != fit.entry[slot] % q:
                     second, next_cheapest = first, cheapest
@@ -118,7 +117,7 @@ def best_change(fit, lines):
             continue
         row, col, t = lines.row_of[entry], lines.col_of[entry], entry % q
         in_row, in_col = lines.row_room[row] > 0, lines.col_room[col] > 0
-        alone = gain_of_entering(fit, entry, -1, -1)
+        alone = gain_of_entering(fit, entry, NONE, NONE)
         if in_row and in_col and lines.total_room[0] > 0:
             if alone > best:
                 best, best_entry, best_slot = alone, entry, -1
@@ -132,7 +131,7 @@ def best_change(fit, lines):
                     best, best_entry, best_slot = gain, entry, other
             for m in range(fit.counts[t]):
                 slot = fit.members[t, m]
-                gain = gain_of_entering(fit, entry, slot, -1) - cost_of_leaving(fit, slot, -1)
+                gain = gain_of_entering(fit, entry, slot, NONE) - cost_of_leaving(fit, slot, NONE)
                 if gain > best:
                     best, best_entry, best_slot = gain, entry, slot
             continue
@@ -140,7 +139,7 @@ def best_change(fit, lines):
         for m in range(lists[line], lists[line + 1]):
             slot = lists[m]
             if in_row or in_col or lines.col_of[fit.entry[slot]] == col:
-                gain = gain_of_entering(fit, entry, slot, -1) - cost_of_leaving(fit, slot, -1)
+                gain = gain_of_entering(fit, entry, slot, NONE) - cost_of_leaving(fit, slot, NONE)
                 if gain > best:
                     best, best_entry, best_slot = gain, entry, slot
     return best, best_entry, best_slot
@@ -154,7 +153,7 @@ def cheapest_first(fit, room, lists):
         for m in range(lists[line], min(lists[line] + WIDTH, end)):
             least, at = np.inf, m
             for n in range(m, end):
-                cost = cost_of_leaving(fit, lists[n], -1)
+                cost = cost_of_leaving(fit, lists[n], NONE)
                 if cost < least:
                     least, at = cost, n
             lists[m], lists[at] = lists[at], lists[m]
@@ -211,7 +210,7 @@ def best_addition(fit, lines):
             and lines.row_room[lines.row_of[entry]] > 0
             and lines.col_room[lines.col_of[entry]] > 0
         ):
-            gain = gain_of_entering(fit, entry, -1, -1)
+            gain = gain_of_entering(fit, entry, NONE, NONE)
             if gain > best:
                 best, best_entry = gain, entry
     return best, best_entry
