@@ -103,7 +103,7 @@ class ListSearch:
         budget = MAX_LOOKS_PER_ENTRY * self.position.size
         if self.position.size < MIN_ENTRIES_PER_LINE * lines:
             budget = UNLIMITED
-        while at < lines and looks[0] <= budget:
+        while at < lines and looks[0] < budget:
             most = min(LOOKS_PER_CALL, budget)
             at = paths.serve(at, flow, self.search, self.pairs, self.free, most)
         return at == lines
