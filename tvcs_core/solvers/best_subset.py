@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from tvcs_core.arguments import check_number, check_type
 from tvcs_core.constraint import TVCS
+from tvcs_core.files.display import summary
 from tvcs_core.loss import LeastSquares
 from tvcs_core.problem import Problem
 from tvcs_core.projection.projection import project
@@ -70,6 +71,8 @@ class BestSubset:
     bound: float
     nodes: int
     reason: str
+
+    __repr__ = summary
 
     @property
     def gap(self) -> float:

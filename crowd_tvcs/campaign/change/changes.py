@@ -68,6 +68,8 @@ class Changes:
         object.__setattr__(self, "new_classes", items_of("new_classes", self.new_classes))
         for name in self.new_classes:
             check_name("new_classes", name)
+        if len(set(self.new_classes)) < len(self.new_classes):
+            raise ValueError(f"new_classes must be different names, found {[*self.new_classes]}")
         if self.prior is not None and not self.new_classes:
             raise ValueError("prior is for new_classes alone: give them, or leave prior out")
         single = (self.new_classes, self.worker_caps, self.task_caps, self.task_minimums)

@@ -13,7 +13,16 @@ import crowd_tvcs
 import grn_tvcs
 from crowd_tvcs import datasets as crowds
 from grn_tvcs import datasets as networks
-from tvcs_core import TVCS, LeastSquares, Problem, certify, project, project_blocks, solve
+from tvcs_core import (
+    TVCS,
+    LeastSquares,
+    Problem,
+    best_subset,
+    certify,
+    project,
+    project_blocks,
+    solve,
+)
 from tvcs_core.files.display import FACTS, WIDTH, summary
 
 MOST_LINES = FACTS + 6  # with the single values and what is left out
@@ -34,7 +43,7 @@ def of_matrices() -> Iterator[Any]:
     yield from (caps, found, certify(found), project_blocks([V], caps))
     loss = LeastSquares(rng.normal(size=(40, 6)), rng.normal(size=(40, 4)))
     problem = Problem(loss, TVCS.matrix((6, 4), total=3))
-    yield from (problem, solve(problem, max_iter=3))
+    yield from (problem, solve(problem, max_iter=3), best_subset(problem, max_nodes=3))
 
 
 def of_networks() -> Iterator[Any]:

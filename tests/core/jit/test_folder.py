@@ -88,7 +88,7 @@ def no_temporary_folder():
     raise FileNotFoundError("No usable temporary directory found")
 
 
-def test_without_a_writable_folder_kernels_still_run(toy, tmp_path, monkeypatch, capsys):
+def test_without_a_writable_folder_kernels_still_run(toy, tmp_path, monkeypatch, caplog):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TVCS_CACHE_DIR", str(tmp_path / "file" / "below"))
     monkeypatch.setattr(folder, "_user_cache", lambda: None)
@@ -97,7 +97,7 @@ def test_without_a_writable_folder_kernels_still_run(toy, tmp_path, monkeypatch,
     monkeypatch.setattr(compiling, "SAY_AFTER", 0)
     assert toy()(VALUES) == 24.0
     assert folder.cache_folder("toy") is None
-    assert "without a cache, see `tvcs doctor`" in capsys.readouterr().err
+    assert "without a cache, see `tvcs doctor`" in caplog.text
 
 
 def test_without_a_home_the_temporary_folder_is_used(monkeypatch, tmp_path):

@@ -78,6 +78,9 @@ ALSO = {
     "qualities": ("quality",),
     "gold_answers": ("answer", "gold"),
     "number": ("round",),
+    "max_workers_per_task": ("cannot be cut down to 0 workers",),
+    "max_tasks_per_worker": ("cannot be cut down to 0 tasks",),
+    "label": ("is not settled",),
 }
 
 
