@@ -85,6 +85,7 @@ CALLS = {
 }
 # Other words of the field for an argument.
 SAID_OF = {"V": "shape", "stack": "shape", "y": "shape", "changed": "gene", "names": "genes"}
+SAID_OF |= dict.fromkeys(("expression", "b"), "(?:array|DataFrame)")  # that has no names of its own
 SHAPED = (
     "times",
     "genes",

@@ -64,7 +64,13 @@ def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
             raise TypeError(
                 f"{name} must be an Expression, or {TAKEN}, found {describe_value(data)}"
             )
-        return read_with(data, words)
+        try:
+            return read_with(data, words)
+        except (TypeError, ValueError) as error:
+            of_data = str(error).removeprefix("data must ")
+            if type(error) in (TypeError, ValueError) and of_data != str(error):
+                raise type(error)(f"{name} must {of_data}") from None
+            raise
     if words:
         raise TypeError(
             f"{min(words)} is for data that are read here, but {name} is an Expression already: "

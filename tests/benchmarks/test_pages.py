@@ -25,6 +25,7 @@ STUDIES = {
     "real": "benchmarks.real.study",
     "subsets": "benchmarks.synthetic.best_subsets",
     "synthetic": "benchmarks.synthetic.study",
+    "without_gold": "benchmarks.without_gold.study",
 }
 
 

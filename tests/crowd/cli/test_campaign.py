@@ -457,14 +457,14 @@ def test_what_a_campaign_cannot_do_is_refused_with_what_can_be_done_and_that_wor
     (tmp_path / "t.csv").write_text("task\n" + "".join(f"t{j}\n" for j in range(6)))
     (tmp_path / "more.csv").write_text("worker,max_tasks\nann,6\n")
     tables = ("--quality", tmp_path / "q.csv", "--tasks", tmp_path / "t.csv")
-    first, second, third = (tmp_path / f"{k}.db" for k in range(3))
+    first, second = (tmp_path / f"{k}.db" for k in range(2))
     assert run("init", first, *tables, "--workers", tmp_path / "w.csv").exit_code == 0
     done = run("add", first, "--workers", tmp_path / "more.csv")
     assert done.exit_code == 2
-    assert "begin a new campaign of the tasks that are open (campaign init)" in done.stderr
-    assert run("init", second, *tables, "--workers", tmp_path / "more.csv").exit_code == 0
-    assert len(run("plan", second, "--labels", 6).stdout.splitlines()) == 7  # all six are Ann's
+    assert "campaign change gives them another cap" in done.stderr
+    assert run("change", first, "--worker-cap", "ann=6").exit_code == 0
+    assert len(run("plan", first, "--labels", 6).stdout.splitlines()) == 7  # all six are Ann's
     (tmp_path / "q.csv").write_text("worker,task,quality\nann,t1,.9\nbob,t1,.8\nbob,t2,.8\n")
-    assert run("init", third, "--quality", tmp_path / "q.csv").exit_code == 0
-    pairs = run("plan", third, "--labels", 3).stdout.splitlines()[1:]
+    assert run("init", second, "--quality", tmp_path / "q.csv").exit_code == 0
+    pairs = run("plan", second, "--labels", 3).stdout.splitlines()[1:]
     assert sorted(pairs) == ["ann,t1", "bob,t2"]  # not ann,t2, who is the better one
