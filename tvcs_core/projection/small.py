@@ -77,4 +77,5 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
         objective, gap = measure(enter(V, constraint), constraint, solved)
     elif hidden:
         gap = math.nextafter(gap + hidden, math.inf)
+    objective, price, gap = map(float, (objective, price, gap))  # NumPy's by interpreted kernels
     return SmallProjection(matrix, mask, objective, u, w, price, gap, V)

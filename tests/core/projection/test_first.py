@@ -41,7 +41,8 @@ def nothing_kept(monkeypatch):
 
 def same_bits(one, other):
     names = ("matrix", "support", "row_duals", "col_duals", "total_dual", "objective", "gap")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    return all(type(a) is type(b) and np.array_equal(a, b) for a, b in pairs)
 
 
 @needs_jit
