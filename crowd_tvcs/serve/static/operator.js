@@ -13,33 +13,8 @@ async function refresh() {
       else if (answer.ok) standing.innerHTML = await answer.text();
     } catch { /* the desk is away: the next try may reach it */ }
   }
-  // A round takes up to half a minute: say so, and let nobody ask twice.
-const round = document.getElementById("round");  // of an operator who may plan one
-if (round) round.addEventListener("submit", (event) => {
-  const { submitter, target } = event;
-  const working = document.getElementById("working");
-  if (target.dataset.busy) { event.preventDefault(); return; }
-  target.dataset.busy = "yes";
-  working.textContent = "Planning: this may take half a minute.";
-  const isFile = !submitter.hasAttribute("formaction");  // saved, so that this page stays
-  if (isFile) setTimeout(() => { delete target.dataset.busy; working.textContent = ""; }, 30000);
-});
-if (round) addEventListener("pageshow", () => {
-  delete round.dataset.busy;
-  document.getElementById("working").textContent = "";
-});
-
-setTimeout(refresh, 1000 * seconds);
+  setTimeout(refresh, 1000 * seconds);
 }
-
-document.getElementById("advice").addEventListener("click", async (event) => {
-  event.preventDefault();
-  const advised = document.getElementById("advised");
-  advised.textContent = "One moment.";
-  const answer = await fetch(`${root}/operator/advice`);
-  if (answer.ok) advised.innerHTML = await answer.text();
-  else advised.textContent = "The assessment is not available now.";
-});
 
 // A round takes up to half a minute: say so, and let nobody ask twice.
 const round = document.getElementById("round");  // of an operator who may plan one

@@ -119,6 +119,17 @@ def pause_and_resume(operators, page):
     page.get_by_role("heading", name="No task at the moment").wait_for()
 
 
+def preview_after_refreshes(operators):
+    """A round is previewed however often the figures were fetched before."""
+    for _ in range(3):
+        with operators.expect_response(lambda answer: answer.url.endswith("/operator")):
+            pass
+    check_usable(operators, "light", "dark")
+    operators.get_by_text("Plan a round").click()
+    operators.get_by_role("button", name="Preview the round").click()
+    operators.wait_for_url("**/operator/preview")
+
+
 def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
     _, tokens, campaign = desk
     operators = opened("/operator")
@@ -146,8 +157,10 @@ def test_two_workers_and_an_operator_through_a_whole_campaign(desk, opened):
 
     operators.locator(".facts li b", has_text="7").first.wait_for()
     operators.get_by_role("link", name="Assess all tasks").click()
-    operators.locator("#advised table").wait_for()
+    operators.get_by_role("heading", name="Value of another label").wait_for()
     check_usable(operators, "light", "dark")
+    operators.get_by_role("link", name="Back").click()
+    preview_after_refreshes(operators)
     state = campaign.state()
     given = [(state.workers[i].name, state.classes[k]) for i, _, k in state.given]
     assert given == [("ann", one) for one in ("good", "bad", "good")] + [("bob", "good")] * 4
