@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.proofs.mutants.__main__ import ROOT, drawn
+from tests.proofs.mutants.changes import mutants
 from tests.proofs.mutants.rooms import COMPILING, Trial
 from tests.proofs.mutants.targets import PACKAGES, files_in, room_of, room_tests
 from tests.proofs.test_mutants import MODULE
@@ -41,7 +42,7 @@ def root(tmp_path):
     (root / "tests" / "small" / "good" / "test_good.py").write_text(CHECKS)
     broken = CHECKS.replace("good", "broken").replace("== 3", "== 4")
     (root / "tests" / "small" / "broken" / "test_broken.py").write_text(broken)
-    options = "--disable-plugin-autoload -p xdist --import-mode=importlib"
+    options = "--disable-plugin-autoload -p xdist -p pytest_cov --import-mode=importlib"
     (root / "pytest.ini").write_text(f"[pytest]\naddopts = {options}\npythonpath = .\n")
     return root
 
@@ -73,6 +74,29 @@ def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     assert again.files == trial.files
     (root / "small" / "good" / "module.py").write_text(MODULE + "\n")
     assert not Trial(path, root, SMALL).files.get("small/good/module.py")
+
+
+def test_tests_that_do_not_run_what_is_changed_are_left_out(root, tmp_path):
+    beside = CHECKS + "\ndef test_of_one():\n    assert clamp(3) == 3\n"
+    path = root / "tests" / "small" / "good" / "test_good.py"
+    path.write_text(beside)
+    trial, file = Trial(tmp_path / "found.json", root, SMALL), "small/good/module.py"
+    assert trial._measure("small/good", file, root)
+    everything = "tests/small/good/test_good.py"
+    tests_of = {
+        "clamp: if x < 0 -> if x >= 0": [
+            f"{everything}::test_all_of_it",
+            f"{everything}::test_of_one",
+        ],
+        "magnitude: return x if x > 0 else -x -> return None": [f"{everything}::test_all_of_it"],
+        "steps: n -= 1 -> pass": [everything],  # the import runs it
+        "(module): LIMIT = 10 -> LIMIT = 11": [everything],
+        "unknown: return 1 + 1 -> return None": [everything],  # perhaps in a process of its own
+    }
+    for mutant in mutants(MODULE):
+        if mutant.name in tests_of:
+            assert trial._tests(file, mutant, root) == tests_of.pop(mutant.name)
+    assert not tests_of
 
 
 def test_a_run_out_of_time_tries_nothing(root, tmp_path):

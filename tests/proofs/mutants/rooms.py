@@ -4,9 +4,10 @@ python -m tests.proofs.mutants.rooms                # go on with the sample, the
 python -m tests.proofs.mutants.rooms --limit 3600   # stop after an hour of the clock
 python -m tests.proofs.mutants.rooms --report       # print what is known so far
 
-A room is a folder below a package, or a module at its top. Mutants are tried in the order of the
-draw, so a run that is cut off is a sample too. Kernels have targets of their own. What is found is
-written after each mutant and used again while the module's text stays.
+A room is a folder below a package, or a module at its top. Of its tests those are run that run what
+is changed; all, where no test does so in its own process, or the import does. Mutants are tried in
+the order of the draw, so a run that is cut off is a sample too. Kernels have targets of their own.
+What is found is written after each mutant and used again while the module's text stays.
 """
 
 import argparse
@@ -30,15 +31,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coverage import CoverageData
+
 from tests.proofs.mutants.__main__ import ROOT, drawn, files_of, skipped, text, unchanged
-from tests.proofs.mutants.changes import mutants
+from tests.proofs.mutants.changes import Mutant, mutants
 from tests.proofs.mutants.targets import PACKAGES, TARGETS, files_in, room_of, room_tests
 
 COMPILING = "tvcs_core/jit"
 NOT_MEASURED = {COMPILING: "kernels are compiled of it: a change would compile them all anew"}
 LEFT_OUT = "not slow and not browser and not peers and not label_studio and not argilla"
 PYTEST = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", LEFT_OUT, "-k", "not postgresql")
-SLOW_TEST = 3.0  # seconds: a test that takes more is left out
+SLOW_TEST = 6.0  # seconds, while its lines are noted: a test that takes more is left out
+MOST_NAMED = 300  # tests; of more their files are run
 UNCHANGED = 900.0  # seconds that the tests of a room may take without a change
 MODESTLY = 'ulimit -S -d 8388608; exec nice -n 10 "$@"'  # KiB: some changes never stop growing
 LATE, STOPPED = "late", "stopped"
@@ -119,8 +123,13 @@ class Trial:
         if room in NOT_MEASURED or not tests:
             of["reason"] = NOT_MEASURED.get(room, "no test file names it")
         else:
-            wanted = ["--durations=0", f"--durations-min={SLOW_TEST}"]
-            word, shown, seconds = self._pytest(copy, [*wanted, *tests], UNCHANGED)
+            wanted = ["--durations=0", f"--durations-min={SLOW_TEST}", "--cov-report="]
+            wanted += ["--cov-context=test", *(f"--cov={package}" for package in self.packages)]
+            self._seen(room).parent.mkdir(parents=True, exist_ok=True)
+            self._seen(room).unlink(missing_ok=True)
+            word, shown, seconds = self._pytest(
+                copy, [*wanted, *tests], UNCHANGED, COVERAGE_FILE=str(self._seen(room))
+            )
             if word == STOPPED:
                 return False
             slow = re.findall(r"^\s*([\d.]+)s call +(.+?)\s*$", shown, re.MULTILINE)
@@ -133,18 +142,46 @@ class Trial:
         self._write(self.rooms, room, of)
         return True
 
+    def _seen(self, room: str) -> Path:
+        """Return the file that says which lines each test of a room runs."""
+        return self.out.with_name("seen") / f"{room.replace('/', '-')}.coverage"
+
+    def _tests(self, file: str, mutant: Mutant, copy: Path) -> list[str]:
+        """Return the tests that run what is changed, or all of the room.
+
+        A test of a file stands for all of them where the file's fixtures run it.
+        """
+        room = room_of(file)
+        everything = room_tests(file, self.packages, copy)
+        data = CoverageData(str(self._seen(room)))
+        data.read()
+        path = next((of for of in data.measured_files() if of.endswith(f"/{file}")), "")
+        ran = data.contexts_by_lineno(path) if path else {}
+        first, last = mutant.lines
+        contexts = {name for line in range(first, last + 1) for name in ran.get(line, ())}
+        if not mutant.within or not contexts or "" in contexts:
+            return everything
+        phases = [name.rpartition("|")[::2] for name in contexts]
+        whole = {test.partition("::")[0] for test, phase in phases if phase != "run"}
+        named = sorted({test for test, _ in phases if test.partition("::")[0] not in whole})
+        if len(named) > MOST_NAMED:
+            whole |= {test.partition("::")[0] for test in named}
+            named = []
+        found = [*named, *sorted(whole)]
+        return sorted(found, key=lambda test: everything.index(test.partition("::")[0]))
+
     def _try(self, file: str, name: str, copy: Path) -> None:
         """Try one mutant, and write down what became of it."""
         path, room = copy / file, self.rooms[room_of(file)]
         before = path.read_bytes()
         mutant = next(of for of in mutants(before.decode("utf-8")) if of.name == name)
+        tests = self._tests(file, mutant, copy)
         options = [f"--deselect={test}" for test in room["left out"]]
         compiled = Path(importlib.util.cache_from_source(str(path)))
         limit = max(self.seconds, 3.0 * room["seconds"])
         try:
             compiled.unlink(missing_ok=True)  # its time and size may be those of the change
             path.write_text(mutant.source(), encoding="utf-8")
-            tests = room_tests(file, self.packages, copy)
             word, shown, seconds = self._pytest(copy, [*options, *tests], limit)
         finally:
             path.write_bytes(before)
@@ -156,11 +193,13 @@ class Trial:
             self._write(self.files[file]["mutants"], name, found)
             print(f"{what} in {seconds:.0f} s: {file}:{mutant.line}: {name}", flush=True)
 
-    def _pytest(self, copy: Path, options: list[str], limit: float) -> tuple[str, str, float]:
+    def _pytest(
+        self, copy: Path, options: list[str], limit: float, **also: str
+    ) -> tuple[str, str, float]:
         """Run tests in a copy; return the exit code or a word, what was printed, and seconds."""
         command = ["sh", "-c", MODESTLY, "sh", sys.executable, "-m", "pytest", *PYTEST, *options]
         command.append(f"--basetemp={copy}-tmp")
-        environment = os.environ | {"PYTHONPATH": str(copy)}
+        environment = os.environ | {"PYTHONPATH": str(copy)} | also
         environment["OMP_NUM_THREADS"] = environment["OPENBLAS_NUM_THREADS"] = "1"
         log, began, word = copy.with_name(f"{copy.name}.log"), time.monotonic(), ""
         with log.open("w") as output:
