@@ -25,7 +25,7 @@ WORDS = {
     "clamp: if x < 0 -> if x >= 0": "killed",
     "(module): LIMIT = 10 -> LIMIT = 11": "killed",
     "begin: return 5 - 2 -> return 5 + 2": "killed",  # the import fails
-    "unknown: return 1 + 1 -> return None": "survived",
+    "unknown: return 1 + 1 -> return None": "survived its room",
     "steps: n -= 1 -> pass": "late",  # it never ends
 }
 
@@ -62,9 +62,10 @@ def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     assert kept["files"] == trial.files
     assert (root / "small" / "good" / "module.py").read_text() == MODULE
     report = trial.report([*unmeasured, *sample])
-    assert "small/good                           5     5      4      1        1  80.0%" in report
-    assert "small/broken                         1     0      0      0        0      -" in report
-    assert "all                                  7     5      4      1        1  80.0%" in report
+    lines = {line.split()[0]: line.split()[1:] for line in report.splitlines() if line}
+    assert lines["small/good"] == ["5", "5", "4", "1", "0", "1", "80.0%"]
+    assert lines["small/broken"][:7] == ["1", "0", "0", "0", "0", "0", "-"]
+    assert lines["all"] == ["7", "5", "4", "1", "0", "1", "80.0%"]
     assert report.endswith("small/good/module.py:24: unknown: return 1 + 1 -> return None")
 
     # What is known is not tried again, unless its file has changed.
@@ -97,6 +98,35 @@ def test_tests_that_do_not_run_what_is_changed_are_left_out(root, tmp_path):
         if mutant.name in tests_of:
             assert trial._tests(file, mutant, root) == tests_of.pop(mutant.name)
     assert not tests_of
+
+
+def test_what_survives_its_room_is_tried_with_tests_of_others(root, tmp_path):
+    others = root / "tests" / "small" / "other"
+    others.mkdir()
+    (root / "small" / "other").mkdir()
+    (root / "small" / "other" / "module.py").write_text("def none():\n    return 0\n")
+    checks = "from small.good.module import unknown, magnitude\nfrom small.other.module import none"
+    checks += (
+        "\n\ndef test_others():\n    assert unknown() == 2\n    assert none() == magnitude(0)\n"
+    )
+    (others / "test_other.py").write_text(checks)
+    good, other = "small/good/module.py", "small/other/module.py"
+    became = {
+        (good, "unknown: return 1 + 1 -> return None"): "killed elsewhere",
+        (good, "magnitude: return x if x > 0 else -x -> return x if x >= 0 else -x"): "survived",
+        (good, "noter.note: return x + 1 -> return None"): "survived",  # no test runs it
+        (other, "none: return 0 -> return None"): "killed",
+    }
+    trial = Trial(tmp_path / "found.json", root, SMALL)
+    trial.try_all(list(became), 1)
+    of_room = {of: trial.files[of[0]]["mutants"][of[1]][0] for of in became}
+    assert list(of_room.values()) == ["survived its room"] * 3 + ["killed"]
+    trial.try_survivors(list(became), 1)
+    assert {of: trial.files[of[0]]["mutants"][of[1]][0] for of in became} == became
+    assert (
+        "all                                  4     4      2     0           1        2  50.0%"
+        in (trial.report(list(became)))
+    )
 
 
 def test_a_run_out_of_time_tries_nothing(root, tmp_path):

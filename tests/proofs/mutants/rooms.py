@@ -1,13 +1,15 @@
-"""Try one sample of mutants of all rooms, each with the tests of its own room.
+"""Try one sample of mutants of all rooms, each with the tests of its own room, then of others.
 
 python -m tests.proofs.mutants.rooms                # go on with the sample, then print the report
 python -m tests.proofs.mutants.rooms --limit 3600   # stop after an hour of the clock
+python -m tests.proofs.mutants.rooms --survivors    # try none but those that survived their room
 python -m tests.proofs.mutants.rooms --report       # print what is known so far
 
 A room is a folder below a package, or a module at its top. Of its tests those are run that run what
-is changed; all, where no test does so in its own process, or the import does. Mutants are tried in
-the order of the draw, so a run that is cut off is a sample too. Kernels have targets of their own.
-What is found is written after each mutant and used again while the module's text stays.
+is changed; all, where no test does so in its own process, or the import does. A mutant that
+survives its room is tried with the tests of the other rooms that run what is changed. Mutants are
+tried in the order of the draw, so a run that is cut off is a sample too. Kernels have targets of
+their own. What is found is written after each mutant and used again while the module's text stays.
 """
 
 import argparse
@@ -25,7 +27,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,8 +47,8 @@ SLOW_TEST = 6.0  # seconds, while its lines are noted: a test that takes more is
 MOST_NAMED = 300  # tests; of more their files are run
 UNCHANGED = 900.0  # seconds that the tests of a room may take without a change
 MODESTLY = 'ulimit -S -d 8388608; exec nice -n 10 "$@"'  # KiB: some changes never stop growing
-LATE, STOPPED = "late", "stopped"
-WORDS = {"0": "survived", "5": "survived", LATE: LATE}  # 5: no test was left that could notice
+LATE, STOPPED, ELSEWHERE = "late", "stopped", "killed elsewhere"
+SURVIVED, OF_ROOM = "survived", "survived its room"
 
 
 def state_of(packages: dict[str, str], root: Path) -> str:
@@ -87,12 +89,23 @@ class Trial:
         self.rooms = {room: of for room, of in self.rooms.items() if "reason" not in of}
         for file, _ in sample:
             self.files.setdefault(file, {"text": text(self.root / file), "mutants": {}})
-        left = iter([of for of in sample if of[1] not in self.files[of[0]]["mutants"]])
+        self._share(sample, processes, lambda known: known is None)
+
+    def try_survivors(self, sample: list[tuple[str, str]], processes: int) -> None:
+        """Try those that survived their own room with the tests of the rooms measured so far."""
+        self._share(sample, processes, lambda known: known is not None and known[0] == OF_ROOM)
+
+    def _share(
+        self, sample: list[tuple[str, str]], processes: int, is_left: Callable[[Any], bool]
+    ) -> None:
+        """Try the part of a sample that is left, in copies of the tree."""
+        found = [of for of in sample if is_left(self.files[of[0]]["mutants"].get(of[1]))]
+        left = iter(found)
         with (
             tempfile.TemporaryDirectory(prefix="mutants-") as folder,
             ThreadPoolExecutor(processes) as pool,
         ):
-            copies = [Path(folder) / f"tree{k}" for k in range(processes)]
+            copies = [Path(folder) / f"tree{k}" for k in range(min(processes, len(found)))]
             workers = [pool.submit(self._work, copy, left) for copy in copies]
             try:
                 for worker in workers:
@@ -146,49 +159,56 @@ class Trial:
         """Return the file that says which lines each test of a room runs."""
         return self.out.with_name("seen") / f"{room.replace('/', '-')}.coverage"
 
-    def _tests(self, file: str, mutant: Mutant, copy: Path) -> list[str]:
-        """Return the tests that run what is changed, or all of the room.
-
-        A test of a file stands for all of them where the file's fixtures run it.
-        """
-        room = room_of(file)
-        everything = room_tests(file, self.packages, copy)
+    def _contexts(self, room: str, file: str, mutant: Mutant) -> set[str]:
+        """Return the tests of a room that run what is changed, with their phase; "": the import."""
         data = CoverageData(str(self._seen(room)))
         data.read()
         path = next((of for of in data.measured_files() if of.endswith(f"/{file}")), "")
         ran = data.contexts_by_lineno(path) if path else {}
         first, last = mutant.lines
-        contexts = {name for line in range(first, last + 1) for name in ran.get(line, ())}
+        return {name for line in range(first, last + 1) for name in ran.get(line, ())}
+
+    def _tests(self, file: str, mutant: Mutant, copy: Path) -> list[str]:
+        """Return the tests of the room that run what is changed, or all of the room."""
+        everything = room_tests(file, self.packages, copy)
+        contexts = self._contexts(room_of(file), file, mutant)
         if not mutant.within or not contexts or "" in contexts:
             return everything
-        phases = [name.rpartition("|")[::2] for name in contexts]
-        whole = {test.partition("::")[0] for test, phase in phases if phase != "run"}
-        named = sorted({test for test, _ in phases if test.partition("::")[0] not in whole})
-        if len(named) > MOST_NAMED:
-            whole |= {test.partition("::")[0] for test in named}
-            named = []
-        found = [*named, *sorted(whole)]
-        return sorted(found, key=lambda test: everything.index(test.partition("::")[0]))
+        place = {file: k for k, file in enumerate(everything)}
+        return sorted(_named(contexts), key=lambda test: (place[test.partition("::")[0]], test))
+
+    def _tests_elsewhere(self, file: str, mutant: Mutant) -> list[str]:
+        """Return the tests of other rooms that run what is changed."""
+        others = [room for room, of in self.rooms.items() if "reason" not in of]
+        others.remove(room_of(file))
+        contexts = {name for room in others for name in self._contexts(room, file, mutant)}
+        return sorted(_named(contexts - {""}))
 
     def _try(self, file: str, name: str, copy: Path) -> None:
         """Try one mutant, and write down what became of it."""
         path, room = copy / file, self.rooms[room_of(file)]
         before = path.read_bytes()
         mutant = next(of for of in mutants(before.decode("utf-8")) if of.name == name)
-        tests = self._tests(file, mutant, copy)
-        options = [f"--deselect={test}" for test in room["left out"]]
+        known = self.files[file]["mutants"].get(name)
+        tests = self._tests_elsewhere(file, mutant) if known else self._tests(file, mutant, copy)
+        slow = [test for of in self.rooms.values() for test in of.get("left out", ())]
+        options = [f"--deselect={test}" for test in slow]
         compiled = Path(importlib.util.cache_from_source(str(path)))
         limit = max(self.seconds, 3.0 * room["seconds"])
         try:
             compiled.unlink(missing_ok=True)  # its time and size may be those of the change
             path.write_text(mutant.source(), encoding="utf-8")
-            word, shown, seconds = self._pytest(copy, [*options, *tests], limit)
+            nothing = "0", "", 0.0
+            word, shown, seconds = (
+                self._pytest(copy, [*options, *tests], limit) if tests else nothing
+            )
         finally:
             path.write_bytes(before)
             compiled.unlink(missing_ok=True)
         if word != STOPPED:
-            what = WORDS.get(word, "killed")
-            by = _first(shown, word) if what == "killed" else ""
+            lives, dies = (SURVIVED, ELSEWHERE) if known else (OF_ROOM, "killed")
+            what = {"0": lives, "5": lives, LATE: LATE}.get(word, dies)  # 5: no test is left
+            by = _first(shown, word) if what in ("killed", ELSEWHERE) else ""
             found = [what, mutant.line, by, round(seconds, 1)]
             self._write(self.files[file]["mutants"], name, found)
             print(f"{what} in {seconds:.0f} s: {file}:{mutant.line}: {name}", flush=True)
@@ -238,20 +258,32 @@ class Trial:
             part = "files of a target" if file in targets else "files of no target"
             for group in (room_of(file), part, "all"):
                 counts[group].update({"drawn": 1, what or "left": 1})
-            if what == "survived":
+            if what in (SURVIVED, OF_ROOM):
                 survivors.append(f"{file}:{line}: {name}")
         rooms = sorted(counts.keys() & set(map(room_of, dict(sample))))
-        lines = [f"{'room':32} drawn tried killed (late) survived  share"]
+        lines = [f"{'room':32} drawn tried killed (late, elsewhere) survived  share"]
         for group in (*rooms, *sorted(counts.keys() - set(rooms) - {"all"}), "all"):
             of = counts[group]
-            killed = of["killed"] + of[LATE]
-            tried = killed + of["survived"]
+            killed = of["killed"] + of[LATE] + of[ELSEWHERE]
+            survived = of[SURVIVED] + of[OF_ROOM]
+            tried = killed + survived
             share = f"{killed / tried:6.1%}" if tried else "     -"
             lines.append(
-                f"{group:32} {of['drawn']:5} {tried:5} {killed:6} {of[LATE]:6} {of['survived']:8} "
+                f"{group:32} {of['drawn']:5} {tried:5} {killed:6} {of[LATE]:5} {of[ELSEWHERE]:11} "
+                f"{survived:8} "
                 f"{share} {self.rooms.get(group, {}).get('reason', '')}".rstrip()
             )
         return "\n".join([*lines, "", f"{len(survivors)} survived:", *sorted(survivors)])
+
+
+def _named(contexts: set[str]) -> set[str]:
+    """Return tests, or the files of those whose fixtures run the line, or of too many tests."""
+    phases = [name.rpartition("|")[::2] for name in contexts]
+    whole = {test.partition("::")[0] for test, phase in phases if phase != "run"}
+    named = {test for test, _ in phases if test.partition("::")[0] not in whole}
+    if len(named) > MOST_NAMED:
+        return whole | {test.partition("::")[0] for test in named}
+    return whole | named
 
 
 def _first(shown: str, code: str) -> str:
@@ -266,14 +298,17 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
     parser.add_argument("--out", type=Path, default=ROOT / "out/mutants/rooms.json")
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds of the clock")
+    parser.add_argument("--survivors", action="store_true", help="try those of their room again")
     parser.add_argument("--report", action="store_true", help="try none")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     trial = Trial(options.out, end=time.monotonic() + options.limit)
     sample = drawn(files_in(trial.packages, ROOT))[: options.count]
     try:
-        if not options.report:
+        if not options.report and not options.survivors:
             trial.try_all(sample, options.processes)
+        if not options.report:
+            trial.try_survivors(sample, options.processes)
     except KeyboardInterrupt:
         print("stopped; what was found is kept")
     print(trial.report(sample))
