@@ -27,3 +27,11 @@ def test_projections_are_done_by_the_one_engine(monkeypatch):
     monkeypatch.setattr(projection_module, "results", look)
     assert len(project_many(np.ones((3, 2, 2)), TVCS.matrix((2, 2), total=1))) == 3
     assert seen == [["projections"]]
+
+
+def test_what_is_no_stack_is_refused():
+    constraint = TVCS.matrix((2, 2), total=1)
+    with pytest.raises(TypeError, match="stack must hold arrays, found int"):
+        project_many(3, constraint)
+    with pytest.raises(ValueError, match="threads must be >= 1, found 0"):
+        project_many([np.ones((2, 2))], constraint, threads=0)

@@ -336,6 +336,8 @@ def test_arguments_out_of_range_are_refused(method, options, message):
 
 def test_a_problem_refuses_what_does_not_fit():
     problem, _ = planted(LeastSquares, "matrix")
+    with pytest.raises(TypeError, match="callback must be a function, found 3"):
+        solve(problem, "iht", callback=3)
     with pytest.raises(ValueError, match="must have one shape"):
         Problem(problem.loss, TVCS.matrix((4, 6)))
     with pytest.raises(TypeError, match="loss must be a Loss, found str"):

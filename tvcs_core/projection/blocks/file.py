@@ -76,7 +76,11 @@ def _assembled(arrays: dict[str, Any]) -> dict[str, Any]:
         shape, kind = shapes.get(name, ()), "i" if name in ("rows", "cols") else "f"
         array = arrays[name]
         if array.shape != shape or array.dtype.kind != kind:
-            raise ValueError(f"its {name} must have shape {shape}, found {array.shape}")
+            of_kind = "integers" if kind == "i" else "real numbers"
+            raise ValueError(
+                f"its {name} must be {of_kind} of shape {shape}, found {array.dtype} of shape "
+                f"{array.shape}"
+            )
         content[name] = (
             array.astype(np.int64 if kind == "i" else np.float64) if shape else float(array)
         )

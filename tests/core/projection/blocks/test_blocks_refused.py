@@ -1,5 +1,6 @@
 """What `project_blocks` says of blocks that it cannot take: one sentence that names the block."""
 
+import io
 import os
 import re
 
@@ -56,7 +57,9 @@ def test_files_that_are_no_blocks_are_named(tmp_path):
         project_blocks([V[:2], tmp_path / "b.npy"], BOTH)
     np.save(tmp_path / "b.npy", V)
     whole = (tmp_path / "b.npy").read_bytes()
-    for damaged in (whole[:-8], whole[:40], b"numbers"):
+    archive = io.BytesIO()
+    np.savez(archive, V)
+    for damaged in (whole[:-8], whole[:40], b"numbers", archive.getvalue()):
         (tmp_path / "b.npy").write_bytes(damaged)
         with pytest.raises(DataError, match=r"b\.npy: is not a whole \.npy file"):
             project_blocks(tmp_path, BOTH)
@@ -158,4 +161,29 @@ def test_a_file_of_blocks_whose_shape_is_not_that_of_its_caps_is_refused(tmp_pat
     with path.open("wb") as file:
         np.savez(file, **arrays)
     with pytest.raises(DataError, match=r"its shape .* is not that of its caps"):
+        BlockProjection.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"rows": np.zeros(2, np.int64)[:1]},
+            r"its cols must be integers of shape \(1,\), found int64",
+        ),
+        ({"cols": np.zeros(2)}, r"its cols must be integers of shape .*, found float64 of shape"),
+        ({"row_duals": np.zeros(3)}, r"its row_duals must be real numbers of shape \(4,\), found"),
+        (
+            {"gap": np.zeros(2)},
+            r"its gap must be real numbers of shape \(\), found float64 of shape",
+        ),
+    ],
+)
+def test_a_file_of_blocks_with_other_arrays_is_refused(tmp_path, change, message):
+    path = tmp_path / "p.npz"
+    project_blocks([V], BOTH).save(path)
+    with np.load(path) as file:
+        arrays = dict(file) | change
+    np.savez(path, **arrays)
+    with pytest.raises(DataError, match=message):
         BlockProjection.load(path)
