@@ -130,11 +130,22 @@ def conditions_of(roles: Roles, wanted: Sequence[str] = ()) -> dict[str, Roles]:
     found = list(dict.fromkeys(cells))
     if "" in found:
         row = cells.index("")
-        raise sheet.error("every sample needs a condition, found an empty cell", row, place)
+        raise sheet.error(
+            "every sample needs a condition, found an empty cell: fill it, or remove the sample",
+            row,
+            place,
+        )
     chosen = list(wanted) or found
     if missing := [name for name in chosen if name not in found]:
         raise sheet.error(
             f"must name the condition {quoted(missing[0])}, found {joined(found)}", column=place
+        )
+    lower = [name.lower() for name in chosen]
+    if not wanted and (alike := [n for n in chosen if lower.count(n.lower()) > 1]):
+        raise sheet.error(
+            f"conditions must not differ in case alone, found {joined(alike)}: write them alike, "
+            "or name those that are compared by --conditions",
+            column=place,
         )
     if not 2 <= len(chosen) <= MOST_CONDITIONS:
         remedy = (

@@ -152,7 +152,9 @@ def times_in(
         if units := sorted({one.unit for one in alone if one is not None and one.unit}):
             bad = next((i for i, one in enumerate(alone) if one is None), 0)
             others = sorted({one.unit for one in alone if one is not None} & {*OTHERS, *BEFORE})
-            mixed = f" beside {joined(units)}" if others and len(units) > 1 else ""
+            mixed = (
+                f" and the units {joined(units)} in one column" if others and len(units) > 1 else ""
+            )
             raise sheet.error(
                 f"must be a time, perhaps with a unit, found {quoted(cells[bad])}{mixed}; known "
                 "are s, min, h, d and weeks, also mixed (30 min, 1h30min), and one of "

@@ -174,12 +174,15 @@ def _check_samples(
     times_in(told, time)
     names = told.cells(kinds.index("sample"))
     if twice := _twice_in_a_series(told, names, labels, time):
-        raise told.error(f"samples must be different, found twice: {joined(twice)}")
+        raise told.error(
+            f"samples must be different, found twice: {joined(twice)}; leave one row of each"
+        )
     if unknown := [name for name in names if name not in rows]:
         near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
         raise told.error(
             f"every sample must have levels in {path}, but {len(unknown)} have none: "
-            f"{joined(unknown)}; there stands {joined(list(rows))}{near}"
+            f"{joined(unknown)}; there stands {joined(list(rows))}{near}; correct their names, or "
+            "remove these rows"
         )
 
 

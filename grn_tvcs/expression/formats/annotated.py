@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import said_of_unit, times_in
+from grn_tvcs.expression.clock import needs_reading, said_of_unit, times_in, times_in_header
 from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import (
     Cells,
@@ -108,7 +108,11 @@ class Annotated(ABC):
             raise self.error(f"must name every gene, found {len(unnamed)} without a name", column)
         names = [str(name) for name in values]
         if twice := describe_repeated("gene names", names):
-            raise self.error(twice, column)
+            raise self.error(
+                f"{twice}; rename or remove them (scanpy: adata.var_names_make_unique()), or give "
+                "--gene-column NAME with a column of var that names each once",
+                column,
+            )
         return tuple(names)
 
     @cached_property
@@ -137,11 +141,20 @@ class Annotated(ABC):
         is_sparse = sparse.issparse(levels)
         if is_sparse:
             levels.check_format(full_check=True)
-        if not np.isfinite(levels.data if is_sparse else levels).all():
-            raise self.error(f"{name} must hold finite numbers, found NaN or infinity")
+        n_bad = np.count_nonzero(~np.isfinite(levels.data if is_sparse else levels))
+        if n_bad:
+            raise self.error(
+                f"{name} must hold finite numbers, found {n_bad} that are NaN or infinite: replace "
+                "them in the AnnData, or leave out their genes or samples"
+            )
         if self.options.layer is None and levels.size and levels.min() < 0:
             self._warn_of_scaled()
         return levels
+
+    def without_x(self) -> DataError:
+        """Make the error of data without X."""
+        known = joined(self.layers())
+        return self.error(f"has no X: give --layer NAME, it has {known or 'no layer either'}")
 
     def _warn_of_scaled(self) -> None:
         """Warn of values below 0 in X if a layer or raw holds the values before scaling."""
@@ -207,7 +220,7 @@ class _InMemory(Annotated):
         data = self._data.raw if name == RAW else self._data
         levels = self._data.layers[name] if is_layer else data.X
         if levels is None:
-            raise self.error("has no X; give a layer")
+            raise self.without_x()
         if hasattr(levels, "to_memory"):  # of a file
             levels = levels.to_memory()
         if levels.dtype.kind in OTHER_THAN_NUMBERS:
@@ -257,13 +270,20 @@ def roles_of_obs(data: Annotated, part: str | None = None) -> Roles:
     kinds = kinds_of(obs, options, part, has_index=False)
     if "time" not in kinds:
         used = [h for h, k in zip(heads, kinds, strict=True) if k not in (IGNORED, PART)]
-        _refuse_likely_times(data, used)
+        _refuse_likely_times(data, obs, used)
     return Roles(obs, kinds, series_places(obs, kinds, options), options)
 
 
-def _refuse_likely_times(data: Annotated, used: Sequence[str]) -> None:
-    """Refuse to take samples as at rest where a column is called like a time."""
+def _holds_times(cells: Sequence[str]) -> bool:
+    """Whether cells are times with a unit, such as 0h and 6h; numbers may be of clusters."""
+    different = sorted(set(cells))
+    return any(map(needs_reading, different)) and bool(times_in_header(different))
+
+
+def _refuse_likely_times(data: Annotated, obs: Sheet, used: Sequence[str]) -> None:
+    """Refuse to take samples as at rest if a column is called like a time, or holds times."""
     likely = [name for name in used if CLOCK.fullmatch(name) or "pseudotime" in name.lower()]
+    likely = likely or [name for name in used if _holds_times(obs.cells(obs.heads.index(name)))]
     if likely:
         rest = {"ignore": (*data.options.ignore, *likely)}
         raise may_read(

@@ -133,7 +133,7 @@ class _File(Annotated):
     def __init__(self, file: Any, path: str, options: Options) -> None:
         self._file = file
         super().__init__(path, options)
-        for part in ("X", "obs", "var"):
+        for part in ("obs", "var"):
             if part not in file:
                 raise self.error(f"must hold {part} as AnnData writes it, found {list(file)}")
         for part in ("obs", "var"):
@@ -171,6 +171,8 @@ class _File(Annotated):
         return np.asarray(part["data"][:last])
 
     def matrix(self, name: str, *, is_layer: bool) -> Any:
+        if name == "X" and not is_layer and name not in self._file:
+            raise self.without_x()
         part = self._part(name, is_layer=is_layer)
         kind = part.attrs.get("encoding-type", "array")
         if kind in ("csr_matrix", "csc_matrix"):

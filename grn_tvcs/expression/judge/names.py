@@ -122,8 +122,14 @@ _BEFORE = (
 UNIT_BEHIND = re.compile(rf".+[_. -]({_UNITS})", re.IGNORECASE)
 UNIT_BEFORE = re.compile(rf"({_BEFORE}|{_UNITS})[_. -].+", re.IGNORECASE)
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)"
-# What a spreadsheet makes of MARCH1, SEPT2 or DEC1.
-DATE = _any(rf"\d{{1,4}}-{_MONTH}|{_MONTH}-\d{{1,4}}", r"(19|20)\d\d-\d\d-\d\d.*")
+# What a spreadsheet makes of MARCH1, SEPT2 or DEC1, as text or in the style of its country; and of
+# a clone of RIKEN such as 2310009E13, a number.
+DATE = _any(
+    rf"\d{{1,4}}-{_MONTH}|{_MONTH}-\d{{1,4}}",
+    r"(19|20)\d\d[-/]\d\d?[-/]\d\d?.*",
+    r"\d{1,2}[./]\d{1,2}[./](19|20)?\d\d",
+    r"\d[.,]\d+E\+\d+",
+)
 
 
 class Names:

@@ -242,8 +242,8 @@ def _pooled(samples: Samples) -> dict[str, Any]:
 def _more_series(roles: Roles) -> list[dict[str, Any]]:
     """Return options that name series by a column more, those that part all times in front.
 
-    No column of a sheet of samples is a gene, so any may whose cells are neither all the same nor
-    all others. In a table with genes a name alone decides.
+    No column of a sheet of samples is a gene, so any may that parts some samples of one time, but
+    not all samples. In a table with genes a name alone decides.
     """
     sheet = roles.sheet
     if not sheet.is_joined:
@@ -254,14 +254,15 @@ def _more_series(roles: Roles) -> list[dict[str, Any]]:
             if MAY_BE_SERIES.fullmatch(name.lower()) and j not in {*roles.labels, *ignored}
         ]
     known = [sheet.cells(j) for j in (*roles.labels, roles.kinds.index("time"))]
+    n_known = len(set(zip(*known, strict=True)))
 
-    def meet(j: int) -> bool:
-        points = list(zip(*known, sheet.cells(j), strict=True))
-        return len(set(points)) < len(points)
+    def count_points(j: int) -> int:
+        return len(set(zip(*known, sheet.cells(j), strict=True)))
 
     facts = (j for j, kind in enumerate(roles.kinds) if kind == FACT)
-    free = [j for j in facts if 1 < len(set(sheet.cells(j))) < len(sheet)]
-    return [roles.more_series(j) for j in sorted(free, key=meet)]
+    free = [j for j in facts if len(set(sheet.cells(j))) < len(sheet)]
+    free = [j for j in free if count_points(j) > n_known]
+    return [roles.more_series(j) for j in sorted(free, key=lambda j: count_points(j) < len(sheet))]
 
 
 def _refuse_numbers_of_groups(samples: Samples) -> None:

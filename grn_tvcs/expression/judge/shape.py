@@ -43,7 +43,8 @@ def refuse_wrong_shape(roles: Roles) -> None:
     if "time" not in kinds:
         if all(is_number(cell) for cell in kinds):
             raise sheet.error("the first row must name the columns, found only numbers", row=HEAD)
-        if has_names and is_named:
+        is_clock = CLOCK.fullmatch(sheet.heads[0]) and read_times(first) is not None
+        if has_names and is_named and not is_clock:
             raise _of_names(sheet, kinds)
         clocks = [
             name

@@ -340,6 +340,22 @@ def test_a_column_that_does_not_name_two_conditions_is_refused(
         read_conditions(path, column, wanted)
 
 
+def test_conditions_that_differ_in_case_alone_or_are_empty_have_a_remedy(tmp_path):
+    path = tmp_path / "x.csv"
+    rows = [
+        f"{time},{name},{time + 1},{7 - time}" for name in ("wt", "WT", "ko") for time in (0, 1)
+    ]
+    path.write_text("\n".join(["Time,state,G1,G2", *rows, *rows]), encoding="utf-8")
+    with pytest.raises(
+        ValueError, match="not differ in case alone, found wt, WT: write them alike"
+    ):
+        read_conditions(path, "state")
+    assert [*read_conditions(path, "state", ("WT", "ko"))] == ["WT", "ko"]
+    path.write_text("\n".join(["Time,state,G1,G2", *rows, "0,,1,2"]), encoding="utf-8")
+    with pytest.raises(ValueError, match="found an empty cell: fill it, or remove the sample"):
+        read_conditions(path, "state")
+
+
 def test_what_infer_takes_is_compared_without_an_expression(conditions, tmp_path):
     a, b = conditions
     want = compare(a, b, fdr=0.3, rng=0)

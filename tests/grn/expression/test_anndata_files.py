@@ -168,6 +168,42 @@ def test_the_remedies_of_a_time_that_may_be_one_read_the_data(path):
     assert ways == [{"ignore": ("day", "dpt_pseudotime")}]
 
 
+@pytest.mark.parametrize("door", ["memory", "file"])
+def test_times_under_another_name_are_not_taken_as_at_rest(made, tmp_path, door):
+    made.obs = made.obs[["day", "donor", "lane"]].rename(columns={"day": "Stage"})
+    made.write_h5ad(tmp_path / "x.h5ad")
+    data = made if door == "memory" else tmp_path / "x.h5ad"
+    assert Expression.of(data).n_steady == 6  # d0 and d2 may be donors
+    made.obs["Stage"] = made.obs["Stage"].map({"d0": "0h", "d2": "48h"})
+    made.write_h5ad(tmp_path / "x.h5ad")
+    with pytest.raises(DataError, match="Stage may be one: give --time-column Stage"):
+        Expression.of(data)
+
+
+@pytest.mark.parametrize("door", ["memory", "file"])
+def test_data_without_x_are_read_from_a_layer(made, tmp_path, door):
+    made = anndata.AnnData(None, made.obs, made.var, layers={"counts": made.layers["counts"]})
+    made.write_h5ad(tmp_path / "x.h5ad")
+    data = made if door == "memory" else tmp_path / "x.h5ad"
+    given = {"ignore": ["day", "dpt_pseudotime"]}
+    with pytest.raises(DataError, match="has no X: give --layer NAME, it has counts"):
+        Expression.of(data, **given)
+    assert np.array_equal(Expression.of(data, layer="counts", **given).steady_values, 10 * X)
+
+
+def test_numbers_that_are_none_and_names_that_repeat_have_a_remedy(made):
+    made.X[2, 1] = np.nan
+    with pytest.raises(DataError, match=r"found 1 that are NaN or infinite: replace them"):
+        Expression.of(made, ignore=["day", "dpt_pseudotime"])
+    made.var_names = ["E1", "E1", "E3"]
+    with pytest.raises(DataError, match=r"found twice: E1; rename .*--gene-column NAME"):
+        Expression.of(made, ignore=["day", "dpt_pseudotime"])
+    found = Expression.of(
+        made, ignore=["day", "dpt_pseudotime"], gene_column="symbol", layer="counts"
+    )
+    assert found.genes == ("A", "B", "C")
+
+
 def test_a_column_without_any_finite_time_names_what_reads_it(made):
     made.obs["dpt_pseudotime"] = np.nan
     made.obs = made.obs.drop(columns="day")

@@ -172,6 +172,21 @@ def test_a_time_of_another_name_is_named_by_an_option(name, write):
 
 
 @pytest.mark.parametrize(
+    ("time", "cells"),
+    [("TimePoint", ["T0", "T2", "T4.5"]), ("Time Point", ["0 hr", "2 hr", "4.5 hr"])],
+)
+def test_times_with_units_in_front_are_no_names_of_samples(time, cells, write):
+    levels = ["1.5,0.25", "2,1", "3,4"]
+    rows = [f"{c},R{k},{x}\n" for k in (1, 2) for c, x in zip(cells, levels, strict=True)]
+    path = write(f"{time},Bio_Rep,NA.,G2\n" + "".join(rows))
+    with pytest.raises(DataError, match=f"{time} seems to be it: give --time-column"):
+        Expression.of(path)
+    first = options_that_read(path)[0]
+    assert first == {"time_column": time, "series_column": ("Bio_Rep",)}
+    assert Expression.of(path, **first).series == ("R1",) * 3 + ("R2",) * 3
+
+
+@pytest.mark.parametrize(
     ("cells", "times", "unit"),
     [
         (["0h", "2h", "4.5h"], (0, 2, 4.5), "h"),
@@ -200,7 +215,9 @@ def test_units_that_do_not_agree_are_refused(write):
     with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
         Expression.of([hours, minutes])
     assert len(Expression.of([hours, hours]).pieces()) == 2
-    with pytest.raises(DataError, match=r"column 'Time': must be a time, .* beside dpi, h; known"):
+    with pytest.raises(
+        DataError, match=r"column 'Time': must be a time, .* the units dpi, h in one co"
+    ):
         Expression.of(write("Time,A\n0h,1\n2dpi,2\n"))
 
 
@@ -262,6 +279,33 @@ def test_a_sheet_of_samples_may_have_names_of_its_own(write):
         Expression.of(levels, samples=two, series_column="donor")
     without = Expression.of(levels, samples=sheet, series_column="donor", ignore=["A", "note"])
     assert without.genes == ("B",)
+
+
+def test_a_column_of_a_sheet_that_parts_no_replicates_is_no_remedy(write):
+    """`group` has a value for each time, so it would make a series of every time."""
+    levels = write("gene,a,b,c,d\nA,1,2,3,4\nB,2,1,4,3\n")
+    rows = [f"{name},{time},{time}h" for name, time in zip("abcd", (0, 0, 2, 2), strict=True)]
+    sheet = write("\n".join(["sample,time,group", *rows]), "s.csv")
+    given = {"samples": sheet, "genes_in_rows": True}
+    with pytest.raises(DataError, match=r"time 0 comes twice") as why:
+        Expression.of(levels, **given)
+    assert "--series-column" not in str(why.value)
+    ways = options_that_read(levels, **given)
+    assert [way["replicates"] for way in ways] == ["unpaired", "average"]
+
+
+@pytest.mark.parametrize(
+    ("more", "remedy"),
+    [
+        ("x,0,d3\n", "1 have none: x; .*or remove these rows"),
+        ("A1,0,d1\n", "leave one row of each"),
+    ],
+)
+def test_rows_of_a_sheet_that_are_too_many_are_refused_with_what_to_do(more, remedy, write):
+    levels = write("sample,A,B\nA1,1,2\nA2,3,1\n")
+    sheet = write("sample,time,series\nA1,0,d1\nA2,2,d1\n" + more, "s.csv")
+    with pytest.raises(DataError, match=remedy):
+        Expression.of(levels, samples=sheet)
 
 
 GEO = """!Series_title\t"A course"

@@ -258,6 +258,14 @@ def test_names_that_differ_in_case_alone_are_pointed_out(write):
         Expression.of(write("Time,Fos,FOS,Jun\n0,1.5,2,3\n1,2,3,1\n", "x.csv"))
 
 
+@pytest.mark.parametrize(
+    "name", ["1-Mar", "Sep-02", "2021-03-01", "3/1/2021", "01.03.21", "2.31E+13"]
+)
+def test_names_that_a_spreadsheet_made_are_pointed_out(name, write):
+    with pytest.warns(UserWarning, match="1 gene names look like dates"):
+        Expression.of(write(f"Time,{name},H2-Ab1,1.3.2\n0,1.5,2,3\n1,2,3,1\n", "x.csv"))
+
+
 # ---- every door
 
 
