@@ -63,13 +63,16 @@ class Table:
     allowed: NDArray[np.bool_]
 
     def rows(self, names: tuple[str, ...], rows: slice = slice(None)) -> Features:
-        """Return the features of the allowed pairs of some inputs, in order; (pairs, names)."""
+        """Return the features of the allowed pairs of some inputs, in order; (pairs, names).
+
+        Those of one name lie side by side in memory, as trees and nets read them.
+        """
         is_in = self.allowed[rows]
-        out = np.empty((int(is_in.sum()), len(names)), dtype=np.float32)
+        out = np.empty((len(names), int(is_in.sum())), dtype=np.float32)
         for k, name in enumerate(names):
             column = self.columns.get(name, np.nan)
-            out[:, k] = column if isinstance(column, float) else column[rows][is_in]
-        return out
+            out[k] = column if isinstance(column, float) else column[rows][is_in]
+        return out.T
 
 
 def pair_features(parts: EvidenceScores) -> Table:

@@ -5,6 +5,8 @@ import numpy as np
 from tvcs_core.jit import kernel
 
 CHUNK_SIZE = 256  # rows per chunk, so that they and one tree fit into the L1 cache
+NET_CHUNK_SIZE = 32  # rows per chunk, so that their first layers (16 kB) fit into it
+BLOCK_SIZE = 8  # rows of strongest paths at a time, which stay in the L2 cache
 
 
 @kernel
@@ -67,50 +69,55 @@ def part(column, trees, node, rows, to_right):
 def add_net(x, net, out):
     """Add to each row of `out` its log-odds by a net.
 
-    `x` is (rows, features), NaN for missing values; `net` is a `Net`. Sums have a fixed order, so
+    `x` is (features, rows), NaN for missing values; `net` is a `Net`. Sums have a fixed order, so
     the result of a row does not depend on the other rows.
     """
-    n_rows, n_features = x.shape
-    first, second = np.empty(net.first_base.size), np.empty(net.second_base.size)
-    for row in range(n_rows):
+    n_features, n_rows = x.shape
+    first = np.empty((NET_CHUNK_SIZE, net.first_base.size))
+    second = np.empty(net.second_base.size)
+    for start in range(0, n_rows, NET_CHUNK_SIZE):
+        size = min(NET_CHUNK_SIZE, n_rows - start)
         first[:] = net.first_base
         for k in range(n_features):
-            value = (x[row, k] - net.means[k]) / net.sizes[k]
-            if np.isnan(value) or value == 0.0:
-                continue
-            value = min(max(value, -4.0), 4.0)
-            for i in range(first.size):
-                first[i] += value * net.first[k, i]
+            for row in range(size):
+                value = (x[k, start + row] - net.means[k]) / net.sizes[k]
+                if np.isnan(value) or value == 0.0:
+                    continue
+                value = min(max(value, -4.0), 4.0)
+                for i in range(first.shape[1]):
+                    first[row, i] += value * net.first[k, i]
         for k in range(net.gaps.size):
-            if np.isnan(x[row, net.gaps[k]]):
-                for i in range(first.size):
-                    first[i] += net.first[n_features + k, i]
-        second[:] = net.second_base
-        for i in range(first.size):
-            if first[i] > 0.0:
-                for j in range(second.size):
-                    second[j] += first[i] * net.second[i, j]
-        logit = np.float64(net.base[0])
-        for j in range(second.size):
-            logit += max(second[j], 0.0) * net.last[j]
-        out[row] += logit
+            for row in range(size):
+                if np.isnan(x[net.gaps[k], start + row]):
+                    for i in range(first.shape[1]):
+                        first[row, i] += net.first[n_features + k, i]
+        for row in range(size):
+            second[:] = net.second_base
+            for i in range(first.shape[1]):
+                if first[row, i] > 0.0:
+                    for j in range(second.size):
+                        second[j] += first[row, i] * net.second[i, j]
+            logit = np.float64(net.base[0])
+            for j in range(second.size):
+                logit += max(second[j], 0.0) * net.last[j]
+            out[start + row] += logit
 
 
 @kernel
 def strongest_path(p, inputs):
     """Return max over genes k of min(p[j, k], p[k, i]) for each pair (j, i).
 
-    `p` is [input, gene]; `inputs` are the indices of the inputs among the genes.
+    `p` is [input, gene], none below 0; `inputs` are the indices of the inputs among the genes.
     """
     out = np.zeros(p.shape)
-    for j in range(p.shape[0]):
+    for start in range(0, p.shape[0], BLOCK_SIZE):
         for k in range(inputs.size):
-            half = p[j, inputs[k]]
-            if half <= 0.0 or k == j:
-                continue
-            for i in range(p.shape[1]):
-                if i != inputs[k]:
-                    out[j, i] = max(out[j, i], min(half, p[k, i]))
+            for j in range(start, min(start + BLOCK_SIZE, p.shape[0])):
+                half = p[j, inputs[k]]
+                if half > 0.0 and k != j:
+                    kept = out[j, inputs[k]]
+                    raise_to(half, p[k], out[j])
+                    out[j, inputs[k]] = kept
     return out
 
 
@@ -118,11 +125,18 @@ def strongest_path(p, inputs):
 def strongest_common(p, inputs):
     """Return max over inputs k of min(p[k, i], p[k, j]) for each pair (j, i)."""
     out = np.zeros(p.shape)
-    for k in range(p.shape[0]):
-        for j in range(p.shape[0]):
-            half = p[k, inputs[j]]
-            if half <= 0.0 or k == j:
-                continue
-            for i in range(p.shape[1]):
-                out[j, i] = max(out[j, i], min(half, p[k, i]))
+    for start in range(0, p.shape[0], BLOCK_SIZE):
+        for k in range(p.shape[0]):
+            for j in range(start, min(start + BLOCK_SIZE, p.shape[0])):
+                half = p[k, inputs[j]]
+                if half > 0.0 and k != j:
+                    raise_to(half, p[k], out[j])
     return out
+
+
+@kernel
+def raise_to(half, others, out):
+    """Raise `out` to min(half, others), by comparisons that compilers turn into vectors."""
+    for i in range(out.size):
+        weaker = half if half < others[i] else others[i]
+        out[i] = weaker if weaker > out[i] else out[i]

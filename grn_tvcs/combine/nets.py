@@ -55,7 +55,7 @@ class Net(NamedTuple):
 def evaluate_net(net: Net, features: Array) -> NDArray[np.float64]:
     """Return the log-odds of every row of `features`."""
     out = np.zeros(len(features))
-    add_net(np.ascontiguousarray(features), net, out)
+    add_net(np.ascontiguousarray(features.T), net, out)
     return out
 
 

@@ -152,7 +152,7 @@ def _sample_pairs(
         if not true.size:
             continue
         kept, weight = thinned(true, rng)
-        rows.append(table.rows(order)[kept])
+        rows.append(np.ascontiguousarray(table.rows(order)[kept]))
         labels.append(true[kept])
         weights.append(weight * true.size ** (power - 1.0))
     return np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
