@@ -40,7 +40,6 @@ from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import Rules, gene_set
 from grn_tvcs.network.selection import select_each
 from grn_tvcs.stability.model import Array, StepLoss, transitions
-from tvcs_core.arguments import check_type
 from tvcs_core.engines import Engine, Job, Threads, hash_of, results
 from tvcs_core.files.display import summary
 from tvcs_core.streams import seed_of, stream
@@ -250,11 +249,11 @@ def choose_edges(
     """
     reading = {name: options.pop(name) for name in READING if name in options}
     data = in_bins(taken("expression", expression, reading), bins, scale)
+    named = gene_set("regulators", regulators), gene_set("targets", targets)
+    rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
     choice = prepare_search(
-        data, method, max_in_degree=max_in_degree, max_out_degree=max_out_degree,
-        max_edges=max_edges, regulators=regulators, targets=targets, steady=steady, prior=prior,
-        scale=scale, rng=rng, **options,
-    )  # fmt: skip
+        on_scale(data, scale), method, rules, rng, steady=steady, prior=prior, **options
+    )
     tell = None if progress is None else partial(_percent, progress)
     engine = Threads(threads) if engine is None else engine
     with closing(
@@ -268,28 +267,20 @@ def choose_edges(
 def prepare_search(
     expression: Expression,
     method: str,
+    rules: Rules,
+    rng: int | np.random.Generator | None,
     *,
-    max_in_degree: int | None = None,
-    max_out_degree: int | Mapping[str, int] | None = None,
-    max_edges: int | None = None,
-    regulators: Iterable[str] | None = None,
-    targets: Iterable[str] | None = None,
     steady: SteadyStates | None = None,
     prior: Prior | None = None,
-    scale: str | None = None,
-    rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> EdgeCountSearch:
     """Prepare the search of `choose_edges`, for callers that run its job together with others."""
-    check_type("expression", expression, Expression)
-    check_arguments(method, steady, prior, options, max_edges)
-    named = (gene_set("regulators", regulators), gene_set("targets", targets))
-    rules = Rules(max_in_degree, max_out_degree, max_edges, *named)
+    check_arguments(method, steady, prior, options, rules.max_edges)
     if "resamples" in options_of(method):
         options["resamples"] = fewer_resamples(options.get("resamples"))
-    data = split_for_folds(on_scale(expression, scale).in_name_order())
+    data = split_for_folds(expression.in_name_order())
     n_targets = int(rules.roles(data.genes)[1].sum())
-    sizes = _sizes(rules, data, 6 * n_targets if max_edges is None else max_edges)
+    sizes = _sizes(rules, data, 6 * n_targets if rules.max_edges is None else rules.max_edges)
     fold_index, seed = fold_numbers(data), seed_of(rng)
     streams = tuple(stream(seed, "fold", str(fold)) for fold in range(int(fold_index.max()) + 1))
     return EdgeCountSearch(

@@ -176,7 +176,10 @@ def idle(genes: int, n_series: int, n_workers: int = 4) -> Iterator[list[str]]:
     """Cells of each way to infer."""
     expression = simulate(genes, n_series, 21, n_edges=2 * genes, rng=0).expression
     for method, has_folds in (("tvcs", True), ("combined", False)):
-        engine, choice = Noted(), prepare_search(expression, method, rng=0) if has_folds else None
+        engine, choice = (
+            Noted(),
+            prepare_search(expression, method, Rules(), 0) if has_folds else None,
+        )
         both = engine if choice is None else PiggybackEngine(engine, choice.job, choice.take)
         more: dict[str, Any] = {} if has_folds else {"calibrate": 0}
         start = time.thread_time()

@@ -151,7 +151,10 @@ class Inference:
                 network = self._infer(self.engine, progress)
             else:
                 of_folds, of_network = progress.stages(*self._sizes())
-                choice = prepare_search(self.data, self.given.method, **self._asked())
+                choice = prepare_search(
+                    self.data, self.given.method, self.rules, self.given.seed,
+                    steady=self.steady, prior=self.prior, **self.options,
+                )  # fmt: skip
                 both = PiggybackEngine(
                     self.engine,
                     choice.job,
@@ -169,11 +172,13 @@ class Inference:
         return network, network.provenance.rules, None
 
     def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
-        given = self.given
+        given, rules = self.given, self.rules
         return infer(
             self.data, given.method, threads=given.threads, engine=engine, progress=progress,
             checkpoint_dir=given.checkpoint_dir, bins=OFF,  # they are made already
-            **self._asked(),
+            max_in_degree=rules.max_in_degree, max_out_degree=rules.max_out_degree,
+            max_edges=rules.max_edges, regulators=rules.regulators, targets=rules.targets,
+            steady=self.steady, prior=self.prior, rng=given.seed, **self.options,
         )  # fmt: skip
 
     def _sizes(self) -> tuple[int, int]:
@@ -181,18 +186,3 @@ class Inference:
         halves = (options_of(self.given.method) | self.options).get("resamples", PERCENT)
         each = fewer_resamples(halves) if "resamples" in options_of(self.given.method) else PERCENT
         return fold_count(self.data) * each, halves
-
-    def _asked(self) -> dict[str, Any]:
-        """Return the options of the inference that do not depend on the engine."""
-        rules = self.rules
-        return {
-            "max_in_degree": rules.max_in_degree,
-            "max_out_degree": rules.max_out_degree,
-            "max_edges": rules.max_edges,
-            "regulators": rules.regulators,
-            "targets": rules.targets,
-            "steady": self.steady,
-            "prior": self.prior,
-            "rng": self.given.seed,
-            **self.options,
-        }

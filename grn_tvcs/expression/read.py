@@ -59,24 +59,20 @@ def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
         Naming the argument `name`, if there are options for what is read already, or data of
         another kind.
     """
-    if not isinstance(data, Expression):
-        if not any(is_one(data) for is_one in (_is_path, _is_list, is_array, is_frame, is_anndata)):
+    if isinstance(data, Expression):
+        if words:
             raise TypeError(
-                f"{name} must be an Expression, or {TAKEN}, found {describe_value(data)}"
+                f"{min(words)} is for data that are read here, but {name} is an Expression "
+                f"already: give it to Expression.of(data, {min(words)}=...)"
             )
-        try:
-            return read_with(data, words)
-        except (TypeError, ValueError) as error:
-            of_data = str(error).removeprefix("data must ")
-            if type(error) in (TypeError, ValueError) and of_data != str(error):
-                raise type(error)(f"{name} must {of_data}") from None
-            raise
-    if words:
-        raise TypeError(
-            f"{min(words)} is for data that are read here, but {name} is an Expression already: "
-            f"give it to Expression.of(data, {min(words)}=...)"
-        )
-    return data
+        return data
+    try:
+        return Expression.of(data, **words)
+    except (TypeError, ValueError) as error:
+        of_data = str(error).removeprefix("data must ").replace(TAKEN, f"an Expression, or {TAKEN}")
+        if type(error) in (TypeError, ValueError) and of_data != str(error):
+            raise type(error)(f"{name} must {of_data}") from None
+        raise
 
 
 def taken_together(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
@@ -111,10 +107,6 @@ def read(data: Any, options: Options) -> Expression:
         return _named(read_beeline(data, options), options)
     [found] = read_parts(data, options, None, lambda roles: {"": roles}).values()
     return found
-
-
-def _is_path(data: Any) -> bool:
-    return isinstance(data, str | Path)
 
 
 def _is_list(data: Any) -> bool:
