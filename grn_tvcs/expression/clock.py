@@ -38,6 +38,7 @@ _PART = re.compile(rf"([0-9]+(?:\.[0-9]+)?)[ _]?({_SINGLE})", re.IGNORECASE)  # 
 _COMMA = re.compile(r"([0-9]),([0-9]{1,2})(?![0-9])")  # of decimals; three digits may be thousands
 _HEADING = re.compile(rf"(?:{_UNITS})|time.*[\W_]({_UNITS})[\W_]*", re.IGNORECASE)  # Time (min)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
+_DURATION = re.compile(r"-?\d+ days( [+-]?\d+:\d{2}:\d{2}(\.\d+)?)?")  # of pandas
 _OF_DAY = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
 _LONGER = "|".join(sorted({*SECONDS, *OTHERS} - {"d", "w"}, key=len, reverse=True))
 _INSIDE = re.compile(  # 0h_rep1, ctrl_30min_2, day3.b, t0min.1, t=5; but 2D is a culture
@@ -274,6 +275,8 @@ def said_of_no_time(cell: str) -> str:
     """Return a clause with the form of a time that the cell should have."""
     if _DATE.fullmatch(cell):
         return "; that is a date: write how many hours or days after the start it was"
+    if _DURATION.fullmatch(cell):
+        return "; that is a duration: write its hours (pandas: times.dt.total_seconds() / 3600)"
     if _OF_DAY.fullmatch(cell):
         return (
             "; that is a time of the clock: write how many minutes or hours after the start it was"

@@ -110,7 +110,11 @@ def score(network: Network, reference: Network, *, pairs: str = "all", cut: str 
         unknown.
     """
     check_type("network", network, Network)
-    check_type("reference", reference, Network)
+    if not isinstance(reference, Network):
+        raise TypeError(
+            "reference must be a Network, as read_reference(path, genes) makes one of a file, "
+            f"found {type(reference).__name__}"
+        )
     if sorted(network.genes) != sorted(reference.genes):
         raise ValueError("network and reference must have the same genes")
     for name, value, known in (("pairs", pairs, PAIRS), ("cut", cut, CUTS)):

@@ -221,6 +221,15 @@ def test_units_that_do_not_agree_are_refused(write):
         Expression.of(write("Time,A\n0h,1\n2dpi,2\n"))
 
 
+def test_durations_of_pandas_name_the_line_that_makes_hours_of_them():
+    frame = FRAME.assign(Time=pd.to_timedelta(FRAME["Time"], unit="h"))
+    with pytest.raises(DataError, match=r"is a duration: write its hours .*total_seconds") as why:
+        Expression.of(frame)
+    line = str(why.value).split("times.")[1].rstrip(")")
+    hours = eval(f"frame['Time'].{line}")
+    check(Expression.of(frame.assign(Time=hours)))
+
+
 def test_numbers_in_the_first_row_are_times_unless_they_count_the_samples(write):
     found = Expression.of(write("gene,0,2,4.5\nNA.,1.5,2,3\nG2,0.25,1,4\n"), genes_in_rows=True)
     check(found)
