@@ -33,6 +33,8 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
     if len(parts) == 1:
         return parts[0]
     genes = parts[0].genes
+    if twice := repeated([str(path) for path in paths]):
+        raise DataError("is given twice, and its samples would count twice", path=twice[0])
     for path, part in zip(paths, parts, strict=True):
         if strangers := sorted(set(genes) ^ set(part.genes)):
             is_case = {g.lower() for g in genes} == {g.lower() for g in part.genes}

@@ -6,6 +6,7 @@ table of edges are refused by the name of their format.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from grn_tvcs.expression.judge.names import INDEX
 from grn_tvcs.network.edge import HEADER, RELATIONS
 from grn_tvcs.network.pairs import EXTRA
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
+from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import SPACE, Table, is_number, read_table
@@ -34,6 +36,7 @@ MARKS = {
     "<?xml": "XML, such as GraphML", "<graph": "XML, such as GraphML",
     "{": "JSON, such as Cytoscape's", "#": "a comment",
 }  # fmt: skip
+_NAME_OF_EDGE = re.compile(r"(.+) \([^()]*\) (.+)")  # of Cytoscape
 BASE = ("peak_id", "gene_short_name")  # how a base GRN of CellOracle begins
 LIST = "write regulator, target and perhaps {} in each line, with a tab between them"
 OURS = "give edges.tsv, from which it was written, or "
@@ -55,7 +58,10 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
     DataError
         If it is no table, or XML, JSON, SIF, a matrix or a base GRN, which hold no list of edges.
     """
-    table = _with_sign(read_table(path, spaces=True))
+    for name in ("edges.tsv", "edges.tsv.gz"):
+        if (Path(path) / name).is_file():
+            raise DataError(f"is a folder of results: give its {name}", path=path)
+    table = _with_ends(_with_sign(read_table(path, spaces=True)))
     if _has_names_of_rows(table):
         rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
         table = replace(table, rows=rows)
@@ -116,6 +122,22 @@ def _with_sign(table: Table) -> Table:
         for i, row in enumerate(table.rows)
     )
     return replace(table, rows=rows)
+
+
+def _with_ends(table: Table) -> Table:
+    """Add columns of both genes to a table of Cytoscape, which has ``Fos (activates) Jun``."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if "interaction" not in header or "name" not in header or _ends(table) is not None:
+        return table
+    table.check_rectangle()
+    place = header.index("name")
+    found = [_NAME_OF_EDGE.fullmatch(row[place]) for row in table.rows[1:]]
+    ends = [(one[1], one[2]) for one in found if one is not None]
+    if len(ends) < len(found):
+        return table
+    ends.insert(0, (REGULATOR[0], TARGET[0]))
+    both = zip(ends, table.rows, strict=True)
+    return replace(table, rows=Rows.of([*of_row, *row] for of_row, row in both))
 
 
 def _is_on(cell: str) -> bool:

@@ -214,7 +214,8 @@ def test_units_that_do_not_agree_are_refused(write):
     hours, minutes = write("Time,A\n0h,1\n2h,2\n"), write("Time,A\n0min,1\n9min,2\n", "y.csv")
     with pytest.raises(DataError, match=r"in the unit of the other files.*in h, Times are in min"):
         Expression.of([hours, minutes])
-    assert len(Expression.of([hours, hours]).pieces()) == 2
+    again = write(hours.read_bytes(), "z.csv")
+    assert len(Expression.of([hours, again]).pieces()) == 2
     with pytest.raises(
         DataError, match=r"column 'Time': must be a time, .* the units dpi, h in one co"
     ):

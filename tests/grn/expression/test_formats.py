@@ -298,6 +298,8 @@ def test_several_files_of_the_same_genes_are_taken_together(file, tmp_path):
     other = file("Time\tA\tC\n0\t1\t2\n1\t3\t4\n", "other.tsv")
     with pytest.raises(DataError, match=r"other\.tsv: must have the genes of .*only: B, C"):
         Expression.of([one, other])
+    with pytest.raises(DataError, match=r"one\.tsv: is given twice"):
+        Expression.of([one, two, one])
     lines = [f"{t}\t{(3 * t) % 7}\t{(5 * t + 1) % 9}" for t in range(8)]
     for path in (one, two):
         path.write_text("\n".join(["Time\tA\tB", *lines]) + "\n")

@@ -137,3 +137,20 @@ def test_the_heading_of_a_list_is_no_gene(tmp_path):
     path.write_text("Gene\nlexA\nrecA\n")
     with pytest.raises(DataError, match=r"genes.txt: .* found the heading 'Gene'; remove it"):
         read_genes(path)
+
+
+@pytest.mark.filterwarnings("ignore:.*every edge has the score 1")
+def test_names_of_edges_of_cytoscape_are_parted_into_genes(tmp_path):
+    text = "SUID,interaction,name,selected\n1,activates,lexA (activates) recA,FALSE\n"
+    for door in (read_network, read_reference):
+        (edge,) = read(tmp_path, text, door).edges()
+        assert (edge.regulator, edge.target, edge.sign) == ("lexA", "recA", "+")
+    with pytest.raises(DataError, match="the first row must name the columns regulator"):
+        read(tmp_path, "SUID,interaction,name\n1,activates,lexA\n")
+
+
+@pytest.mark.parametrize("name", ["edges.tsv", "edges.tsv.gz"])
+def test_a_folder_of_results_names_its_edges(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(DataError, match=f"is a folder of results: give its {name}"):
+        read_network(tmp_path, GENES)
