@@ -66,41 +66,54 @@ def part(column, trees, node, rows, to_right):
 
 
 @kernel
-def add_net(x, net, out):
+def add_net(x, net, first_weights, second_weights, out):
     """Add to each row of `out` its log-odds by a net.
 
-    `x` is (features, rows), NaN for missing values; `net` is a `Net`. Sums have a fixed order, so
-    the result of a row does not depend on the other rows.
+    `x` is (features, rows), NaN for missing values; `net` is a `Net`. Its weights are given as
+    floats of eight bytes, with rows of zeros up to a multiple of four. Sums have a fixed order, so
+    the result of a row does not depend on the other rows; four terms at a time are added in turn.
     """
     n_features, n_rows = x.shape
-    first = np.empty((NET_CHUNK_SIZE, net.first_base.size))
-    second = np.empty(net.second_base.size)
+    scaled = np.zeros((first_weights.shape[0], NET_CHUNK_SIZE))
+    first = np.zeros((NET_CHUNK_SIZE, second_weights.shape[0]))
+    second = np.empty((NET_CHUNK_SIZE, second_weights.shape[1]))
     for start in range(0, n_rows, NET_CHUNK_SIZE):
         size = min(NET_CHUNK_SIZE, n_rows - start)
-        first[:] = net.first_base
         for k in range(n_features):
             for row in range(size):
                 value = (x[k, start + row] - net.means[k]) / net.sizes[k]
-                if np.isnan(value) or value == 0.0:
-                    continue
-                value = min(max(value, -4.0), 4.0)
-                for i in range(first.shape[1]):
-                    first[row, i] += value * net.first[k, i]
+                scaled[k, row] = 0.0 if np.isnan(value) else min(max(value, -4.0), 4.0)
         for k in range(net.gaps.size):
             for row in range(size):
-                if np.isnan(x[net.gaps[k], start + row]):
-                    for i in range(first.shape[1]):
-                        first[row, i] += net.first[n_features + k, i]
+                is_gap = np.isnan(x[net.gaps[k], start + row])
+                scaled[n_features + k, row] = 1.0 if is_gap else 0.0
+        first[:, : net.first_base.size] = net.first_base
+        second[:] = net.second_base
+        add_layer(scaled.T, size, first_weights, first)
+        np.maximum(first, 0.0, first)
+        add_layer(first, size, second_weights, second)
         for row in range(size):
-            second[:] = net.second_base
-            for i in range(first.shape[1]):
-                if first[row, i] > 0.0:
-                    for j in range(second.size):
-                        second[j] += first[row, i] * net.second[i, j]
             logit = np.float64(net.base[0])
-            for j in range(second.size):
-                logit += max(second[j], 0.0) * net.last[j]
+            for j in range(second.shape[1]):
+                logit += max(second[row, j], 0.0) * net.last[j]
             out[start + row] += logit
+
+
+@kernel
+def add_layer(inputs, size, weights, out):
+    """Add to `size` rows of `out` the weighted inputs of a layer, one after the other."""
+    for k in range(0, weights.shape[0], 4):
+        for row in range(size):
+            a, b = inputs[row, k], inputs[row, k + 1]
+            c, d = inputs[row, k + 2], inputs[row, k + 3]
+            for i in range(weights.shape[1]):
+                out[row, i] = (
+                    out[row, i]
+                    + a * weights[k, i]
+                    + b * weights[k + 1, i]
+                    + c * weights[k + 2, i]
+                    + d * weights[k + 3, i]
+                )
 
 
 @kernel

@@ -55,8 +55,16 @@ class Net(NamedTuple):
 def evaluate_net(net: Net, features: Array) -> NDArray[np.float64]:
     """Return the log-odds of every row of `features`."""
     out = np.zeros(len(features))
-    add_net(np.ascontiguousarray(features.T), net, out)
+    weights = _for_kernel(net.first), _for_kernel(net.second)
+    add_net(np.ascontiguousarray(features.T), net, *weights, out)
     return out
+
+
+def _for_kernel(weights: Array) -> NDArray[np.float64]:
+    """Return weights as `add_net` takes them."""
+    found = np.zeros((-(-len(weights) // 4) * 4, weights.shape[1]))
+    found[: len(weights)] = weights
+    return found
 
 
 def learn_net(
