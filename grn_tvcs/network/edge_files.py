@@ -48,11 +48,11 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
 
     Known are the headers of arboreto (``TF target importance``), BEELINE (``Gene1 Gene2
     EdgeWeight``), GENIE3 (``regulatoryGene targetGene weight``), decoupler (``source target
-    weight``) and CellOracle (``source target coef_mean``), in any order. Without a header the
-    columns are regulator, target and, if there is a third, score or sign; edges without a score get
-    1. A column ``sign`` (``+``, ``-``, ``?``, or words such as ``Activation``) gives the sign; so
-    does ``coef_mean``, and ``weight`` or ``EdgeWeight`` if any is below 0. Without a column
-    ``selected`` every edge with a score above 0 is selected. An apostrophe before a name of
+    weight``) and CellOracle (``source target coef_mean``), in any order, and Cytoscape's names of
+    edges (``Fos (activates) Jun``). Without a header the columns are regulator, target and, if
+    there is a third, score or sign; edges without a score get 1. A column ``sign`` (``+``, ``-``,
+    ``?``, or words such as ``Activation``) gives the sign; so does ``coef_mean``, and ``weight`` or
+    ``EdgeWeight`` if any is below 0. Without a column ``selected`` every edge with a score above 0 is selected. An apostrophe before a name of
     ``edges.tsv`` that starts like a formula is taken off (see `tvcs_core.files.spreadsheet`).
 
     Parameters
