@@ -52,8 +52,9 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
     edges (``Fos (activates) Jun``). Without a header the columns are regulator, target and, if
     there is a third, score or sign; edges without a score get 1. A column ``sign`` (``+``, ``-``,
     ``?``, or words such as ``Activation``) gives the sign; so does ``coef_mean``, and ``weight`` or
-    ``EdgeWeight`` if any is below 0. Without a column ``selected`` every edge with a score above 0 is selected. An apostrophe before a name of
-    ``edges.tsv`` that starts like a formula is taken off (see `tvcs_core.files.spreadsheet`).
+    ``EdgeWeight`` if any is below 0. Without a column ``selected`` every edge with a score above 0
+    is selected. An apostrophe before a name of ``edges.tsv`` that starts like a formula is taken
+    off (see `tvcs_core.files.spreadsheet`).
 
     Parameters
     ----------
