@@ -122,7 +122,8 @@ def test_genes_in_rows_and_several_files_hold_steady_samples_too(write):
     )  # no warning: in steady state nothing can be told of a perturbation
     assert data.steady_values.tolist() == [[7, 8]]
     assert data.perturbed.tolist() == [True, False]
-    assert Expression.of([steady, steady]).n_steady == 2
+    again = write("B\tA\n9\t6\n", "again.tsv")
+    assert Expression.of([steady, again]).n_steady == 2
 
 
 def test_the_order_of_steady_samples_is_forgotten_and_parts_keep_them():
