@@ -17,14 +17,17 @@ from tvcs_core.projection.kernels.records import EntryList, Ints, Prices
 
 LOOKS_PER_CALL = 2_000_000  # entries looked at between two checks for Ctrl-C, about .02 s
 UNLIMITED = 2**60  # more looks than there can be
-# Measured by `python -m benchmarks.speed.lists` (docs/method.md, "Lists"). Thin lists take 1 to 10
-# looks per entry without first prices, and these cost more than that.
-MAX_LOOKS_COLD = 12  # looks per entry without first prices
-MIN_ENTRIES_COLD = 10  # entries per line from which first prices come before all else
+# Measured by `benchmarks.speed.projection --only "list shapes"` (docs/method.md, "Lists"). Thin
+# lists take 1 to 15 looks per entry without first prices, and these cost more than that.
+MAX_LOOKS_COLD = 32  # looks per entry without first prices; more than there can be for thin lists
+MIN_ENTRIES_LIMITED = 4  # entries per line from which looks are limited, ...
+MIN_ENTRIES_SCALED = 10  # ... and from which first prices come before all else
 EPS_SHARE = 32  # 1 / the share of the mean price that the first eps is
-EPS_DIVISOR, MAX_PHASES = 8, 6
-MAX_LOOKS_PHASE = 100  # per entry
-FEW_INVERSE = 512  # 1 / the share of lines that may keep their excess at the end of a phase
+EPS_DIVISOR, MAX_PHASES = 8, 5
+MAX_LOOKS_PHASE = 25  # per entry
+# 1 / the share of lines that may keep their excess at the end of a phase, and with a binding total:
+# few units that are missing in the end cost steps of its price.
+FEW_INVERSE, FEW_INVERSE_TOTAL = 128, 512
 RIGHT_INVERSE = 50  # 1 / the share of lines that are misplaced by prices that are good enough
 SPARE_INVERSE = 512  # 1 / the share of the total that is left for steps of its price
 MIN_STEP_INVERSE = 8  # 1 / the share of the missing entries that a step of the total must bring
@@ -93,7 +96,8 @@ class ListSearch:
     def run(self) -> None:
         """Find the best support, from first prices if it is not found soon without."""
         size, lines = self.position.size, self.flow.cap.size
-        if size >= MIN_ENTRIES_COLD * lines or not self.run_cold(MAX_LOOKS_COLD * size):
+        budget = UNLIMITED if size < MIN_ENTRIES_LIMITED * lines else MAX_LOOKS_COLD * size
+        if size >= MIN_ENTRIES_SCALED * lines or not self.run_cold(budget):
             self.run_from(*self.first_prices())
 
     def run_cold(self, budget: int) -> bool:
@@ -163,7 +167,8 @@ class ListSearch:
             waiting=np.zeros(lines, bool),
             clock=np.zeros(4, np.int64),
         )
-        eps, few, phases = int(price.mean()) // EPS_SHARE, lines // FEW_INVERSE, 0
+        few = lines // (FEW_INVERSE_TOTAL if self.is_binding else FEW_INVERSE)
+        eps, phases = int(price.mean()) // EPS_SHARE, 0
         while eps > 0 and phases < MAX_PHASES:
             limit, is_first, is_done = MAX_LOOKS_PHASE * size, True, False
             nodes.clock[scaling.LOOKS] = 0

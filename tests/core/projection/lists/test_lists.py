@@ -77,7 +77,7 @@ def test_any_first_prices_lead_to_the_same_support(values, total, paths_only, mo
     row, col, v = random_list(rng, 60, 1800, values)
     V = sparse.coo_array((v, (row, col)), shape=(60, 60))
     constraint = TVCS.matrix((60, 60), row_caps=7, col_caps=5, total=total)
-    monkeypatch.setattr(listed, "MIN_ENTRIES_COLD", 10**9)
+    monkeypatch.setattr(listed, "MIN_ENTRIES_SCALED", 10**9)
     cold = project(V, constraint)
     monkeypatch.setattr(listed, "MAX_LOOKS_COLD", 0)
     scaled = [project(V, constraint)]
