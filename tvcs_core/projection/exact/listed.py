@@ -24,7 +24,7 @@ MIN_ENTRIES_LIMITED = 4  # entries per line from which looks are limited, ...
 MIN_ENTRIES_SCALED = 10  # ... and from which first prices come before all else
 EPS_SHARE = 32  # 1 / the share of the mean price that the first eps is
 EPS_DIVISOR, MAX_PHASES = 8, 5
-MAX_LOOKS_PHASE = 25  # per entry
+MAX_LOOKS_PHASE = 60  # per entry
 # 1 / the share of lines that may keep their excess at the end of a phase, and with a binding total:
 # few units that are missing in the end cost steps of its price.
 FEW_INVERSE, FEW_INVERSE_TOTAL = 128, 512
