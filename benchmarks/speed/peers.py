@@ -48,10 +48,14 @@ def taken(solver, n, p):
     return solver.flows(np.arange(n, n + p)) > 0
 
 
-def flow(row, col, gains, a, b, total):
+def flow(row, col, gains, a, b, total, *, bits=46):
     """OR-Tools' minimum cost flow: (seconds to build, seconds to solve, kept gain)."""
-    building, solver = clock(lambda: network(row, col, gains, a, b, total))
-    solving, _ = clock(solver.solve)
+    building, solver = clock(lambda: network(row, col, gains, a, b, total, bits=bits))
+    solving, status = clock(solver.solve)
+    if status != solver.OPTIMAL:
+        raise RuntimeError(
+            f"OR-Tools ended with status {status}: costs of {bits} bits are too long"
+        )
     return building, solving, gains[taken(solver, a.size, gains.size)].sum()
 
 

@@ -42,7 +42,8 @@ def test_every_section_of_the_projection_runs():
     projection.grid(out, [(6, 8)], (0.2,))
     projection.closed_forms(out, [(6, 9)])
     projection.lists(out, 100, 80, 200)
+    projection.list_shapes(out, 6_000)
     projection.growth(out, (8, 12))
-    assert sum(line.startswith("\n## ") for line in out) == 5
+    assert sum(line.startswith("\n## ") for line in out) == 6
     tables = [line.splitlines() for line in out if line.startswith("| ")]
-    assert [len(rows) - 2 for rows in tables] == [4, 4, 5, 4, 6]
+    assert [len(rows) - 2 for rows in tables] == [4, 4, 5, 4, 9, 6]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import matrices
-from tvcs_core.projection.exact import dispatch, prices, search, solve_dense, solve_edges
+from tvcs_core.projection.exact import dispatch, prices, search, solve_dense
 from tvcs_core.projection.exact.sample import (
     choose_line_count,
     order_by_caps,
@@ -110,22 +110,6 @@ def test_varied_caps_of_long_tables_take_few_pivots(family, transposed):
         assert found.stats["path"] == "simplex"
         pivots.append(found.stats["pivots in all"])
     assert np.mean(pivots) < (7_000 if family == "logistic" else 4_000)
-
-
-@pytest.mark.parametrize(("n", "m"), [(100, 1500), (600, 600)])
-@pytest.mark.parametrize("family", ["logistic", "products", "sums"])
-def test_lists_of_separable_values_take_few_pivots(family, n, m):
-    # They had every step-th line as it came, and none where they were short: 17,900 pivots for
-    # logistic values of 600 x 600, 58,700 of 100 x 1,500.
-    pivots = []
-    for seed in (1, 2, 3):
-        values, (a, b, total), rng = separable(family, n, m, seed)
-        row, col = np.divmod(np.flatnonzero(rng.random(n * m) < 0.3), m)
-        caps = np.maximum(a // 3, 1), np.maximum(b // 3, 1)
-        keys = np.zeros(row.size, np.int64)
-        found = solve_edges(row, col, keys, values[row, col], n, m, *caps, total, squared=True)
-        pivots.append(found.stats["pivots in all"])
-    assert np.mean(pivots) < 13_000
 
 
 @pytest.mark.parametrize("caps", ["uniform", "varied"])

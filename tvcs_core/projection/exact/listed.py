@@ -1,4 +1,4 @@
-"""The best support of a list of candidates, by shortest augmenting paths."""
+"""The best support of a list of candidates: cost scaling for first prices, and shortest paths."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from numpy.typing import NDArray
 from tvcs_core.projection.exact.candidates import ExactSolution, Instance, price_closed
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.lists import flow as flows
-from tvcs_core.projection.kernels.lists import paths
-from tvcs_core.projection.kernels.lists.total import safe_step
-from tvcs_core.projection.kernels.records import EntryList, Prices
+from tvcs_core.projection.kernels.lists import paths, scaling
+from tvcs_core.projection.kernels.lists.total import REACH, safe_step
+from tvcs_core.projection.kernels.prices import by_column
+from tvcs_core.projection.kernels.records import EntryList, Ints, Prices
 
 LOOKS_PER_CALL = 2_000_000  # entries looked at between two checks for Ctrl-C, about .02 s
-# Looks per entry after which the simplex is faster, on lists with so many entries per line: random
-# ones take 1 to 15. On thinner lists the simplex has large trees to walk (docs/method.md).
-MAX_LOOKS_PER_ENTRY, MIN_ENTRIES_PER_LINE = 32, 4
 UNLIMITED = 2**60  # more looks than there can be
+# Measured by `benchmarks.speed.projection --only "list shapes"` (docs/method.md, "Lists"). Thin
+# lists take 1 to 15 looks per entry without first prices, and these cost more than that.
+MAX_LOOKS_COLD = 32  # looks per entry without first prices; more than there can be for thin lists
+MIN_ENTRIES_LIMITED = 4  # entries per line from which looks are limited, ...
+MIN_ENTRIES_SCALED = 10  # ... and from which first prices come before all else
+EPS_SHARE = 32  # 1 / the share of the mean price that the first eps is
+EPS_DIVISOR, MAX_PHASES = 8, 5
+MAX_LOOKS_PHASE = 60  # per entry
+# 1 / the share of lines that may keep their excess at the end of a phase, and with a binding total:
+# few units that are missing in the end cost steps of its price.
+FEW_INVERSE, FEW_INVERSE_TOTAL = 128, 512
+RIGHT_INVERSE = 50  # 1 / the share of lines that are misplaced by prices that are good enough
+SPARE_INVERSE = 512  # 1 / the share of the total that is left for steps of its price
 MIN_STEP_INVERSE = 8  # 1 / the share of the missing entries that a step of the total must bring
 
 
@@ -45,6 +56,11 @@ class ListSearch:
         listed = EntryList(row, col, self.position, np.empty(size))
         grid = instance.grid._replace(nudged=False)
         table.list_open(candidates, instance.caps, grid, listed, np.empty(n + 1, np.int64))
+        if self.turned:
+            order = np.empty(size, np.int32)
+            by_column(col, m, np.empty(m + 1, np.int64), order)
+            self.position = self.position[order]
+            listed = EntryList(row[order], col[order], self.position, listed.gains[order])
         caps = [instance.caps.rows, instance.caps.cols]
         self.caps = np.concatenate(caps[::-1] if self.turned else caps)
         self.flow = flows.ListFlow(
@@ -77,36 +93,107 @@ class ListSearch:
         """Number of entries that the total still allows."""
         return self.units - int(self.flow.load[: self.flow.rows].sum())
 
-    def run(self) -> bool:
-        """Find the best support; return False if that takes too long.
+    def run(self) -> None:
+        """Find the best support, from first prices if it is not found soon without."""
+        size, lines = self.position.size, self.flow.cap.size
+        budget = UNLIMITED if size < MIN_ENTRIES_LIMITED * lines else MAX_LOOKS_COLD * size
+        if size >= MIN_ENTRIES_SCALED * lines or not self.run_cold(budget):
+            self.run_from(*self.first_prices())
 
-        A total that binds begins at a price at which nothing is kept, which falls by steps.
-        """
-        flow = self.flow
+    def run_cold(self, budget: int) -> bool:
+        """Begin at a price of the total at which nothing is kept; return False if it takes long."""
         if not self.is_binding:
-            flows.keep_wanted(flow, self.pairs)
-            return self.serve()
-        flow.total[0] = flow.gain[:, 0].max() + 1
+            flows.keep_wanted(self.flow, self.pairs)
+            return self.serve(budget)
+        self.flow.total[0] = self.flow.gain[:, 0].max() + 1
+        return self.lower_total(budget)
+
+    def lower_total(self, budget: int = UNLIMITED) -> bool:
+        """Lower the price of the total by steps, until nothing is missing or it is 0."""
+        flow, reach = self.flow, int(self.flow.total[0])
         while (missing := self.missing) > 0 and flow.total.any():
             self.steps += 1
-            paths.lower_total(flow, *safe_step(missing, flow, self.pairs))
-            if not self.serve():
+            fall = safe_step(missing, reach, flow, self.pairs)
+            paths.lower_total(flow, *fall)
+            reach = REACH * int(fall[0]) + 1
+            if not self.serve(budget):
                 return False
             left = self.missing
             if left > 0 and MIN_STEP_INVERSE * (missing - left) < missing and flow.total.any():
                 paths.send(-1, flow, self.search)
         return True
 
-    def serve(self) -> bool:
+    def serve(self, budget: int = UNLIMITED) -> bool:
         """Serve all pending lines; return False if that takes too long."""
-        at, lines, looks, flow = 0, self.flow.cap.size, self.search.looks, self.flow
-        budget = MAX_LOOKS_PER_ENTRY * self.position.size
-        if self.position.size < MIN_ENTRIES_PER_LINE * lines:
-            budget = UNLIMITED
+        at, lines, looks = 0, self.flow.cap.size, self.search.looks
         while at < lines and looks[0] < budget:
-            most = min(LOOKS_PER_CALL, budget)
-            at = paths.serve(at, flow, self.search, self.pairs, self.free, most)
+            at = paths.serve(
+                at, self.flow, self.search, self.pairs, self.free, min(LOOKS_PER_CALL, budget)
+            )
         return at == lines
+
+    def begin(self, col_prices: Ints, units: int, least: int = 0) -> None:
+        """Keep what rows want at prices of the columns, at a price of the total for `units`.
+
+        That price is found sooner if it is more than `least`.
+        """
+        flow, n = self.flow, self.flow.rows
+        flow.load[:], flow.price[:], flow.total[:] = 0, 0, 0
+        flow.price[n:, 0] = col_prices
+        if self.is_binding:
+            flow.total[0] = flow.gain[:, 0].max() + 1
+            if units > 0:
+                reach = int(flow.total[0]) - least
+                paths.lower_total(flow, *safe_step(units, reach, flow, self.pairs))
+        flows.keep_wanted(flow, self.pairs)
+
+    def first_prices(self) -> tuple[Ints, int]:
+        """Return prices of the columns by cost scaling, and one below that of the total."""
+        flow, n, lines, size = self.flow, self.flow.rows, self.flow.cap.size, self.position.size
+        self.begin(np.zeros(lines - n, np.int64), self.units)
+        price, total = flow.price[:, 0], int(flow.total[0])
+        units = min(self.units, int(flow.cap[:n].sum()), int(flow.cap[n:].sum()))
+        kept = int(flow.load[:n].sum())
+        row = flow.ends[:, 0]
+        is_kept = flow.spot[:, 0] < flow.start[row] + flow.load[row]
+        nodes = scaling.Nodes(
+            price=np.append(price[:n] + total, -price[n:]),
+            excess=np.zeros(lines, np.int64),
+            through=flow.load.copy(),
+            ends=np.array([[total, 0], [units - kept, kept - units], [0, units]]),
+            across=flow.ends[:, 1].copy(),
+            offer=np.where(is_kept, scaling.NO_OFFER // 2, flow.gain[:, 0]),
+            queue=np.empty(1 << lines.bit_length(), np.int64),
+            waiting=np.zeros(lines, bool),
+            clock=np.zeros(4, np.int64),
+        )
+        few = lines // (FEW_INVERSE_TOTAL if self.is_binding else FEW_INVERSE)
+        eps, phases = int(price.mean()) // EPS_SHARE, 0
+        while eps > 0 and phases < MAX_PHASES:
+            limit, is_first, is_done = MAX_LOOKS_PHASE * size, True, False
+            nodes.clock[scaling.LOOKS] = 0
+            while not is_done and nodes.clock[scaling.LOOKS] < limit:
+                most = min(LOOKS_PER_CALL, limit)
+                is_done = scaling.refine(flow, nodes, eps, few, most, self.pairs, is_first)
+                is_first = False
+            self.search.looks[0] += nodes.clock[scaling.LOOKS]
+            if nodes.clock[scaling.WRONG] * RIGHT_INVERSE < lines and phases > 0:
+                break
+            eps, phases = eps // EPS_DIVISOR, phases + 1
+        source, sink = nodes.ends[scaling.PRICE]
+        least = max(0, int(source - sink) - int(price.mean()) // EPS_SHARE)
+        return np.maximum(sink - nodes.price[n:], 0), least
+
+    def run_from(self, col_prices: Ints, least: int) -> None:
+        """Find the best support from prices of the columns, and one below that of the total."""
+        spare = 1 + self.units // SPARE_INVERSE
+        while True:
+            self.begin(col_prices, self.units - spare, least)
+            self.serve()
+            if self.missing >= 0 or not self.is_binding:
+                break
+            spare = 4 * (spare - self.missing)
+        self.lower_total()
 
     def prices(self, scale: float) -> Prices:
         """Return the prices on the grid, times `scale`.
@@ -129,14 +216,10 @@ class ListSearch:
 
 def solve_list(
     instance: Instance, mask: NDArray[np.bool_], shape: tuple[int, ...]
-) -> ExactSolution | None:
-    """Return the best support of a list, with its prices; None if that takes too long.
-
-    Fills in `mask`, which must be empty, or leaves it so.
-    """
+) -> ExactSolution:
+    """Return the best support of a list, with its prices; fills in `mask`, which must be empty."""
     search = ListSearch(instance)
-    if not search.run():
-        return None
+    search.run()
     flow = search.flow
     row = flow.ends[:, 0]
     mask[search.position] = flow.spot[:, 0] < flow.start[row] + flow.load[row]

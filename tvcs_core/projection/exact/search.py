@@ -126,9 +126,8 @@ def solve(
     needed = prune(instance, per_row, per_col) if size > MAX_SMALL else None
     if needed is not None:
         return solve_needed(candidates, caps, needed, shape)
-    listed = None if candidates.dense else solve_list(instance, mask, shape)
-    if listed is not None:
-        return listed
+    if not candidates.dense:
+        return solve_list(instance, mask, shape)
     return read(instance, search(instance, mask, warm), mask.reshape(shape))
 
 

@@ -68,23 +68,46 @@ def test_paths_keep_what_the_table_and_highs_keep(values, paths_only):
             best = best_sum(V, constraint)
             assert found.objective == pytest.approx(best, rel=1e-7, abs=1e-9), k
     assert len(paths_only) > 20
-    assert None not in paths_only
 
 
 @pytest.mark.parametrize("total", [None, 300])
-def test_where_paths_take_too_long_the_simplex_keeps_the_same(total, paths_only, monkeypatch):
-    row, col, values = random_list(np.random.default_rng(2), 60, 1800)
-    V = sparse.coo_array((values, (row, col)), shape=(60, 60))
+@pytest.mark.parametrize("values", ["gauss", "ties", "ones"])
+def test_any_first_prices_lead_to_the_same_support(values, total, paths_only, monkeypatch):
+    rng = np.random.default_rng(2)
+    row, col, v = random_list(rng, 60, 1800, values)
+    V = sparse.coo_array((v, (row, col)), shape=(60, 60))
     constraint = TVCS.matrix((60, 60), row_caps=7, col_caps=5, total=total)
-    by_paths = project(V, constraint)
+    monkeypatch.setattr(listed, "MIN_ENTRIES_SCALED", 10**9)
+    cold = project(V, constraint)
+    monkeypatch.setattr(listed, "MAX_LOOKS_COLD", 0)
+    scaled = [project(V, constraint)]
     monkeypatch.setattr(listed, "LOOKS_PER_CALL", 1)
-    again = project(V, constraint)
-    monkeypatch.setattr(listed, "MAX_LOOKS_PER_ENTRY", 0)
-    by_simplex = project(V, constraint)
-    assert [found is None for found in paths_only] == [False, False, True]
-    for other in (again, by_simplex):
-        assert (other.support != by_paths.support).nnz == 0
+    scaled.append(project(V, constraint))
+    monkeypatch.setattr(listed, "MAX_LOOKS_PHASE", 2)  # phases are cut short
+    scaled.append(project(V, constraint))
+    for most in (2, 2**55):
+        prices = rng.integers(0, most, 61)
+        monkeypatch.setattr(listed.ListSearch, "first_prices", lambda *_, of=prices: (of, 0))
+        scaled.append(project(V, constraint))
+    for other in scaled:
+        assert (other.support != cold.support).nnz == 0
         assert certify(other).optimal
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 1500), (600, 600)])
+@pytest.mark.parametrize("share", [None, 0.5])
+@pytest.mark.parametrize("cap", [1, 5, 20])
+def test_thick_lists_of_separable_values_take_few_looks(cap, share, n, m, paths_only):
+    for family in ("sums", "products"):
+        rng = np.random.default_rng(cap)
+        row, col = np.divmod(np.flatnonzero(rng.random(n * m) < 0.2), m)
+        of_row, of_col = rng.normal(size=n)[row], rng.normal(size=m)[col]
+        values = of_row + of_col if family == "sums" else of_row * of_col
+        V = sparse.coo_array((values, (row, col)), shape=(n, m))
+        total = None if share is None else int(share * cap * n)
+        constraint = TVCS.matrix((n, m), row_caps=cap, col_caps=cap, total=total)
+        assert certify(project(V, constraint)).optimal
+        assert paths_only[-1].stats["looks"] < 200 * row.size
 
 
 @pytest.mark.parametrize("values", ["gauss", "ties", "ones"])
