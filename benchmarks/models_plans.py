@@ -1,6 +1,6 @@
 """Intervals of the plans of `crowd-tvcs models`, and targets that gold confirms.
 
-    python -m benchmarks.model_plans DATA --draws 10
+    python -m benchmarks.models --data DATA --plans 20
 
 Three kinds of crowds: the simulated ones of `simulate --family models`, with easy and hard tasks;
 the language models of `benchmarks.models`, with people who err where all models do; and the
@@ -12,15 +12,13 @@ A target is confirmed wrongly if the plan that is named reaches less.
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.models import SETS, language_models
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
@@ -46,11 +44,11 @@ class Case(NamedTuple):
     classes: int
 
 
-def workers(folder: Path, seed: int) -> Case:
+def workers(folder: Path, seed: int, n: int) -> Case:
     """Take half of the answers of workers to a task for models', half for people's."""
     known = read_gold(folder / "truth.csv")
     answers = read_answers(folder / "label.csv", also=known.classes, duplicates="first")
-    rng, n = np.random.default_rng([seed, 11]), SETS[folder.name]
+    rng = np.random.default_rng([seed, 11])
     truth = known.codes(answers.tasks, answers.classes)
     tasks = rng.permutation(np.flatnonzero((truth >= 0) & (answers.per_task >= n)))[:800]
     start = np.concatenate([[0], np.cumsum(answers.per_task)])
@@ -76,9 +74,8 @@ def simulated(seed: int) -> Case:
                 list(crowd.family_of.values()), k)  # fmt: skip
 
 
-def language(seed: int) -> Case:
+def language(case: Any, seed: int) -> Case:
     """Simulate language models, and people who share a part of what is hard."""
-    case = language_models(seed)
     rng = np.random.default_rng([seed, 13])
     hard = np.exp(0.7 * rng.standard_normal(case.truth.size))
     all_wrong = (case.said != case.truth).all(axis=0)
@@ -130,18 +127,11 @@ def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, l
         yield low <= share <= high, high - low, verdicts
 
 
-def main() -> None:
+def report(data: Path, draws: int, sets: Mapping[str, int], models: Callable[[int], Any]) -> None:
     """Print coverage and wrong confirmations, by kind and number of gold tasks."""
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, help="folder of public crowds")
-    parser.add_argument(
-        "--draws", type=int, default=10, help="of each set, and crowds of each kind"
-    )
-    given = parser.parse_args()
-    seeds = range(given.draws)
-    kinds = {name: [workers(given.data / name, s) for s in seeds] for name in SETS}
-    kinds["simulated"] = [simulated(s) for s in range(3 * given.draws)]
-    kinds["language models"] = [language(100 + s) for s in range(3 * given.draws)]
+    kinds = {name: [workers(data / name, s, n) for s in range(draws)] for name, n in sets.items()}
+    kinds["simulated"] = [simulated(s) for s in range(3 * draws)]
+    kinds["language models"] = [language(models(100 + s), 100 + s) for s in range(3 * draws)]
     for name, cases in kinds.items():
         for n_gold in GOLD:
             if n_gold > cases[0].truth.size // 3:
@@ -157,7 +147,3 @@ def main() -> None:
                 f"{np.mean(verdicts > 0):.2f} are confirmed, {np.mean(verdicts == 2):.3f} wrongly",
                 flush=True,
             )
-
-
-if __name__ == "__main__":
-    main()
