@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.models_plans import report
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.models.fit import fit_models
 
@@ -122,7 +123,13 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=20, help="first seed; .4 was chosen on 7-13")
     parser.add_argument("--crowds", type=int, default=16)
     parser.add_argument("--data", type=Path, help="folder of public crowds")
+    parser.add_argument("--plans", type=int, help="only the plans, with so many draws of each set")
     given = parser.parse_args()
+    if given.plans is not None:
+        if given.data is None:
+            parser.error("--plans needs --data")
+        report(given.data, given.plans, SETS, language_models)
+        return
     seeds = range(given.first, given.first + given.crowds)
     print("language models, simulated")
     print("\n".join(rows([language_models(s) for s in seeds])))

@@ -30,7 +30,8 @@ SIZES = {
     "5 of 20 each, hard, 40 gold": {"per_task": 5, "n_gold": 40, "difficulty": 1.5},
 }
 GOLD_SHARE = 0.2
-PLANTED = 8  # workers who are made to copy, one at a time
+PLANTED = 12  # workers who are made to copy, one at a time
+COPIED = (0.6, 0.8)  # shares of the answers that they copy
 LEAST_HELD = 5  # tasks of the class, and others, that were not gold
 MOST = 30_000  # answers of a set in which that is done
 
@@ -75,7 +76,9 @@ def recorded(folder: Path) -> None:
                 print(f"  {kind}: {len(flagged)}; right by all known labels: {shares}")
         print(f"  confuses, held-out truth agrees: {_confirmed(answers, truth, gold, found)}")
         if answers.size <= MOST:
-            print(f"  copies found of {PLANTED} planted: {_planted(answers, gold)}")
+            for share in COPIED:
+                found_copies = _planted(answers, gold, share)
+                print(f"  copies of {share} of the answers, of {PLANTED} planted: {found_copies}")
 
 
 def _confirmed(answers: Answers, truth: Gold, gold: Gold, found: list[Flag]) -> str:
@@ -92,8 +95,8 @@ def _confirmed(answers: Answers, truth: Gold, gold: Gold, found: list[Flag]) -> 
     return f"{int(np.sum(below))} of {len(below)}"
 
 
-def _planted(answers: Answers, gold: Gold) -> str:
-    """Let a worker copy three in five answers of another with whom they share most tasks."""
+def _planted(answers: Answers, gold: Gold, share: float) -> str:
+    """Let a worker copy a share of the answers of another with whom they share most tasks."""
     rng = stream(0, "planted copies")
     busy = np.argsort(-answers.per_worker)[:40]
     given = answers.given
@@ -107,7 +110,7 @@ def _planted(answers: Answers, gold: Gold) -> str:
                              label[answers.worker_of == source].tolist(), strict=True))  # fmt: skip
         for at in np.flatnonzero(answers.worker_of == copier).tolist():
             task = int(answers.task_of[at])
-            if task in of_source and rng.random() < 0.6:
+            if task in of_source and rng.random() < share:
                 label[at] = of_source[task]
         changed = Answers(answers.tasks, answers.workers, answers.classes, answers.task_of,
                           answers.worker_of, label)  # fmt: skip
@@ -115,7 +118,7 @@ def _planted(answers: Answers, gold: Gold) -> str:
         pair = answers.workers[copier], answers.workers[source]
         hits += pair in flagged
         others += len(flagged) // 2 - (pair in flagged)
-    return f"{hits}; other pairs flagged, on the mean {others / PLANTED:.2f}"
+    return f"{hits} found; other pairs flagged, on the mean {others / PLANTED:.2f}"
 
 
 def _flags(workforce: object) -> set[tuple[str, str]]:

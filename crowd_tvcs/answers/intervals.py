@@ -15,7 +15,7 @@ def wilson(share: float, n: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def prediction_interval(share: float, gold_tasks: int, tasks: int) -> tuple[float, float]:
+def prediction_interval(share: float, gold_tasks: float, tasks: int) -> tuple[float, float]:
     """Return the 95 % interval of the share of right labels of `tasks`, from `gold_tasks`.
 
     Gold tasks and tasks are both random samples, so the variances of both shares add up.

@@ -23,7 +23,7 @@ from crowd_tvcs.cli.options import (
 )
 from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.results import Results, results
-from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.plan.assignment import Assignment
@@ -150,14 +150,39 @@ def assign(given: AssignOptions) -> None:
     model, forecast_model = given.asked.dependence_model, given.asked.forecast_model
     measured = () if model is None else model.measured
     with _results(given, layout) as out:
-        found = assign_plan(plan, search.method, rng=search.seed, time_limit=search.time_limit)
+        by_fast = _tried_first(plan, search.seed) if search.method == "best" else None
+        found = assign_plan(
+            plan, search.method, rng=search.seed, time_limit=search.time_limit,
+            keep_on_interrupt=search.method == "best",
+        )  # fmt: skip
         if given.skills is not None:
             found = with_deviation(found, given.skills)
         if forecast_model is not None and plan.is_table:
             found = with_forecast(found, forecast_model)
         _write(found, given, out, measured)
     _print_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
+    if by_fast is not None:
+        more = found.expected_accuracy - by_fast
+        print_message(f"that is {more:.4f} more than by --method fast")
     _print_better_method(found, search.seed)
+    if found.reason.startswith("interrupted"):
+        exit_with_error("interrupted: the plan is the best found until then", INTERRUPTED)
+
+
+def _tried_first(plan: Plan, seed: int) -> float | None:
+    """Print and return what --method fast expects, before best goes on; None if it takes long."""
+    from crowd_tvcs.methods import METHODS
+    from crowd_tvcs.methods import assign as assign_plan
+
+    is_able = METHODS["fast"].honours.issuperset(plan.demands)
+    if not is_able or not plan.is_table or plan.table.values.size > MOST_COMPARED:
+        return None
+    expected = assign_plan(plan, "fast", rng=seed).expected_accuracy
+    print_message(
+        f"--method fast expects {expected:.4f}; best looks for more, and Ctrl-C writes the best "
+        "plan found by then"
+    )
+    return expected
 
 
 def _print_better_method(found: Assignment, seed: int) -> None:

@@ -176,7 +176,7 @@ class _State:
         if self.is_done:
             return NEARLY.format(CLOSE if self.is_close else ENOUGH)
         if self.deadline.has_passed:
-            return f"the time limit of {self.deadline}; this is the best so far"
+            return self.deadline.reason
         return NO_MORE if gain <= MIN_GAIN * m else STILL_GAINED.format(passes, gain / m)
 
     def _keep(self, teams: Teams) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,7 @@ def assign(
     *,
     rng: int | np.random.Generator | None = None,
     time_limit: float | None = None,
+    keep_on_interrupt: bool = False,
 ) -> Assignment:
     """Choose which worker labels which task.
 
@@ -133,6 +135,9 @@ def assign(
     time_limit
         Seconds after which the best assignment so far is returned; None for no limit. If the
         limit is reached, the result depends on the speed of the machine.
+    keep_on_interrupt
+        Whether the first Ctrl-C, in the main thread, returns the best assignment so far too, with
+        a `reason` that begins with "interrupted"; only the second raises then.
 
     Returns
     -------
@@ -156,7 +161,7 @@ def assign(
 
     from crowd_tvcs.plan.plan import Plan, by_name
     from crowd_tvcs.search.common_error import plan_of_a_vote, told_of
-    from crowd_tvcs.search.deadline import Deadline
+    from crowd_tvcs.search.deadline import Deadline, ended_by_interrupts
     from tvcs_core.streams import stream
 
     check_type("plan", plan, Plan)
@@ -164,7 +169,8 @@ def assign(
     check_time_limit(time_limit)
     rng = stream(rng, "assign", method) if plan.is_table else stream(rng, "plan in factors")
     rows, columns = by_name(plan.quality.workers), by_name(plan.quality.tasks)
-    with Deadline.after(time_limit) as deadline:
+    kept = ended_by_interrupts() if keep_on_interrupt else nullcontext()
+    with kept, Deadline.after(time_limit) as deadline:
         ordered = plan.reorder(rows, columns)
         if plan.common_error > 0.0 and chosen.weighs_votes:
             vote = plan_of_a_vote(ordered)

@@ -76,8 +76,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     support, certificate = search.relaxation.support_of(search.best), _by_prices(search)
     if reason != LARGEST and not deadline.has_passed and fits(plan):
         support, certificate = _to_the_end(plan, support, search.dual, deadline)
-        late = f"the time limit of {deadline}; this is the best so far"
-        reason = late if deadline.has_passed else NO_MORE
+        reason = deadline.reason if deadline.has_passed else NO_MORE
     found = Assignment(
         plan,
         Assigned.of_support(support),

@@ -71,7 +71,7 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
             reason = f"{PATIENCE} iterations without a better assignment"
             break
         if deadline.has_passed:
-            reason = f"the time limit of {deadline}; this is the best so far"
+            reason = deadline.reason
             break
     assert best is not None
     facts = {"iterations": iteration, "best_iteration": best_at}

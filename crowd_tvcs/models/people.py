@@ -41,12 +41,15 @@ class People:
         logit P(right) = logit of their mean + shift + slope * model_confidence. On tasks of which
         models are unsure people err more often, too; the slope is fitted to gold, with a normal
         prior at 0.
+    answers
+        Their answers to gold tasks.
     """
 
     skill: Skill
     model_confidence: Floats
     shift: float
     slope: float
+    answers: Answers
 
     def quality(self, mean: Floats) -> Floats:
         """Return the accuracy of people with these means on every task: (people, tasks)."""
@@ -92,14 +95,12 @@ def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[st
     model_confidence = model_confidence - model_confidence[task].mean()
     is_right = own.label_of == truth
     if is_right.size < MIN_STATED_CONFIDENCES:
-        return People(skill, model_confidence, 0.0, 0.0)
+        return People(skill, model_confidence, 0.0, 0.0, own)
     base = logit(skill.mean[own.worker_of])
     shift, slope = fit_shift_and_slope(base, model_confidence[task], is_right, np.zeros(2)).tolist()
-    return (
-        People(skill, model_confidence, shift, slope)
-        if slope > 0.0
-        else People(skill, model_confidence, 0.0, 0.0)
-    )
+    if slope <= 0.0:
+        shift = slope = 0.0
+    return People(skill, model_confidence, shift, slope, own)
 
 
 def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Floats:
@@ -135,6 +136,35 @@ def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
             joint = chances[u : u + step, :, None] * answers
             out[u : u + step, n] = joint.max(axis=1).sum(axis=1)
     return np.maximum.accumulate(np.minimum(out, 1.0), axis=1)
+
+
+def right_with_people(
+    chances: Floats, truth: NDArray[np.int64], accuracy: ArrayLike, people: NDArray[np.int64]
+) -> Floats:
+    """Return the probability that the label of every task is its known one after some people.
+
+    Parameters
+    ----------
+    chances, accuracy
+        As for `expected_with_people`.
+    truth
+        Class index of the known label of every task.
+    people
+        Number of people on each task.
+    """
+    of_task = np.broadcast_to(np.asarray(accuracy, dtype=np.float64).round(2), len(chances))
+    out = (chances.argmax(axis=1) == truth).astype(np.float64)
+    cases = np.stack([of_task, people], axis=1)
+    for one, n in np.unique(cases[people > 0], axis=0).tolist():
+        chosen = np.flatnonzero((cases == (one, n)).all(axis=1))
+        answers = count_chances(even_matrices(np.asarray(one), chances.shape[1]), int(n))
+        step = max(1, CHUNK_SIZE // answers.size)
+        for start in range(0, chosen.size, step):
+            part = chosen[start : start + step]
+            joint = chances[part, :, None].round(6) * answers
+            is_right = joint.argmax(axis=1) == truth[part, None]
+            out[part] = (answers[truth[part]] * is_right).sum(axis=1)
+    return np.minimum(out, 1.0)
 
 
 def people_needed(expected: Floats, target: float) -> NDArray[np.int64]:

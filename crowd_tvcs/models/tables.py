@@ -57,6 +57,12 @@ class AnnotatorTable:
         found: float | None = self.rows.get(worker, {}).get("cost")
         return found
 
+    @property
+    def person_cost(self) -> float | None:
+        """Mean cost of an answer of a person; None if it is missing."""
+        known = [cost for name in self.people if (cost := self.cost(name)) is not None]
+        return sum(known) / len(known) if known else None
+
 
 def _read_kind(table: Table, row: int, column: int) -> str:
     cell = table.rows[row][column].lower()

@@ -1,16 +1,22 @@
-"""The time limit of a method, and the message when it is reached."""
+"""The time limit of a method, Ctrl-C that ends it as a limit does, and the messages for both."""
 
 from __future__ import annotations
 
 import math
+import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tvcs_core.jit import compiling_seconds
+
+STRUCK, INTERRUPTED = 1, 2  # of `Deadline.stop`
+_running: list[Deadline] = []
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +35,7 @@ class Deadline:
     compiled
         Seconds that this process had been compiling when the clock was started.
     stop
-        One integer, which is not 0 after the moment.
+        One integer, which is `STRUCK` after the moment, `INTERRUPTED` after Ctrl-C, else 0.
     """
 
     seconds: float
@@ -46,12 +52,14 @@ class Deadline:
 
     def __enter__(self) -> Deadline:
         """Start the timer."""
+        _running.append(self)
         if self.left < threading.TIMEOUT_MAX:
             self._wait()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop the timer."""
+        _running.remove(self)
         while self._timers:
             self._timers.pop().cancel()
 
@@ -64,13 +72,15 @@ class Deadline:
     def _strike(self) -> None:
         """Set `stop`, or wait on if there was compiling in between."""
         if self.has_passed:
-            self.stop.fill(1)
+            self.stop.fill(STRUCK)
         else:
             self._wait()
 
     @property
     def left(self) -> float:
-        """Seconds until the moment; below 0 after it."""
+        """Seconds until the moment; below 0 after it, and 0 once the method must stop."""
+        if self.stop[0]:
+            return 0.0
         return self.moment - time.monotonic() + compiling_seconds() - self.compiled
 
     @property
@@ -78,5 +88,41 @@ class Deadline:
         """Whether it is time to stop."""
         return self.left <= 0.0
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C came before the moment."""
+        return bool(self.stop[0] == INTERRUPTED)
+
+    @property
+    def reason(self) -> str:
+        """Why the method stopped, in words."""
+        cause = "interrupted" if self.is_interrupted else f"the time limit of {self}"
+        return f"{cause}; this is the best so far"
+
     def __str__(self) -> str:
         return f"{self.seconds:g} s"
+
+
+@contextmanager
+def ended_by_interrupts() -> Iterator[None]:
+    """Let the first Ctrl-C end the methods that run meanwhile with the best they have.
+
+    The second raises `KeyboardInterrupt`, and so does the first where Ctrl-C is already handled
+    otherwise, or in a thread.
+    """
+    usual = signal.default_int_handler
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGINT, usual)
+        for one in _running:
+            one.stop.fill(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)

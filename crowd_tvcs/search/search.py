@@ -67,11 +67,10 @@ class Search:
 
     def run(self) -> str:
         """Take all steps, or those that the deadline leaves; says in words how it ended."""
-        struck = f"the time limit of {self._deadline}; this is the best so far"
         plan = self.relaxation.plan
         self._columns.add(self.best)
         if self._is_late():
-            return struck
+            return self._deadline.reason
         prices, ended = self._first_prices(), OUT_OF_ROUNDS
         self._price(prices)
         self._assign_by(prices)
@@ -82,7 +81,7 @@ class Search:
             if closed := self._closed():
                 return closed
             if self._is_late():
-                return struck
+                return self._deadline.reason
             if len(self._columns) > MOST_COLUMNS:
                 ended = OUT_OF_SETS
                 break
@@ -92,7 +91,7 @@ class Search:
         self._trade()
         if is_rationed(plan) and not self._closed() and not self._is_late():
             self._bargain()
-        return self._closed() or (struck if self._is_late() else ended)
+        return self._closed() or (self._deadline.reason if self._is_late() else ended)
 
     def begin_greedily(self) -> None:
         """Try greedy assignments of a small plan with money or groups, whatever the time."""

@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from crowd_tvcs.models.deferral import DeferredTasks
     from crowd_tvcs.models.fit import Models
     from crowd_tvcs.models.people import AnnotatorMix, People
+    from crowd_tvcs.models.plans import ModelPlan
     from crowd_tvcs.models.tables import AnnotatorTable
 
-RECORDED = ("workers", "gold", "target", "max_people", "person_accuracy", "prior", "classes")
+RECORDED = (
+    "workers", "gold", "target", "right_share", "random_gold", "max_people", "person_accuracy",
+    "prior", "classes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,21 @@ class ModelsOptions:
     target: Annotated[
         float, typer.Option(metavar="P", help="Required confidence in the label of a task.")
     ] = 0.95
+    right_share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Required share of right labels of all tasks: find the cheapest plan of models "
+            "and people that gold confirms.",
+        ),
+    ] = None
+    random_gold: Annotated[
+        bool,
+        typer.Option(
+            "--random-gold",
+            help="The gold tasks are a random sample of all tasks. Without it no share is proved.",
+        ),
+    ] = False
     max_people: Annotated[
         int, typer.Option(metavar="N", help="Maximum number of people on a task.")
     ] = 5
@@ -72,14 +91,16 @@ def models(given: ModelsOptions) -> None:
 
     ANSWERS has the answers of models to all tasks, and those of models and people to gold tasks. It
     may have a column confidence for models. priors.csv is for --tasks of assign and campaign,
-    quality.csv and people.csv are for the people. Models of one family may share errors; how many,
-    and how well calibrated stated confidences are, is estimated from gold.
+    quality.csv and people.csv are for the people, and plans.csv has for several confidences how
+    many tasks need people, the price, and the share of right labels. Models of one family may share
+    errors; how many, and how well calibrated stated confidences are, is estimated from gold.
     """
     import numpy as np
 
     from crowd_tvcs.answers.class_prevalence import read_prior
     from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
     from crowd_tvcs.models.fit import fit_models
+    from crowd_tvcs.models.plans import describe_plans
     from crowd_tvcs.models.tables import CONFIDENCE, read_annotators, read_confidence
 
     _check(given)
@@ -99,15 +120,20 @@ def models(given: ModelsOptions) -> None:
         print_message("every task with answers is gold: no task is left for people")
     handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, given.target, given.max_people)
     mixes = _annotator_mixes(fitted, who, handed)
-    _write(given, table.layout, handed, who, people, mixes)
+    plans = _plans(given, handed, who, people)
+    _write(given, table.layout, handed, who, people, mixes, plans)
     _print_messages(given, handed, who)
     _print_mixes(mixes, given.target, handed.doubt)
+    if given.right_share is not None:
+        print(describe_plans(plans, given.right_share, _doubt(given, handed, people)))
     print_message(f"written to {given.out}")
 
 
 def _check(given: ModelsOptions) -> None:
     if not 0.0 < given.target < 1.0:
         raise ValueError(f"--target must be above 0 and below 1, found {given.target}")
+    if given.right_share is not None and not 0.0 < given.right_share < 1.0:
+        raise ValueError(f"--right-share must be above 0 and below 1, found {given.right_share}")
     if not 0 <= given.max_people <= 20:
         raise ValueError(f"--max-people must be from 0 to 20, found {given.max_people}")
     if given.person_accuracy is not None and not 0.0 < given.person_accuracy < 1.0:
@@ -133,21 +159,62 @@ def _annotator_mixes(
     from crowd_tvcs.models.people import annotator_mixes
 
     costs = [who.cost(name) for name in fitted.answers.workers]
-    of_people = [cost for name in who.people if (cost := who.cost(name)) is not None]
-    if handed.accuracy is None or not of_people or None in costs:
+    person_cost = who.person_cost
+    if handed.accuracy is None or person_cost is None or None in costs:
         return []
     return annotator_mixes(
-        fitted, [cost for cost in costs if cost is not None], sum(of_people) / len(of_people),
+        fitted, [cost for cost in costs if cost is not None], person_cost,
         handed.accuracy, target=handed.target, most=handed.most,
     )  # fmt: skip
 
 
+def _plans(
+    given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable, people: People | None
+) -> list[ModelPlan]:
+    """Price plans of models and people; refuse if a share is required and none can be priced."""
+    from crowd_tvcs.models.plans import model_plans
+    from crowd_tvcs.skills.voting.right_share import MIN_GOLD
+
+    plans = model_plans(handed, people, person_cost=who.person_cost)
+    if given.right_share is None or plans:
+        return plans
+    if handed.accuracy is None:
+        raise ValueError(
+            "--right-share needs the accuracy of people, found none: give answers of people to "
+            "gold tasks, or --person-accuracy"
+        )
+    if not given.max_people:
+        raise ValueError("--right-share needs people, but --max-people is 0")
+    if not (handed.models.answers.per_task[handed.tasks] > 0).any():
+        raise ValueError("--right-share needs tasks without gold that models answered, found none")
+    raise ValueError(
+        f"--right-share needs {MIN_GOLD} gold tasks with answers of models, found "
+        f"{handed.models.held_out_gold.truth.size}"
+    )
+
+
+def _doubt(given: ModelsOptions, handed: DeferredTasks, people: People | None) -> str:
+    """Return what a share of right labels takes for granted; empty if nothing."""
+    from crowd_tvcs.models.plans import is_measured
+    from crowd_tvcs.skills.voting.right_share import MIN_GOLD
+
+    if not given.random_gold:
+        return "it takes the gold for a random sample of the tasks, which --random-gold would state"
+    if not is_measured(handed, people):
+        return (
+            f"it takes people to err independently, which answers of people to {MIN_GOLD} gold "
+            "tasks would measure"
+        )
+    return ""
+
+
 def _write(
     given: ModelsOptions, layout: str, handed: DeferredTasks, who: AnnotatorTable,
-    people: People | None, mixes: list[AnnotatorMix],
+    people: People | None, mixes: list[AnnotatorMix], plans: list[ModelPlan],
 ) -> None:  # fmt: skip
     from crowd_tvcs.models import deferral
     from crowd_tvcs.models.people import SUBSET_COLUMNS
+    from crowd_tvcs.models.plans import PLAN_COLUMNS, confirmed
     from tvcs_core.files.spreadsheet import shield
 
     with results(
@@ -162,6 +229,14 @@ def _write(
         if mixes:
             cells = [[shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in mixes]
             out.table("subsets.csv", SUBSET_COLUMNS, cells)
+        if plans:
+            count = 0
+            if given.right_share is not None and not _doubt(given, handed, people):
+                count = confirmed(plans, given.right_share)
+            is_asked = given.right_share is not None
+            marks = [at < count if is_asked else None for at in range(len(plans))]
+            priced = [one.row(is_confirmed=is_in) for one, is_in in zip(plans, marks, strict=True)]
+            out.table("plans.csv", PLAN_COLUMNS, priced)
         if people is not None:
             tasks = [shield(handed.models.answers.tasks[j]) for j in handed.tasks.tolist()]
             values = people.quality(people.skill.mean)[:, handed.tasks].tolist()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.answers.intervals import prediction_interval
 
 MIN_GOLD = 10  # gold tasks; with fewer, lambda is fitted to nothing
 
@@ -52,14 +52,16 @@ class RightShare(NamedTuple):
         )
 
 
-def right_share(hit: Bools, claim: Floats, confidence: Floats) -> RightShare | None:
+def right_share(hit: Bools | Floats, claim: Floats, confidence: Floats) -> RightShare | None:
     """Estimate the share of right labels of tasks without gold.
 
     Parameters
     ----------
     hit, claim
         Whether the label of every gold task is right, and its confidence; each judged by other
-        gold.
+        gold. Of labels that may still come out in several ways, `hit` is the share of right ones;
+        then its variance counts one right and one wrong task besides, as rare tasks on which all
+        fail may be missing among the gold.
     confidence
         Confidence of every label of the other tasks.
 
@@ -72,18 +74,19 @@ def right_share(hit: Bools, claim: Floats, confidence: Floats) -> RightShare | N
     if n < MIN_GOLD or not m:
         return None
     right = hit.astype(np.float64)
-    power, of_hits = 0.0, float(right.var(ddof=1))
-    spread = float(claim.var(ddof=1))
-    if of_hits > 0.0 and spread > 0.0:
+    power, spread = 0.0, float(claim.var(ddof=1))
+    if float(right.var(ddof=1)) > 0.0 and spread > 0.0:
         together = float(np.cov(right, claim)[0, 1])
         power = min(max(together / spread / (1.0 + n / m), 0.0), 1.0)
     share = float(right.mean() + power * (confidence.mean() - claim.mean()))
     share = min(max(share, 0.0), 1.0)
-    ratio = 1.0
-    if power > 0.0:
-        left = (right - power * claim).var(ddof=1) / n + power**2 * confidence.var() / m
-        ratio = min(1.0, float(left) * n / of_hits)
+    left = right - power * claim
+    if hit.dtype != np.bool_:
+        left = np.append(left, np.array([1.0, 0.0]) - power * claim.mean())
+    variance = float(left.var(ddof=1)) / n + power**2 * float(confidence.var()) / m
+    # That of n labels of which this share is right; where all are, Wilson's interval rests on n.
+    of_labels = float(right.mean() * (1.0 - right.mean())) / (n - 1.0)
+    worth = n / min(1.0, variance / of_labels) if of_labels > 0.0 else n
     # The other tasks are a sample too: their own share varies around the estimated one.
-    worth = n / ratio
-    low, high = wilson(share, 1.0 / (1.0 / worth + 1.0 / m))
+    low, high = prediction_interval(share, worth, m)
     return RightShare(share, low, high, n, worth)

@@ -166,6 +166,8 @@ def test_a_confidence_that_is_no_chance_is_named_with_its_line(crowd, tmp_path):
     ("options", "message"),
     [
         (["--target", "1"], "--target must be above 0 and below 1"),
+        (["--right-share", "1.5"], "--right-share must be above 0 and below 1, found 1.5"),
+        (["--right-share", ".9", "--max-people", "0"], "needs people, but --max-people is 0"),
         (["--max-people", "-1"], "--max-people must be from 0 to 20"),
         (["--person-accuracy", "1.2"], "--person-accuracy must be above 0 and below 1"),
         (["--prior", "0=.5"], "--prior must name every class once"),
@@ -208,6 +210,49 @@ def test_a_model_that_was_asked_twice_counts_once_with_its_confidence(crowd, tmp
     assert done.exit_code == 0, done.stderr
     assert rows == told(crowd / "answers.csv")[1]
     assert rows != told(tmp_path / "a.csv", "--duplicates", "first")[1]
+
+
+def test_the_cheapest_plan_that_gold_confirms_is_named(crowd, tmp_path):
+    sure = command(crowd, tmp_path / "sure", "--right-share", 0.6, "--random-gold")
+    assert sure.exit_code == 0, sure.stderr
+    assert "a share of 0.6 right labels is confirmed by 40 gold tasks: " in sure.stdout
+    rows = rows_of(tmp_path / "sure" / "plans.csv")
+    last = [row for row in rows if row["confirmed"] == "yes"][-1]
+    assert f"({last['people']} labels for" in sure.stdout or last["people"] == "0"
+    assert float(last["low"]) >= 0.6
+    assert json.loads((tmp_path / "sure" / "run.json").read_text())["parameters"]["random_gold"]
+    said = command(crowd, tmp_path / "chosen", "--right-share", 0.6)
+    assert "is not proved, as it takes the gold for a random sample" in said.stdout
+    assert {row["confirmed"] for row in rows_of(tmp_path / "chosen" / "plans.csv")} == {"no"}
+    plain = command(crowd, tmp_path / "plain")
+    assert "right labels" not in plain.stdout
+    assert {row["confirmed"] for row in rows_of(tmp_path / "plain" / "plans.csv")} == {""}
+
+
+def test_a_share_that_nothing_can_show_is_refused(crowd, tmp_path):
+    lines = (crowd / "answers.csv").read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join(x for x in lines if ",p" not in x))
+    share = ("--right-share", 0.6, "--random-gold")
+    none = command(crowd, tmp_path / "out", *share, answers=tmp_path / "a.csv")
+    assert none.exit_code == 2
+    assert "needs the accuracy of people, found none: give answers of people to" in none.stderr
+    given = command(
+        crowd, tmp_path / "out", *share, "--person-accuracy", 0.9, answers=tmp_path / "a.csv"
+    )
+    assert "is not proved, as it takes people to err independently" in given.stdout
+    gold = (crowd / "gold.csv").read_text().splitlines()
+    (tmp_path / "g.csv").write_text("\n".join(gold[:7]))
+    few = crowd_tvcs(
+        "models", crowd / "answers.csv", "--gold", tmp_path / "g.csv", "--workers",
+        crowd / "workers.csv", "--out", tmp_path / "few", *share,
+    )  # fmt: skip
+    assert few.exit_code == 2
+    assert "--right-share needs 10 gold tasks with answers of models, found 6" in few.stderr
+    (tmp_path / "only.csv").write_text("\n".join(x for x in lines if x[:4] in ("task", "gold")))
+    only = command(crowd, tmp_path / "only", *share, answers=tmp_path / "only.csv")
+    assert only.exit_code == 2
+    assert "needs tasks without gold that models answered, found none" in only.stderr
+    assert not (tmp_path / "only").exists()
 
 
 def test_thin_gold_and_no_people_are_said(crowd, tmp_path):

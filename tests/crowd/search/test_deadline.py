@@ -1,14 +1,20 @@
 """The time limit: it reaches into the kernels, and costs nothing when it does not strike."""
 
+import json
+import os
+import signal
 import threading
 import time
 
 import numpy as np
+import pytest
 
 from crowd_tvcs import Plan, assign
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation, price_everything
+from crowd_tvcs.search.search import Search
 from crowd_tvcs.simulation import simulate
+from tests.makers.commands import crowd_tvcs
 
 
 def test_the_timer_sets_stop_at_the_moment_and_not_before():
@@ -78,3 +84,67 @@ def test_a_limit_that_does_not_strike_changes_nothing():
     plan = Plan(simulate(12, 40, rng=1).quality, max_workers_per_task=3, max_tasks_per_worker=8)
     free, limited = (assign(plan, "best", rng=0, time_limit=limit) for limit in (None, 1000.0))
     assert free.summary() == limited.summary()
+
+
+def interrupt_in_search(monkeypatch, times=1):
+    """Let Ctrl-C strike in the first round of the search, some times."""
+    real = Search._generate
+
+    def generate(self):
+        for _ in range(times):
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(self)
+
+    monkeypatch.setattr(Search, "_generate", generate)
+
+
+def test_an_interrupt_is_kept_as_the_best_so_far_or_raised(monkeypatch, sigint_of_a_terminal):
+    plan = Plan(simulate(12, 40, rng=1).quality, max_workers_per_task=3, max_tasks_per_worker=8)
+    least = assign(plan, "fast").expected_accuracy
+    interrupt_in_search(monkeypatch)
+    found = assign(plan, "best", rng=0, keep_on_interrupt=True)
+    assert found.reason == "interrupted; this is the best so far"
+    assert found.expected_accuracy >= least
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(KeyboardInterrupt):
+        assign(plan, "best", rng=0)
+    interrupt_in_search(monkeypatch, times=2)
+    with pytest.raises(KeyboardInterrupt):
+        assign(plan, "best", rng=0, keep_on_interrupt=True)
+
+
+def test_an_interrupt_that_others_handle_is_left_to_them(monkeypatch, sigint_of_a_terminal):
+    plan = Plan(simulate(12, 40, rng=1).quality, max_workers_per_task=3, max_tasks_per_worker=8)
+    struck = []
+    signal.signal(signal.SIGINT, lambda *_: struck.append(1))
+    interrupt_in_search(monkeypatch)
+    found = assign(plan, "best", rng=0, keep_on_interrupt=True)
+    assert struck
+    assert not found.reason.startswith("interrupted")
+
+
+def test_an_interrupted_command_writes_a_whole_plan_and_says_so(
+    tmp_path, monkeypatch, sigint_of_a_terminal
+):
+    crowd = tmp_path / "crowd"
+    crowd_tvcs("simulate", "--workers", 12, "--tasks", 40, "--seed", 1, "--out", crowd)
+    words = ["assign", crowd / "quality.csv", "--max-workers-per-task", 3, "--method", "best",
+             "--max-tasks-per-worker", 8, "--out"]  # fmt: skip
+    whole = crowd_tvcs(*words, tmp_path / "whole")
+    assert whole.exit_code == 0, whole.stderr
+    assert "best looks for more" in whole.stderr
+    assert "more than by --method fast" in whole.stderr
+    interrupt_in_search(monkeypatch)
+    done = crowd_tvcs(*words, tmp_path / "plan")
+    assert done.exit_code == 130
+    assert done.stderr.endswith("interrupted: the plan is the best found until then\n")
+    told = json.loads((tmp_path / "plan" / "summary.json").read_text())
+    assert told["reason"].startswith("interrupted")
+    files = {path.name for path in (tmp_path / "plan").iterdir()}
+    assert {"assignment.csv", "report.html", "run.json"} <= files
+    proof = crowd_tvcs("verify", tmp_path / "plan", crowd / "quality.csv")
+    assert "not certified: no plan can have more than" in proof.stderr  # and nothing is wrong
+    interrupt_in_search(monkeypatch, times=2)
+    twice = crowd_tvcs(*words, tmp_path / "twice")
+    assert twice.exit_code == 130
+    assert not (tmp_path / "twice").exists()

@@ -1,0 +1,245 @@
+"""Plans of models and people: the tasks that models keep, the price, and the share of right labels.
+
+A plan lets models keep the tasks whose confidence is above a threshold, and asks people about the
+others: as many as the target confidence of a task needs, at least one. On gold it is known whether
+a label that models keep is right, and how often so many of the people's own answers correct the
+models, errors that people share among them. The share of right labels of all tasks follows by
+prediction-powered inference (`crowd_tvcs.skills.voting.right_share`).
+
+Gold confirms a plan if the lower end of its interval reaches the required share, and so do those of
+all plans that leave more to people. In this order no plan is chosen for its luck (fixed-sequence
+testing; Angelopoulos, Bates, Candes, Jordan and Lei, 2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_tvcs.answers.intervals import prediction_interval
+from crowd_tvcs.belief.constants import MIN_PROBABILITY
+from crowd_tvcs.models.deferral import DeferredTasks
+from crowd_tvcs.models.people import People, expected_with_people, people_needed, right_with_people
+from crowd_tvcs.skills.voting.right_share import MIN_GOLD, RightShare, right_share
+
+PLAN_COLUMNS = (
+    "above", "by_models", "by_people", "people", "cost", "right", "low", "high", "confirmed",
+)  # fmt: skip
+STEPS = 20  # shares of tasks that models keep; any of 10 to 50 does
+MIN_ACCURACY = 0.01  # of people, rounded to hundredths
+MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ModelPlan:
+    """Tasks that models keep, and what people add.
+
+    Attributes
+    ----------
+    above
+        Models keep the tasks with a confidence above this one.
+    by_models, by_people
+        Number of tasks that models keep, and that people are asked about.
+    people
+        Number of people's labels.
+    cost
+        Cost of these labels; None if unknown.
+    right
+        Share of right labels of all tasks, with its interval.
+    """
+
+    above: float
+    by_models: int
+    by_people: int
+    people: int
+    cost: float | None
+    right: RightShare
+
+    def row(self, *, is_confirmed: bool | None) -> list[Any]:
+        """Return the row of `PLAN_COLUMNS`; `is_confirmed` is None without a required share."""
+        confirmed = "" if is_confirmed is None else ("yes" if is_confirmed else "no")
+        cost = "" if self.cost is None else self.cost
+        counts = [self.above, self.by_models, self.by_people, self.people, cost]
+        return [*counts, self.right.share, self.right.low, self.right.high, confirmed]
+
+    def __str__(self) -> str:
+        if not self.by_people:
+            work = f"models keep all {self.by_models} tasks"
+        elif not self.by_models:
+            work = f"people are asked about all {self.by_people} tasks"
+        else:
+            work = (
+                f"models keep the {self.by_models} tasks with a confidence above "
+                f"{self.above:.3f}, people are asked about {self.by_people}"
+            )
+        price = "" if self.cost is None else f" for {self.cost:.6g}"
+        return (
+            f"{work} ({self.people} labels{price}), and {self.right.share:.3f} of the labels are "
+            f"right (95 % interval {self.right.low:.3f} to {self.right.high:.3f})"
+        )
+
+
+def model_plans(
+    handed: DeferredTasks, people: People | None, *, person_cost: float | None = None
+) -> list[ModelPlan]:
+    """Price plans of the tasks that models answered, those that leave most to people first.
+
+    Parameters
+    ----------
+    handed
+        The tasks, the target confidence of each, and the largest number of people on it.
+    people
+        Their answers to gold tasks. If `is_measured`, gold tasks without any of these are left out,
+        and no task gets more people than half of the gold tasks have. Else labels are as often
+        right as the accuracy of people in `handed` says.
+    person_cost
+        Mean cost of a label of a person.
+
+    Returns
+    -------
+    list of ModelPlan
+        Empty without an accuracy of people, without `right_share`, or if no people are allowed.
+    """
+    if handed.accuracy is None or handed.right_share is None or not handed.most:
+        return []
+    gold = handed.models.held_out_gold
+    answered = handed.models.answers.per_task[handed.tasks] > 0
+    claim, most, said = handed.chances[answered], handed.most, None
+    chosen = np.ones(gold.truth.size, dtype=bool)
+    if people is not None and is_measured(handed, people):
+        said = _people_on_gold(handed, people)
+        chosen = np.array([one.size > 0 for one in said])
+        said = [one for one in said if one.size]
+        most = min(most, int(np.median([one.size for one in said])))
+    chances, truth, of_gold = gold.chances[chosen], gold.truth[chosen], gold.tasks[chosen]
+    accuracy = handed.accuracy[of_gold]
+    counts, expected = _with_people(
+        claim, handed.accuracy[handed.tasks[answered]], handed.target, most
+    )
+    gold_counts, gold_expected = _with_people(chances, accuracy, handed.target, most)
+    if said is None:
+        right = right_with_people(chances, truth, accuracy, gold_counts)
+    else:
+        right = _measured(chances, truth, accuracy, gold_counts, said)
+    claim, gold_claim = claim.max(axis=1), chances.max(axis=1)
+    hit = chances.argmax(axis=1) == truth
+    plans = []
+    for above in _thresholds(claim):
+        kept, gold_kept = claim > above, gold_claim > above
+        share = right_share(
+            hit if gold_kept.all() else np.where(gold_kept, hit, right),
+            np.where(gold_kept, gold_claim, gold_expected),
+            np.where(kept, claim, expected),
+        )
+        assert share is not None
+        labels = int(counts[~kept].sum())
+        cost = None if person_cost is None else round(labels * person_cost, 6)
+        tasks = int(kept.sum()), int((~kept).sum())
+        plans.append(ModelPlan(above, *tasks, labels, cost, share))
+    return plans
+
+
+def is_measured(handed: DeferredTasks, people: People | None) -> bool:
+    """Whether people answered enough of the gold tasks of the models to measure what they add."""
+    if people is None:
+        return False
+    return sum(one.size > 0 for one in _people_on_gold(handed, people)) >= MIN_GOLD
+
+
+def _people_on_gold(handed: DeferredTasks, people: People) -> list[Integers]:
+    """Return the labels that people gave to each gold task of the models."""
+    own = people.answers
+    order = np.argsort(own.task_of, kind="stable")
+    parts = np.split(own.label_of[order], np.cumsum(own.per_task)[:-1])
+    of_task = dict(zip(own.tasks, parts, strict=True))
+    names, none = handed.models.answers.tasks, np.empty(0, dtype=np.int64)
+    return [of_task.get(names[j], none) for j in handed.models.held_out_gold.tasks.tolist()]
+
+
+def _measured(
+    chances: Floats, truth: Integers, accuracy: Floats, counts: Integers, said: list[Integers]
+) -> Floats:
+    """Return how often each gold task is right after so many of its people.
+
+    These are runs of its answers in their order, which goes round; of a task with too few all
+    count.
+    """
+    k, out = chances.shape[1], np.empty(truth.size)
+    good = np.clip(accuracy.round(2), MIN_ACCURACY, 1.0 - MIN_ACCURACY)
+    odds = np.log(good * (k - 1.0) / (1.0 - good))
+    logs = np.log(np.maximum(chances, MIN_PROBABILITY))
+    for j, labels in enumerate(said):
+        n = min(int(counts[j]), labels.size)
+        runs = labels[(np.arange(labels.size)[:, None] + np.arange(n)) % labels.size]
+        votes = (runs[:, :, None] == np.arange(k)).sum(axis=1)
+        out[j] = ((logs[j] + odds[j] * votes).argmax(axis=1) == truth[j]).mean()
+    return out
+
+
+def _with_people(
+    chances: Floats, accuracy: Floats, target: float, most: int
+) -> tuple[Integers, Floats]:
+    """Return the people that each task gets, and the expected accuracy after them."""
+    expected = expected_with_people(chances, accuracy, most)
+    needed = people_needed(expected, target)
+    people = np.maximum(np.where(needed < 0, most, needed), 1)
+    return people, expected[np.arange(len(people)), people]
+
+
+def _thresholds(claim: Floats) -> list[float]:
+    """Return descending thresholds: 1, which leaves all to people, to 0, by which models keep all.
+
+    They depend on the confidences alone, so gold may judge them.
+    """
+    inner = np.quantile(claim, np.arange(1, STEPS) / STEPS, method="lower")
+    return [1.0, *np.unique(inner)[::-1].tolist(), 0.0]
+
+
+def confirmed(plans: list[ModelPlan], share: float) -> int:
+    """Return how many of the plans, from the first on, are confirmed by gold."""
+    for count, plan in enumerate(plans):
+        if plan.right.low < share:
+            return count
+    return len(plans)
+
+
+def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str:
+    """Describe the cheapest confirmed plan, or what keeps gold from confirming one.
+
+    `doubt` says why gold proves nothing whatever its figures; empty if it does.
+    """
+    count, wanted = confirmed(plans, share), f"a share of {share:g} right labels"
+    if count:
+        last = plans[count - 1]
+        if not doubt:
+            return f"{wanted} is confirmed by {last.right.gold} gold tasks: {last}"
+        return f"{wanted} is not proved, as {doubt}. If it is: {last}"
+    first = plans[0]
+    best = max(plans, key=lambda plan: plan.right.share)
+    if best.right.share < share:
+        return (
+            f"{wanted} is above what any of these plans is expected to reach; raise --max-people "
+            f"or --target, or lower --right-share. The best: {best}"
+        )
+    more = _settling(first.right, share, first.by_models + first.by_people)
+    remedy = "choose a lower --right-share" if more is None else f"about {more} more would"
+    return f"{wanted} is not confirmed by {first.right.gold} gold tasks; {remedy}. Now {first}"
+
+
+def _settling(right: RightShare, share: float, tasks: int) -> int | None:
+    """Return the further gold tasks that confirm a share if the estimate stays; None if too many.
+
+    The interval never gets narrower than that of the tasks themselves.
+    """
+    times = 1.0
+    while right.gold * times <= MOST_GOLD:
+        times *= 1.05
+        if prediction_interval(right.share, right.worth * times, tasks)[0] >= share:
+            return int(np.ceil(right.gold * (times - 1.0)))
+    return None
