@@ -19,6 +19,10 @@ TIMED = "task,worker,label,answered_at,seconds\n" + "".join(
     for j in range(6)
     for i in range(3)
 )
+RATINGS = "task,worker,label\n" + "".join(
+    f"t{j},w{i},{min(3, 1 + j % 3 + (i + j) // 7)}\n" for j in range(6) for i in range(3)
+)
+RATED = "task,label\n" + "".join(f"t{j},{1 + j % 3}\n" for j in range(5))
 GOLD = "task,label\nt0,0\nt1,1\nt2,0\n"
 SERIES = (
     "Time\tG1\tG2\tG3\n0\t1\t2\t3\n1\t2\t2.5\t1\n2\t3\t4\t0.5\n\n"
@@ -188,6 +192,10 @@ COMMANDS = {
     "import times": ("m.csv", MTURK_TIMES, {},
                      "crowd-tvcs import m.csv --format mturk --times --out o --force"),
     "vote": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --out o --force"),
+    "vote scale": ("a.csv", RATINGS, {"g.csv": RATED},
+                   "crowd-tvcs vote a.csv --gold g.csv --scale 1,2,3 --out o --force"),
+    "vote scale gold": ("g.csv", RATED, {"a.csv": RATINGS},
+                        "crowd-tvcs vote a.csv --gold g.csv --scale 1,2,3 --out o --force"),
     "replay": ("a.csv", ANSWERS, {"g.csv": GOLD + "t3,1\nt4,0\n"},
                "crowd-tvcs replay a.csv g.csv --splits 2 --gold-share 0.5 --out o --force"),
     "export": ("p.csv", PLAN, {}, "crowd-tvcs export p.csv --format mturk --out o --force"),
