@@ -132,16 +132,22 @@ def tables_of_kinds(workers: list[str]) -> dict[str, list[str]]:
 
 
 def tables_of_answer_kinds() -> dict[str, list[str]]:
-    """Return answers of 12 workers on a scale of 5 steps."""
+    """Return answers of 12 workers on a scale of 5 steps, and on pairs of 8 items."""
     rng = np.random.default_rng(7)
     right = rng.integers(1, 6, 40)
     pairs = [(j, i) for j in range(40) for i in rng.choice(12, 5, replace=False)]
+    compared = []
+    for _, i in pairs:
+        a, b = rng.choice(8, 2, replace=False).tolist()
+        word = ("left", "right")[a > b] if rng.random() < 0.8 else "tie"
+        compared.append(f"w{i:02d},i{a},i{b},{word}")
     steps = [int(np.clip(right[j] + np.rint(rng.normal()), 1, 5)) for j, _ in pairs]
     return {
         "rated.csv": [
             "task,worker,label",
             *(f"t{j:02d},w{i:02d},{k}" for (j, i), k in zip(pairs, steps, strict=True)),
         ],
+        "pairs.csv": ["worker,left,right,answer", *compared],
         "rated-gold.csv": ["task,label", *(f"t{j:02d},{k}" for j, k in enumerate(right[:10]))],
     }
 
@@ -223,6 +229,8 @@ def _answers() -> Iterator[str]:
     yield f"crowd-tvcs vote {recorded} --method majority --out vote-majority"
     for gold in ("", "--gold rated-gold.csv"):
         yield f"crowd-tvcs vote rated.csv {gold} --scale 1,2,3,4,5 --out vote-scale{len(gold)}"
+    yield "crowd-tvcs rank pairs.csv --next 6 --out ranked"
+    yield "crowd-tvcs rank pairs.csv --one-worker --out ranked-alike"
     yield f"crowd-tvcs replay {recorded} recorded/labels.csv --splits 3 --out replay"
 
 

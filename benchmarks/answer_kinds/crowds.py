@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_tvcs.answer_kinds.comparisons import Comparisons
 from crowd_tvcs.answers.answers import Answers, Gold
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+PAIRS = ("honest", "spammers", "contrary", "sides", "no ties", "intransitive")
 SCALES = ("honest", "biased", "compressed", "spammers", "hard", "steps", "tails", "all")
 
 
@@ -64,3 +67,62 @@ def gold_of(
         return None, rest
     labels = {answers.tasks[j]: answers.classes[right[j]] for j in known.tolist()}
     return Gold(labels, answers.classes), rest
+
+
+class PairWorld:
+    """Items with scores, and workers who compare them.
+
+    Workers of a kind spam (30 %), answer the other way round (15 %), prefer the left, never tie, or
+    have a taste of every pair that no scores explain.
+    """
+
+    def __init__(self, kind: str, items: int, workers: int, rng: np.random.Generator) -> None:
+        self.score = 1.2 * rng.standard_normal(items)
+        self.weight = np.exp(0.4 * rng.standard_normal(workers))
+        self.weight /= self.weight.mean()
+        self.side = 0.3 * rng.standard_normal(workers)
+        self.tie = -0.7 + 0.6 * rng.standard_normal(workers)
+        self.taste = np.zeros((items, items))
+        if kind == "spammers":
+            n = int(0.3 * workers)
+            self.weight[:n], self.side[:n] = 0, 1.5 * rng.standard_normal(n)
+        if kind == "contrary":
+            self.weight[: int(0.15 * workers)] *= -1
+        if kind == "sides":
+            self.side += 0.8
+        if kind == "no ties":
+            self.tie[:] = -30
+        if kind == "intransitive":
+            upper = np.triu(0.8 * rng.standard_normal((items, items)), 1)
+            self.taste = upper - upper.T
+
+    @property
+    def typical_score(self) -> Floats:
+        """The scores as a worker of mean weight uses them."""
+        found: Floats = (self.score - self.score.mean()) * self.weight.mean()
+        return found
+
+    def answer(
+        self, left: Integers, right: Integers, worker: Integers, rng: np.random.Generator
+    ) -> Integers:
+        """Return the answers 0 (left), 1 (right) or 2 (tie)."""
+        differs = self.score[left] - self.score[right] + self.taste[left, right]
+        u = (self.weight[worker] * differs + self.side[worker]) / 2
+        logs = np.column_stack([u, -u, self.tie[worker]])
+        chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        drawn: Integers = (rng.random(u.size)[:, None] > chances.cumsum(axis=1)[:, :2]).sum(axis=1)
+        return drawn
+
+
+def pair_crowd(
+    kind: str, items: int, workers: int, answers: int, rng: np.random.Generator
+) -> tuple[Comparisons, PairWorld]:
+    """Simulate comparisons of random pairs by random workers."""
+    world = PairWorld(kind, items, workers, rng)
+    left = rng.integers(0, items, answers)
+    right = (left + rng.integers(1, items, answers)) % items
+    worker = rng.integers(0, workers, answers)
+    answer = world.answer(left, right, worker, rng)
+    named = tuple(names("i", items)), tuple(names("w", workers))
+    return Comparisons(*named, left, right, worker, answer), world
