@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answer_kinds.comparisons import Comparisons
+from crowd_tvcs.answer_kinds.label_sets import LabelSets
 from crowd_tvcs.answers.answers import Answers, Gold
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+SETS = ("independent", "truth depends", "lazy", "hard", "all")
 PAIRS = ("honest", "spammers", "contrary", "sides", "no ties", "intransitive")
 SCALES = ("honest", "biased", "compressed", "spammers", "hard", "steps", "tails", "all")
 
@@ -126,3 +128,46 @@ def pair_crowd(
     answer = world.answer(left, right, worker, rng)
     named = tuple(names("i", items)), tuple(names("w", workers))
     return Comparisons(*named, left, right, worker, answer), world
+
+
+def set_crowd(
+    kind: str, rng: np.random.Generator, *, labels: int = 6, per_task: int = 4, tasks: int = 250,
+    workers: int = 25,
+) -> tuple[LabelSets, NDArray[np.bool_]]:  # fmt: skip
+    """Simulate answers of several labels, and the right labels of every task.
+
+    The truth of labels depends on each other by one hidden topic of the task; lazy workers (40 %)
+    mark one label at most; hard tasks (20 %) are answered nearly by lot by all.
+    """
+    share = rng.uniform(0.08, 0.45, labels)
+    truth = rng.random((tasks, labels)) < share
+    if kind in ("truth depends", "all"):
+        likely = rng.random((4, labels)) < 0.35
+        topic = rng.integers(0, 4, tasks)
+        truth = rng.random((tasks, labels)) < np.where(likely[topic], 0.75, 0.08)
+    task = np.repeat(np.arange(tasks), per_task)
+    worker = np.concatenate([rng.choice(workers, per_task, replace=False) for _ in range(tasks)])
+    hits, false = rng.uniform(0.6, 0.97, workers), rng.uniform(0.01, 0.15, workers)
+    chance = np.where(truth[task], hits[worker][:, None], false[worker][:, None])
+    if kind in ("hard", "all"):
+        is_hard = rng.random(tasks) < 0.2
+        chance = np.where(is_hard[task][:, None], 0.5 * chance + 0.15, chance)
+    marks = rng.random(chance.shape) < chance
+    if kind in ("lazy", "all"):
+        is_lazy = rng.random(workers) < 0.4
+        first = np.zeros_like(marks)
+        kept = (marks * rng.random(marks.shape)).argmax(axis=1)
+        first[np.arange(kept.size), kept] = marks[np.arange(kept.size), kept]
+        marks = np.where(is_lazy[worker][:, None], first, marks)
+    named = tuple(names("t", tasks)), tuple(names("w", workers)), tuple(names("l", labels))
+    return LabelSets(*named, task, worker, marks), truth
+
+
+def sets_of(
+    data: LabelSets, truth: NDArray[np.bool_], tasks: Integers
+) -> dict[str, frozenset[str]]:
+    """Return the right labels of some tasks, by name."""
+    return {
+        data.tasks[j]: frozenset(data.labels[k] for k in np.flatnonzero(truth[j]).tolist())
+        for j in tasks.tolist()
+    }

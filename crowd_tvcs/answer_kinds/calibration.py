@@ -31,7 +31,7 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     prior
-        Probability of every class.
+        Probability of every class, of shape (classes,), or of every task, (tasks, classes).
     log_likelihood
         Sum over the answers of a task, of shape (tasks, scores) or (tasks, classes).
     n_answers
@@ -49,7 +49,9 @@ class Evidence(NamedTuple):
     def take(self, tasks: Integers) -> Evidence:
         """Return the evidence of some tasks."""
         return self._replace(
-            log_likelihood=self.log_likelihood[tasks], n_answers=self.n_answers[tasks]
+            prior=self.prior[tasks] if self.prior.ndim > 1 else self.prior,
+            log_likelihood=self.log_likelihood[tasks],
+            n_answers=self.n_answers[tasks],
         )
 
 
