@@ -26,6 +26,7 @@ from tvcs_core.files.tables import Table
 LEFT, RIGHT, TIE = 0, 1, 2
 WORDS = ("left", "right", "tie")
 ITEM_COLUMNS = (Column("left", ("item_a", "model_a")), Column("right", ("item_b", "model_b")))
+PERSON = Column(WORKER.name, (*WORKER.also, "judge"))
 PREFERRED = Column("answer", ("label", "output", "winner"))
 
 
@@ -144,8 +145,8 @@ def describe_parts(parts: list[tuple[str, ...]]) -> str | None:
 def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Comparisons:
     """Read a table of comparisons: columns worker, left, right, answer; CSV, TSV or a workbook.
 
-    The answer is ``left``, ``right``, ``tie``, or the name of the preferred item. Other columns are
-    ignored.
+    The answer is ``left``, ``right``, ``tie``, the name of the preferred item, or that of its
+    column, such as ``model_a``. Other columns are ignored.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
         with itself, or an answer is none of the above.
     """
     table = open_table(path)
-    columns = [WORKER, *ITEM_COLUMNS, PREFERRED]
+    columns = [PERSON, *ITEM_COLUMNS, PREFERRED]
     at = find(table, columns)
     check_any_rows(table, "a comparison")
     layout = describe_columns(table, columns, at)
@@ -171,6 +172,7 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
     rows = []
     for r in np.flatnonzero(checked.counts).tolist():
         names = [one.names[one.codes[r]] for one in (worker, left, right, checked.label)]
+        names[3] = _of_column(table, at[1:3], names[1:])
         _refuse(table, at[1:], r + 1, names[1:])
         rows.append((names[0], names[1], names[2], names[3]))
     found = Comparisons.of(rows)
@@ -197,6 +199,7 @@ def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for r in range(checked.counts.size):
         names = [one.names[one.codes[r]] for one in (left, right, checked.label)]
+        names[2] = _of_column(table, at[:2], names)
         _refuse(table, at, r + 1, names)
         code = _code(names[0], names[2])
         if code == TIE:
@@ -209,6 +212,15 @@ def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
                 at[2],
             )
     return found
+
+
+def _of_column(table: Table, at: list[int], names: list[str]) -> str:
+    """Return the answer; ``left`` or ``right`` for the name of a column that is no item."""
+    left, right, answer = names
+    headers = [table.rows[0][j].lower() for j in at]
+    if answer.lower() in headers and answer not in (left, right):
+        return WORDS[headers.index(answer.lower())]
+    return answer
 
 
 def _refuse(table: Table, at: list[int], row: int, names: list[str]) -> None:

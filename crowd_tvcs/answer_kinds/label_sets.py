@@ -23,7 +23,7 @@ from crowd_tvcs.answers.columns import (
     open_table,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
-from crowd_tvcs.answers.values import find_label_fault
+from crowd_tvcs.answers.values import BAR, find_label_fault
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
@@ -205,6 +205,18 @@ def read_gold_sets(
                 at[1],
             )
     return found
+
+
+def warn_separator(data: LabelSets, separator: str) -> str | None:
+    """Warn of labels that look like several with another text between; None if there are none."""
+    for bar in (";", BAR, ",", "#", "\n"):
+        several = [name for name in data.labels if bar in name.strip(bar)]
+        if bar != separator and several:
+            return (
+                f"warning: {len(several)} labels hold {quoted(bar)}, such as {quoted(several[0])}; "
+                f"if it stands between labels, give it as --separator"
+            )
+    return None
 
 
 def _present(table: Table, column: int) -> list[str]:

@@ -28,11 +28,22 @@ NAMED_PAIRS = 5  # known pairs, from which on claims are measured
 
 
 class KnownOrders(NamedTuple):
-    """Claims on pairs whose better item is known: their number, mean claim, share right."""
+    """Claims on pairs whose better item is known.
+
+    Attributes
+    ----------
+    pairs
+        Their number.
+    claimed, right
+        Mean claim and share right; None without pairs.
+    left_out
+        Number of given pairs with an item that was never compared.
+    """
 
     pairs: int
-    claimed: float
-    right: float
+    claimed: float | None
+    right: float | None
+    left_out: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +143,16 @@ class Ranking:
                 f"order are needed, found {self.known.pairs}"
             )
         else:
+            assert self.known.right is not None
+            assert self.known.claimed is not None
             out.append(
                 f"on {self.known.pairs} pairs of known order: {self.known.right:.3f} in this "
                 f"order, claimed {self.known.claimed:.3f}"
+            )
+        if self.known is not None and self.known.left_out:
+            out.append(
+                f"warning: {self.known.left_out} pairs of known order have an item that was never "
+                "compared, and are left out"
             )
         return out
 
@@ -253,6 +271,7 @@ def _measure(
             i, j = place[better], place[worse]
             claims.append(float(ndtr(abs(differs[i, j]) / sd[i, j])))
             right.append(bool(differs[i, j] > 0))
+    left_out = len(known) - len(claims)
     if not claims:
-        return KnownOrders(0, 0.0, 0.0)
-    return KnownOrders(len(claims), float(np.mean(claims)), float(np.mean(right)))
+        return KnownOrders(0, None, None, left_out)
+    return KnownOrders(len(claims), float(np.mean(claims)), float(np.mean(right)), left_out)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Cleaning, class_names
+from crowd_tvcs.cli.answers import Cleaning, class_names, warn_labels, warn_names
 from crowd_tvcs.cli.recorded.scale import cells
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 RECORDED = ("gold", "labels", "separator", "none")
 
@@ -61,7 +66,11 @@ def multilabel(given: MultilabelOptions) -> None:
     a line per task and label. Confidences are stated only with --gold; of a whole set only if gold
     measured how labels depend on each other. Nothing is drawn: any --seed gives the same.
     """
-    from crowd_tvcs.answer_kinds.label_sets import read_gold_sets, read_label_sets
+    from crowd_tvcs.answer_kinds.label_sets import (
+        read_gold_sets,
+        read_label_sets,
+        warn_separator,
+    )
     from crowd_tvcs.answer_kinds.multilabel import (
         LABEL_COLUMNS,
         TASK_COLUMNS,
@@ -80,8 +89,13 @@ def multilabel(given: MultilabelOptions) -> None:
         given.answers, names, given.separator, given.none, also=also, **vars(given.cleaning)
     )
     print_message(f"{given.answers}: {data.layout}")
+    warn_names(_counted(data.tasks, data.per_task), _counted(data.workers, data.per_worker))
+    if names is None:
+        warn_labels(_counted(data.labels, data.marks.sum(axis=0)))
     votes = vote_on_sets(data, gold)
     sentences = votes.sentences()
+    if warning := warn_separator(data, given.separator):
+        sentences.insert(0, warning)
     with results(
         "crowd-tvcs multilabel",
         given,
@@ -109,6 +123,10 @@ def multilabel(given: MultilabelOptions) -> None:
     for sentence in sentences:
         print_message(sentence)
     print_message(f"{len(data.tasks)} tasks; written to {given.out}")
+
+
+def _counted(names: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
+    return dict(zip(names, counts.tolist(), strict=True))
 
 
 def _check(given: MultilabelOptions) -> list[str] | None:

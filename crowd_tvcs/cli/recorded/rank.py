@@ -87,10 +87,17 @@ def rank(given: RankOptions) -> None:
         read_known_orders,
     )
     from crowd_tvcs.answer_kinds.ranking import rank_items
+    from crowd_tvcs.answers.label_typos import warn_similar_names
 
     _check(given)
     data = read_comparisons(given.pairs, leave_out_missing=given.leave_out_missing)
     print_message(f"{given.pairs}: {data.layout}")
+    for kind, names, counts in (
+        ("item", data.items, data.per_item),
+        ("worker", data.workers, data.per_worker),
+    ):
+        for line in warn_similar_names(kind, dict(zip(names, counts.tolist(), strict=True))):
+            print_message(line)
     known = None if given.gold is None else read_known_orders(given.gold)
     found = rank_items(data, known=known, one_worker=given.one_worker, rng=given.seed)
     sentences = found.sentences()

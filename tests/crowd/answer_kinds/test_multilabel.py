@@ -231,3 +231,11 @@ def test_a_separator_at_the_end_and_rows_without_an_answer(tmp_path):
     assert done.exit_code == 0, done.stderr
     assert "left out: 1 without a label" in done.stderr
     assert [row["answers"] for row in rows_of(tmp_path / "o" / "labels.csv")] == ["1", "1"]
+
+
+def test_another_text_between_labels_is_warned_of(tmp_path):
+    (tmp_path / "a.csv").write_text("task,worker,label\nt1,ann,x|y\nt2,bob,y\n")
+    done = command(tmp_path)
+    assert done.exit_code == 0
+    assert "1 labels hold '|', such as 'x|y'; if it stands between labels" in done.stderr
+    assert "labels hold" not in command(tmp_path, "--separator", "|", out="other").stderr

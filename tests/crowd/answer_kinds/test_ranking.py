@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from benchmarks.answer_kinds.crowds import pair_crowd
 from crowd_tvcs.answer_kinds import davidson
-from crowd_tvcs.answer_kinds.comparisons import Comparisons
+from crowd_tvcs.answer_kinds.comparisons import Comparisons, read_comparisons
 from crowd_tvcs.answer_kinds.davidson import fit_davidson
 from crowd_tvcs.answer_kinds.next_pairs import expected_information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import (
@@ -329,3 +329,28 @@ def test_rows_in_python_are_checked_too():
         Comparisons.of([("ann", "a", "a", "left")])
     with pytest.raises(ValueError, match="must have a comparison, found none"):
         Comparisons.of([])
+
+
+def test_a_table_of_models_is_read_as_it_is_published(tmp_path):
+    (tmp_path / "p.csv").write_text(
+        "question,model_a,model_b,winner,judge\n"
+        "1,x,y,model_a,j1\n2,y,x,model_b,j2\n3,x,z,tie,j1\n4,y,z,y,j1\n"
+    )
+    found = read_comparisons(tmp_path / "p.csv")
+    assert (found.items, found.workers) == (("x", "y", "z"), ("j1", "j2"))
+    assert found.answer_of.tolist() == [0, 1, 2, 0]
+    assert "ignored columns: question" in found.layout
+
+
+def test_known_orders_of_items_that_nobody_compared_are_left_out_and_counted(tmp_path):
+    (tmp_path / "p.csv").write_text(f"{HEADER}\nann,a,b,left\nann,b,c,left\n")
+    (tmp_path / "k.csv").write_text("left,right,answer\nx,y,x\na,b,a\n")
+    done = command(tmp_path, "--gold", tmp_path / "k.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "5 pairs of known order are needed, found 1" in done.stderr
+    assert "1 pairs of known order have an item that was never compared" in done.stderr
+
+
+def test_names_that_look_alike_are_warned_of(tmp_path):
+    (tmp_path / "p.csv").write_text(f"{HEADER}\nann,GPT 4,b,left\nann,gpt 4,b,left\n")
+    assert "'gpt 4'" in command(tmp_path).stderr
