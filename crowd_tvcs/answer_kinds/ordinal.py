@@ -22,6 +22,8 @@ STRENGTH = 5.0  # pseudo-tasks behind the share and the place of every step
 TYPE_STRENGTH = 10.0  # pseudo-workers behind the prior of the types
 ROW_STRENGTH = 10.0  # pseudo-answers of the ordinal model in a row of a confusion matrix
 MATRIX_ROUNDS = 15
+ACCURACY_STRENGTH = 5.0  # pseudo-answers of the crowd in a worker's accuracy
+OPEN_WEIGHT = 0.3  # of a task without gold in matrices beside gold: errors are shared
 FINE_WIDTH = 0.5  # of the scores of a step of unknown place
 
 
@@ -32,6 +34,8 @@ class OrdinalFit(NamedTuple):
     ----------
     evidence
         Evidence of every task by the ordinal model.
+    messages
+        Log likelihood of every score by every answer, of shape (answers, scores).
     types
         The grid of worker types.
     type_posterior
@@ -39,6 +43,7 @@ class OrdinalFit(NamedTuple):
     """
 
     evidence: Evidence
+    messages: Floats
     types: WorkerTypes
     type_posterior: Floats
 
@@ -64,7 +69,7 @@ def fit_ordinal(edges: Edges, gold: Integers, n_steps: int, n_workers: int) -> O
             posterior = softmax(np.log(prior) + _by_step(given, likelihood))
             prior = (posterior.sum(axis=0) + STRENGTH) / (n_tasks + STRENGTH * n_steps)
     evidence = Evidence(prior, likelihood, n_answers, types.scores, centres)
-    return OrdinalFit(evidence, types, messages.types)
+    return OrdinalFit(evidence, messages.to_task, types, messages.types)
 
 
 def gold_shares(gold: Integers, n_steps: int) -> Floats:
@@ -95,28 +100,55 @@ def _centres(
     return out
 
 
-def matrix_evidence(edges: Edges, gold: Integers, fit: OrdinalFit) -> Evidence:
-    """Return the evidence of every task by confusion matrices shrunk to the ordinal model."""
+class MatrixFit(NamedTuple):
+    """Answers judged by confusion matrices that leave their task out.
+
+    Attributes
+    ----------
+    prior
+        Probability of every step.
+    messages
+        Log likelihood of every step by every answer, of shape (answers, steps).
+    accuracy
+        Accuracy of the worker of every answer, on other tasks.
+    """
+
+    prior: Floats
+    messages: Floats
+    accuracy: Floats
+
+
+def fit_matrices(edges: Edges, gold: Integers, fit: OrdinalFit) -> MatrixFit:
+    """Fit a confusion matrix of every worker, shrunk to what the ordinal model expects."""
     n_tasks, n_steps = gold.size, fit.evidence.prior.size
     n_workers = fit.type_posterior.shape[0]
     known = gold >= 0
+    weight = np.where(known, 1.0, OPEN_WEIGHT)[:, None]
     one_hot = np.eye(n_steps)
     expected = _expected_rows(fit)[edges.worker, :, edges.label]  # of the answer, by true step
     cell = edges.worker * n_steps + edges.label
     posterior = softmax(1.5 * sum_by(edges.task, one_hot[edges.label], n_tasks))
     posterior[known] = one_hot[gold[known]]
+    prior = gold_shares(gold, n_steps)
     for _ in range(MATRIX_ROUNDS):
-        prior = gold_shares(gold, n_steps)
-        if not known.any():
-            prior = (posterior.sum(axis=0) + STRENGTH) / (n_tasks + STRENGTH * n_steps)
-        own = posterior[edges.task]
+        own = (weight * posterior)[edges.task]
         given = sum_by(cell, own, n_workers * n_steps)[cell]
         answered = sum_by(edges.worker, own, n_workers)[edges.worker]
         chances = (given - own + ROW_STRENGTH * expected) / (answered - own + ROW_STRENGTH)
-        likelihood = sum_by(edges.task, np.log(chances), n_tasks)
-        posterior = softmax(np.log(prior) + likelihood)
+        messages = np.log(chances)
+        posterior = softmax(np.log(prior) + sum_by(edges.task, messages, n_tasks))
         posterior[known] = one_hot[gold[known]]
-    return Evidence(prior, likelihood, fit.evidence.n_answers)
+    right = (weight * posterior)[edges.task, edges.label]
+    return MatrixFit(prior, messages, _accuracy(edges, right, weight[edges.task, 0], n_workers))
+
+
+def _accuracy(edges: Edges, right: Floats, weight: Floats, n_workers: int) -> Floats:
+    """Return the accuracy of the worker of every answer on other tasks, shrunk to the crowd's."""
+    of_crowd = right.sum() / weight.sum()
+    hits = np.bincount(edges.worker, right, n_workers)[edges.worker] - right
+    answers = np.bincount(edges.worker, weight, n_workers)[edges.worker] - weight
+    found: Floats = (hits + ACCURACY_STRENGTH * of_crowd) / (answers + ACCURACY_STRENGTH)
+    return found
 
 
 def _expected_rows(fit: OrdinalFit) -> Floats:

@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answer_kinds.arrays import Floats, Integers
-from crowd_tvcs.answer_kinds.calibration import (
-    MIN_GOLD,
-    Calibration,
-    calibrated_posterior,
-    fit_calibration,
-)
-from crowd_tvcs.answer_kinds.ordinal import OrdinalFit, fit_ordinal, matrix_evidence
+from crowd_tvcs.answer_kinds.calibration import MIN_GOLD, Calibration
+from crowd_tvcs.answer_kinds.ordinal import OrdinalFit, fit_ordinal
 from crowd_tvcs.answer_kinds.propagation import Edges
 from crowd_tvcs.answer_kinds.scale_order import ScaleOrder, judge_order
+from crowd_tvcs.answer_kinds.scale_posterior import judge_tasks
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import quoted
@@ -50,6 +46,9 @@ class ScaleVotes:
         Number of answers of every task and of every worker.
     calibration
         The calibration of the ordinal model on gold.
+    contrast
+        How far answers of weaker workers lose against those of better ones on the same task, from 0
+        to .8.
     order
         The test whether the scale is ordered.
     workers_table
@@ -65,6 +64,7 @@ class ScaleVotes:
     answers: Integers
     worker_answers: Integers
     calibration: Calibration
+    contrast: float
     order: ScaleOrder
     workers_table: Floats
 
@@ -208,8 +208,8 @@ def vote_on_scale(
 
     Every worker has a bias, a scale, a noise and a lapse rate on a latent score of the task; the
     model is `crowd_tvcs.answer_kinds.worker_types`. A task is judged by what *other* tasks show of
-    its workers. The label is the median of the posterior. With gold the posterior is the geometric
-    mean of the ordinal model's and that of confusion matrices shrunk to it, both calibrated.
+    its workers. The label is the median of the posterior. With gold the posterior also has
+    confusion matrices, shrunk to that model (see `crowd_tvcs.answer_kinds.scale_posterior`).
 
     Parameters
     ----------
@@ -240,31 +240,20 @@ def vote_on_scale(
         known = gold.codes(answers.tasks, scale)
     edges = Edges(answers.task_of, answers.worker_of, answers.label_of)
     fit = fit_ordinal(edges, known, len(scale), len(answers.workers))
-    posterior, calibration = _posterior(edges, known, fit)
+    judged = judge_tasks(edges, known, fit)
     return ScaleVotes(
         scale,
         answers.tasks,
         answers.workers,
-        posterior,
+        judged.posterior,
         known,
         answers.per_task,
         answers.per_worker,
-        calibration,
+        judged.calibration,
+        judged.contrast,
         judge_order(edges, known, scale, np.random.default_rng(rng)),
         _worker_means(fit),
     )
-
-
-def _posterior(edges: Edges, gold: Integers, fit: OrdinalFit) -> tuple[Floats, Calibration]:
-    """Return the posterior of every task: with gold, blended with that of the matrices."""
-    calibration = fit_calibration(fit.evidence, gold)
-    posterior = calibrated_posterior(fit.evidence, calibration)
-    if not calibration.gold:
-        return posterior, calibration
-    matrices = matrix_evidence(edges, gold, fit)
-    other = calibrated_posterior(matrices, fit_calibration(matrices, gold))
-    blend = np.sqrt(posterior * other)
-    return blend / blend.sum(axis=1, keepdims=True), calibration
 
 
 def _worker_means(fit: OrdinalFit) -> Floats:

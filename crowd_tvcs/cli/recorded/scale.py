@@ -69,6 +69,7 @@ def _summary(votes: ScaleVotes, sentences: list[str]) -> dict[str, Any]:
         "is_measured": votes.is_measured,
         "on_gold": votes.reached_on_gold(),
         "calibration": votes.calibration._asdict() if votes.is_measured else None,
+        "contrast": votes.contrast if votes.is_measured else None,
         "order": votes.order.as_json(),
         "sentences": sentences,
     }

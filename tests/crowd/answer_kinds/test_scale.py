@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 
 from benchmarks.answer_kinds.crowds import gold_of, scale_crowd
+from crowd_tvcs.answer_kinds import ordinal
+from crowd_tvcs.answer_kinds.arrays import sum_by
 from crowd_tvcs.answer_kinds.calibration import (
     Calibration,
     Evidence,
     calibrated_posterior,
     fit_calibration,
 )
-from crowd_tvcs.answer_kinds.ordinal import fit_ordinal, matrix_evidence
+from crowd_tvcs.answer_kinds.ordinal import fit_matrices, fit_ordinal
 from crowd_tvcs.answer_kinds.propagation import Edges, propagate
 from crowd_tvcs.answer_kinds.scale import check_scale, vote_on_scale
 from crowd_tvcs.answer_kinds.scale_order import judge_order
+from crowd_tvcs.answer_kinds.scale_posterior import answer_weights
 from crowd_tvcs.answer_kinds.worker_types import lapse_shares, worker_types
 from crowd_tvcs.answers.answers import Answers, Gold
 from tests.makers.commands import crowd_tvcs
@@ -69,38 +72,83 @@ def test_messages_are_exact_on_a_tree():
     assert found.types[1] == pytest.approx(joint.sum(axis=0), abs=1e-5)
 
 
-def slow_matrix_round(edges, posterior, expected, strength):
-    """The log likelihood of the classes by confusion matrices without a task's own answers."""
+def slow_matrix_round(edges, posterior, weight, expected, strength):
+    """The log chance of every answer by step, by matrices without the answer's own task."""
     answers = list(zip(*(column.tolist() for column in edges), strict=True))
-    out = np.zeros_like(posterior)
-    for task, worker, k in answers:
+    out = np.zeros((len(answers), posterior.shape[1]))
+    for e, (task, worker, k) in enumerate(answers):
         for y in range(posterior.shape[1]):
             given = answered = 0.0
             for other, who, label in answers:
                 if who == worker and other != task:
-                    answered += posterior[other, y]
-                    given += posterior[other, y] * (label == k)
-            chance = (given + strength * expected[worker, y, k]) / (answered + strength)
-            out[task, y] += math.log(chance)
+                    answered += weight[other] * posterior[other, y]
+                    given += weight[other] * posterior[other, y] * (label == k)
+            out[e, y] = math.log(
+                (given + strength * expected[worker, y, k]) / (answered + strength)
+            )
     return out
 
 
-def test_matrices_leave_a_tasks_own_answers_out(monkeypatch):
-    from crowd_tvcs.answer_kinds import ordinal
-
+def small_crowd():
+    """Fifteen tasks of three steps, five of them gold."""
     answers, right = scale_crowd("honest", 3, 3, np.random.default_rng(3), tasks=15, workers=5)
     edges = edges_of(answers)
     gold = np.where(np.arange(15) < 5, right, -1)
-    fit = fit_ordinal(edges, gold, 3, 5)
+    return edges, gold, fit_ordinal(edges, gold, 3, 5)
+
+
+def test_matrices_leave_a_tasks_own_answers_out(monkeypatch):
+    edges, gold, fit = small_crowd()
     monkeypatch.setattr(ordinal, "MATRIX_ROUNDS", 1)
-    found = matrix_evidence(edges, gold, fit)
+    found = fit_matrices(edges, gold, fit)
     votes = np.zeros((15, 3))
     for task, _, k in zip(*edges, strict=True):
         votes[task, k] += 1.5
     posterior = np.exp(votes) / np.exp(votes).sum(axis=1, keepdims=True)
-    posterior[:5] = np.eye(3)[right[:5]]
-    slow = slow_matrix_round(edges, posterior, ordinal._expected_rows(fit), ordinal.ROW_STRENGTH)
-    assert found.log_likelihood == pytest.approx(slow)
+    posterior[:5] = np.eye(3)[gold[:5]]
+    weight = [1.0 if y >= 0 else ordinal.OPEN_WEIGHT for y in gold]
+    expected = ordinal._expected_rows(fit)
+    slow = slow_matrix_round(edges, posterior, weight, expected, ordinal.ROW_STRENGTH)
+    assert found.messages == pytest.approx(slow)
+
+
+def test_the_accuracy_and_the_weight_of_an_answer_are_of_other_tasks():
+    edges, gold, fit = small_crowd()
+    found = fit_matrices(edges, gold, fit)
+    posterior = np.log(found.prior) + sum_by(edges.task, found.messages, 15)
+    posterior = np.exp(posterior) / np.exp(posterior).sum(axis=1, keepdims=True)
+    posterior[:5] = np.eye(3)[gold[:5]]
+    weight = [1.0 if y >= 0 else ordinal.OPEN_WEIGHT for y in gold]
+    answers = list(zip(*(column.tolist() for column in edges), strict=True))
+    crowd = sum(weight[t] * posterior[t, k] for t, _, k in answers)
+    crowd /= sum(weight[t] for t, _, _ in answers)
+    for e, (task, worker, _) in enumerate(answers):
+        others = [(t, k) for t, who, k in answers if who == worker and t != task]
+        hits = sum(weight[t] * posterior[t, k] for t, k in others)
+        accuracy = (hits + 5 * crowd) / (sum(weight[t] for t, _ in others) + 5)
+        assert found.accuracy[e] == pytest.approx(accuracy)
+    odds = [max(math.log(q * 2 / (1 - q)), 0.1) for q in found.accuracy]
+    for e, f in enumerate(answer_weights(edges, found, np.full(15, 3), 0.6)):
+        mean = sum(odds[i] for i in range(45) if edges.task[i] == edges.task[e]) / 3
+        assert f == pytest.approx(max(0.0, 1 - 0.6 * (2 / 3) * mean / odds[e]))
+
+
+def test_gold_chooses_the_contrast():
+    """Where few experts are right and many err alike, their contrast is found."""
+    rng = np.random.default_rng(11)
+    right = rng.integers(0, 3, 150)
+    task = np.repeat(np.arange(150), 6)
+    worker = np.tile(np.arange(6), 150)
+    shared = (right + rng.choice([0, 1, 2], 150, p=[0.45, 0.35, 0.2])) % 3
+    label = np.where(worker < 2, right[task], shared[task])
+    is_lot = rng.random(900) < np.where(worker < 2, 0.1, 0.15)
+    label = np.where(is_lot, rng.integers(0, 3, 900), label)
+    names = [f"t{j:03d}" for j in range(150)]
+    answers = Answers(names, list("abcdef"), list("123"), task, worker, label)
+    gold = Gold({names[j]: "123"[right[j]] for j in range(50)}, answers.classes)
+    votes = vote_on_scale(answers, gold, rng=0)
+    assert votes.contrast > 0
+    assert (votes.median == right)[50:].mean() > 0.85
 
 
 def test_calibration_is_its_formula():
