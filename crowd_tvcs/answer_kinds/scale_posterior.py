@@ -30,7 +30,7 @@ from crowd_tvcs.belief.dependent import contrasts, log_odds
 CONTRASTS = (0.0, 0.2, 0.4, 0.6, 0.8)
 CONTRAST_SD = 0.4
 POWERS = np.exp(np.linspace(-0.6, 0.6, 25))
-POWER_SD = 0.3  # of the logarithm
+POWER_SD = 0.12  # of the logarithm
 
 
 class Judged(NamedTuple):
