@@ -150,7 +150,7 @@ def losses(cases: list[Case]) -> str:
     for part, ours, name in (("scale", scales.OURS, "right"), ("real", scales.OURS, "right"),
                              ("pairs", pairs.OURS, "tau")):  # fmt: skip
         for (crowd, size), found in sorted(cells(of(cases, part)).items()):
-            by = {m: [c for c in found if c.method == m] for m in {c.method for c in found}}
+            by = {m: [c for c in found if c.method == m] for m in sorted({c.method for c in found})}
             means = {m: mean(some, name) for m, some in by.items() if m != "order test"}
             best = max(means, key=lambda m: means[m])
             loss = means[best] - means[ours]
