@@ -104,6 +104,7 @@ def inputs(folder: Path) -> None:
         "forbidden.csv": ["worker,task", *(f"{workers[j % 9 + 8]},{t}" for j, t in tasks)],
         "matrix.csv": [",".join(map(str, row)) for row in values],
         **tables_of_kinds(workers[:12]),
+        **tables_of_answer_kinds(),
     }
     for name, lines in tables.items():
         (folder / name).write_text("\n".join(lines) + "\n")
@@ -128,6 +129,31 @@ def tables_of_kinds(workers: list[str]) -> dict[str, list[str]]:
           for j, line in enumerate(out["of-kinds12.csv"][1:])),
     ]  # fmt: skip
     return out
+
+
+def tables_of_answer_kinds() -> dict[str, list[str]]:
+    """Return answers of 12 workers on a scale, on pairs of 8 items, and of several labels."""
+    rng = np.random.default_rng(7)
+    right = rng.integers(1, 6, 40)
+    pairs = [(j, i) for j in range(40) for i in rng.choice(12, 5, replace=False)]
+    sets = [("a", "a;b", "b;c", "none")[k % 4] for k in right]
+    several = [f"t{j:02d},w{i:02d},{sets[j] if rng.random() < 0.8 else 'c'}" for j, i in pairs]
+    compared = []
+    for _, i in pairs:
+        a, b = rng.choice(8, 2, replace=False).tolist()
+        word = ("left", "right")[a > b] if rng.random() < 0.8 else "tie"
+        compared.append(f"w{i:02d},i{a},i{b},{word}")
+    steps = [int(np.clip(right[j] + np.rint(rng.normal()), 1, 5)) for j, _ in pairs]
+    return {
+        "rated.csv": [
+            "task,worker,label",
+            *(f"t{j:02d},w{i:02d},{k}" for (j, i), k in zip(pairs, steps, strict=True)),
+        ],
+        "pairs.csv": ["worker,left,right,answer", *compared],
+        "several.csv": ["task,worker,label", *several],
+        "several-gold.csv": ["task,label", *(f"t{j:02d},{sets[j]}" for j in range(24))],
+        "rated-gold.csv": ["task,label", *(f"t{j:02d},{k}" for j, k in enumerate(right[:10]))],
+    }
 
 
 def commands() -> Iterator[str]:
@@ -205,6 +231,11 @@ def _answers() -> Iterator[str]:
     yield f"crowd-tvcs vote {recorded} --gold recorded/labels.csv --out vote-gold"
     yield f"crowd-tvcs vote {recorded} --out vote-alone"
     yield f"crowd-tvcs vote {recorded} --method majority --out vote-majority"
+    for gold in ("", "--gold rated-gold.csv"):
+        yield f"crowd-tvcs vote rated.csv {gold} --scale 1,2,3,4,5 --out vote-scale{len(gold)}"
+    yield "crowd-tvcs multilabel several.csv --gold several-gold.csv --out several"
+    yield "crowd-tvcs rank pairs.csv --next 6 --out ranked"
+    yield "crowd-tvcs rank pairs.csv --one-worker --out ranked-alike"
     yield f"crowd-tvcs replay {recorded} recorded/labels.csv --splits 3 --out replay"
 
 

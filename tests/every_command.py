@@ -19,6 +19,18 @@ TIMED = "task,worker,label,answered_at,seconds\n" + "".join(
     for j in range(6)
     for i in range(3)
 )
+RATINGS = "task,worker,label\n" + "".join(
+    f"t{j},w{i},{min(3, 1 + j % 3 + (i + j) // 7)}\n" for j in range(6) for i in range(3)
+)
+RATED = "task,label\n" + "".join(f"t{j},{1 + j % 3}\n" for j in range(5))
+PAIRS = "worker,left,right,answer\n" + "".join(
+    f"w{k % 3},i{k % 4},i{(k + 1) % 4},{('left', 'right', 'tie')[k * k % 3]}\n" for k in range(12)
+)
+ORDERS = "left,right,answer\ni0,i1,left\ni1,i2,right\n"
+SETS = "task,worker,label\n" + "".join(
+    f"t{j},w{i},{('a', 'a;b', 'none', 'b;c')[(i + j) % 4]}\n" for j in range(6) for i in range(3)
+)
+GOLD_SETS = "task,label\n" + "".join(f"t{j},{('a', 'a;b', 'none')[j % 3]}\n" for j in range(5))
 GOLD = "task,label\nt0,0\nt1,1\nt2,0\n"
 SERIES = (
     "Time\tG1\tG2\tG3\n0\t1\t2\t3\n1\t2\t2.5\t1\n2\t3\t4\t0.5\n\n"
@@ -188,6 +200,18 @@ COMMANDS = {
     "import times": ("m.csv", MTURK_TIMES, {},
                      "crowd-tvcs import m.csv --format mturk --times --out o --force"),
     "vote": ("a.csv", ANSWERS, {}, "crowd-tvcs vote a.csv --out o --force"),
+    "vote scale": ("a.csv", RATINGS, {"g.csv": RATED},
+                   "crowd-tvcs vote a.csv --gold g.csv --scale 1,2,3 --out o --force"),
+    "vote scale gold": ("g.csv", RATED, {"a.csv": RATINGS},
+                        "crowd-tvcs vote a.csv --gold g.csv --scale 1,2,3 --out o --force"),
+    "multilabel": ("a.csv", SETS, {"g.csv": GOLD_SETS},
+                   "crowd-tvcs multilabel a.csv --gold g.csv --out o --force"),
+    "multilabel gold": ("g.csv", GOLD_SETS, {"a.csv": SETS},
+                        "crowd-tvcs multilabel a.csv --gold g.csv --out o --force"),
+    "rank": ("p.csv", PAIRS, {"k.csv": ORDERS},
+             "crowd-tvcs rank p.csv --gold k.csv --next 2 --out o --force"),
+    "rank gold": ("k.csv", ORDERS, {"p.csv": PAIRS},
+                  "crowd-tvcs rank p.csv --gold k.csv --out o --force"),
     "replay": ("a.csv", ANSWERS, {"g.csv": GOLD + "t3,1\nt4,0\n"},
                "crowd-tvcs replay a.csv g.csv --splits 2 --gold-share 0.5 --out o --force"),
     "export": ("p.csv", PLAN, {}, "crowd-tvcs export p.csv --format mturk --out o --force"),

@@ -50,7 +50,7 @@ LEVELS = {
         ["accuracy", "datasets"],
         ["agreement", "belief", "exchange", "plan", "simulation"],
         ["search.kernels"],
-        ["search", "skills"],
+        ["search", "skills", "answer_kinds"],
         ["factors"],
         ["verification", "methods", "routing", "behaviour"],
         ["campaign.store"],

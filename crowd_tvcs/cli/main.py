@@ -10,6 +10,8 @@ from crowd_tvcs.cli.exchange import export, import_answers
 from crowd_tvcs.cli.quality import quality
 from crowd_tvcs.cli.recorded.agreement import agreement
 from crowd_tvcs.cli.recorded.models import models
+from crowd_tvcs.cli.recorded.multilabel import multilabel
+from crowd_tvcs.cli.recorded.rank import rank
 from crowd_tvcs.cli.replay import replay
 from crowd_tvcs.cli.simulate import simulate
 from crowd_tvcs.cli.verify import verify
@@ -30,6 +32,8 @@ HELP = {  # the options of `assign` that matter, by heading
 
 app.command()(quality)
 app.command()(vote)
+app.command()(rank)
+app.command()(multilabel)
 app.command()(workers)
 app.command()(replay)
 app.command()(agreement)

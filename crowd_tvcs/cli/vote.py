@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +22,7 @@ from crowd_tvcs.cli.answers import (
     read_alone,
     read_with_gold,
 )
+from crowd_tvcs.cli.recorded.scale import vote_by_scale
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -60,6 +61,16 @@ class VoteOptions:
     cleaning: Cleaning
     per_class: PerClass = False
     error_model: ErrorModel = "dependent"
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="The steps of an ordered scale, from one end to the other, also those that nobody "
+            "gave. The label is then the median of a latent score, and workers.csv has each "
+            "worker's bias, scale, noise and lapses.",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Same seed, same bytes; only --scale draws by it.")] = 0
     force: Force = False
 
     @property
@@ -81,9 +92,17 @@ def vote(given: VoteOptions) -> None:
     With --gold the skills and class shares are estimated from the gold tasks first; these keep
     their known label, with confidence 1. The shares hold if gold is a random sample of the tasks;
     otherwise give --prior.
+
+    With --scale the labels are steps in order: labels.csv also has the probability to be within one
+    step and the expected error, measured by --gold alone, and summary.json whether the answers
+    show the order.
     """
     from crowd_tvcs.answers import class_prevalence
 
+    if given.scale is not None:
+        _refuse_beside_scale(given)
+        vote_by_scale(given, given.answers, given.gold, given.scale, given.cleaning, given.seed)
+        return
     if given.quality is not None and given.gold is not None:
         raise ValueError("give --quality or --gold, not both")
     used = given.used_method
@@ -105,6 +124,17 @@ def vote(given: VoteOptions) -> None:
     ) as out:
         out.table("labels.csv", votes.columns, _rows(table, votes, known))
     print_message(f"{_counted(votes, known, dependence)}; written to {given.out}")
+
+
+def _refuse_beside_scale(given: VoteOptions) -> None:
+    """Refuse the options of votes on unordered classes."""
+    default = {field.name: field.default for field in fields(VoteOptions)}
+    for name in ("quality", "method", "prior", "classes", "per_class", "error_model"):
+        if getattr(given, name) != default[name]:
+            raise ValueError(
+                f"--scale has a model of its own: leave out --{name.replace('_', '-')}, or vote on "
+                "classes without an order, without --scale"
+            )
 
 
 def _votes(

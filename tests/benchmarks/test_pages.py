@@ -12,6 +12,7 @@ from benchmarks.pages import fill, in_one_cell, standard_error, table
 from benchmarks.study import DOCS, RESULTS
 
 STUDIES = {
+    "answer_kinds": "benchmarks.answer_kinds.study",
     "campaign": "benchmarks.campaign.study",
     "compare": "benchmarks.two_conditions",
     "confidence": "benchmarks.crowd.confidence",

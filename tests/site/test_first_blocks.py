@@ -119,6 +119,19 @@ def of_answers():
     Path("tasks.txt").write_text("".join(f"{name}\n" for name in simulate(2, 5).quality.tasks))
 
 
+def of_crowd_kinds():
+    pairs = [(j, i) for j in range(8) for i in range(3)]
+    rows = [(f"t{j}", f"w{i}", min(5, 1 + j % 4 + (i + j) // 6)) for j, i in pairs]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("ratings.csv", index=False)
+    gold = [(f"t{j}", 1 + j % 4) for j in range(5)]
+    pd.DataFrame(gold, columns=["task", "label"]).to_csv("gold.csv", index=False)
+    rows = [(f"w{i}", f"i{j}", f"i{(j + 1 + i) % 8}", "left") for j, i in pairs]
+    columns = ["worker", "left", "right", "answer"]
+    pd.DataFrame(rows, columns=columns).to_csv("pairs.csv", index=False)
+    rows = [(f"t{j}", f"w{i}", ("a;b", "b", "none")[j % 3]) for j, i in pairs]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("sets.csv", index=False)
+
+
 def of_levels():
     source = datasets.network30().folder / "timeseries.tsv"
     pd.read_csv(source, sep="\t").iloc[:63, :7].to_csv("levels.csv", index=False)
@@ -138,6 +151,7 @@ OWN = {
     "agreement": of_agreement,
     "answers": of_answers,
     "compare-conditions": of_conditions,
+    "crowd-kinds": of_crowd_kinds,
     "how-to/first-tasks": of_levels,
 }
 

@@ -146,7 +146,7 @@ def test_a_command_line_is_read_back_as_it_was_meant():
         (
             crowd_tvcs.cli.vote.vote,
             crowd_tvcs.cli.vote.RECORDED,
-            "answers out force duplicates leave_out_missing",
+            "answers out force duplicates leave_out_missing scale seed",
         ),
         (
             crowd_tvcs.cli.replay.replay,

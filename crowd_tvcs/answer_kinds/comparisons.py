@@ -1,0 +1,257 @@
+"""Recorded comparisons of pairs: which of two items a worker prefers, or a tie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from crowd_tvcs.answer_kinds.arrays import Integers
+from crowd_tvcs.answers.checked_rows import check_rows
+from crowd_tvcs.answers.columns import (
+    WORKER,
+    Column,
+    check_any_rows,
+    describe_columns,
+    find,
+    open_table,
+)
+from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.tables import Table
+
+LEFT, RIGHT, TIE = 0, 1, 2
+WORDS = ("left", "right", "tie")
+ITEM_COLUMNS = (Column("left", ("item_a", "model_a")), Column("right", ("item_b", "model_b")))
+PERSON = Column(WORKER.name, (*WORKER.also, "judge"))
+PREFERRED = Column("answer", ("label", "output", "winner"))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Comparisons of pairs of items by workers; a worker may compare a pair repeatedly.
+
+    Attributes
+    ----------
+    items, workers
+        Names, sorted.
+    left_of, right_of, worker_of
+        Index of the item on the left, of the item on the right and of the worker of every answer.
+    answer_of
+        0 if the left item was preferred, 1 for the right one, 2 for a tie.
+    layout
+        How the file was interpreted, for people; empty without a file.
+    """
+
+    items: tuple[str, ...]
+    workers: tuple[str, ...]
+    left_of: Integers
+    right_of: Integers
+    worker_of: Integers
+    answer_of: Integers
+    layout: str = ""
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str, str, str]]) -> Comparisons:
+        """Make comparisons from rows (worker, left, right, answer).
+
+        Raises
+        ------
+        ValueError
+            If there is no row, an item is compared with itself, or an answer is neither ``left``,
+            ``right``, ``tie`` nor one of the two items.
+
+        Examples
+        --------
+        >>> found = Comparisons.of([("ann", "a", "b", "left"), ("bob", "b", "a", "tie")])
+        >>> found.items, found.answer_of.tolist()
+        (('a', 'b'), [0, 2])
+        """
+        listed = list(rows)
+        if not listed:
+            raise ValueError("must have a comparison, found none")
+        answers = []
+        for k, (_, left, right, answer) in enumerate(listed):
+            fault = find_fault(left, right, answer)
+            if fault:
+                raise ValueError(f"row {k + 1}: {fault}")
+            answers.append(_code(left, answer))
+        who, *sides = (np.array([row[k] for row in listed]) for k in range(3))
+        items, item_of = np.unique(np.concatenate(sides), return_inverse=True)
+        workers, worker_of = np.unique(who, return_inverse=True)
+        n = len(listed)
+        return cls(
+            tuple(items.tolist()), tuple(workers.tolist()), item_of[:n], item_of[n:], worker_of,
+            np.array(answers),
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparisons({self.size} answers of {len(self.workers)} workers on "
+            f"{len(self.items)} items)"
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of answers."""
+        return int(self.answer_of.size)
+
+    @property
+    def per_item(self) -> Integers:
+        """Number of answers on every item."""
+        both = np.concatenate([self.left_of, self.right_of])
+        return np.bincount(both, minlength=len(self.items))
+
+    @property
+    def per_worker(self) -> Integers:
+        """Number of answers of every worker."""
+        return np.bincount(self.worker_of, minlength=len(self.workers))
+
+    @property
+    def per_pair(self) -> Integers:
+        """Number of answers on every pair, of shape (items, items), symmetric."""
+        n = len(self.items)
+        counts = np.bincount(self.left_of * n + self.right_of, minlength=n * n).reshape(n, n)
+        found: Integers = counts + counts.T
+        return found
+
+    def parts(self) -> list[tuple[str, ...]]:
+        """Return the items of every part that was never compared with another, largest first."""
+        n = len(self.items)
+        graph = sparse.coo_array((np.ones(self.size), (self.left_of, self.right_of)), (n, n))
+        count, part_of = connected_components(graph, directed=False)
+        parts = [
+            tuple(self.items[k] for k in np.flatnonzero(part_of == part).tolist())
+            for part in range(count)
+        ]
+        return sorted(parts, key=lambda part: (-len(part), part))
+
+
+def describe_parts(parts: list[tuple[str, ...]]) -> str | None:
+    """Warn of items that were never compared with the others; None if there is one part."""
+    if len(parts) == 1:
+        return None
+    others = [name for part in parts[1:] for name in part]
+    return (
+        f"warning: the items fall into {len(parts)} parts that were never compared with each "
+        f"other; outside the largest stand {joined(others, quoted)}. Ranks across parts are no "
+        "more than the prior: compare an item of each with one of the largest part (--next does)"
+    )
+
+
+def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Comparisons:
+    """Read a table of comparisons: columns worker, left, right, answer; CSV, TSV or a workbook.
+
+    The answer is ``left``, ``right``, ``tie``, the name of the preferred item, or that of its
+    column, such as ``model_a``. Other columns are ignored.
+
+    Parameters
+    ----------
+    path
+        The file.
+    leave_out_missing
+        Whether to leave out rows without a worker, an item or an answer.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column: a column is missing, a name is invalid, an item is compared
+        with itself, or an answer is none of the above.
+    """
+    table = open_table(path)
+    columns = [PERSON, *ITEM_COLUMNS, PREFERRED]
+    at = find(table, columns)
+    check_any_rows(table, "a comparison")
+    layout = describe_columns(table, columns, at)
+    kinds = {WORKER.name: at[0], "left item": at[1], "right item": at[2]}
+    checked = check_rows(table, kinds, at[3], leave_out_missing=leave_out_missing)
+    worker, left, right = checked.names
+    rows = []
+    for r in np.flatnonzero(checked.counts).tolist():
+        names = [one.names[one.codes[r]] for one in (worker, left, right, checked.label)]
+        names[3] = _of_column(table, at[1:3], names[1:])
+        _refuse(table, at[1:], r + 1, names[1:])
+        rows.append((names[0], names[1], names[2], names[3]))
+    found = Comparisons.of(rows)
+    size = f"{found.size} comparisons of {len(found.items)} items by {len(found.workers)} workers"
+    return Comparisons(
+        **{**vars(found), "layout": f"{layout}, {size}{checked.description}"},
+    )
+
+
+def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
+    """Read pairs of known order, columns left, right, answer; return the better item by pair.
+
+    Raises
+    ------
+    DataError
+        As `read_comparisons`, and if an answer is a tie or a pair has two answers.
+    """
+    table = open_table(path)
+    columns = [*ITEM_COLUMNS, PREFERRED]
+    at = find(table, columns)
+    check_any_rows(table, "a pair")
+    checked = check_rows(table, {"left item": at[0], "right item": at[1]}, at[2])
+    left, right = checked.names
+    found: dict[tuple[str, str], str] = {}
+    for r in range(checked.counts.size):
+        names = [one.names[one.codes[r]] for one in (left, right, checked.label)]
+        names[2] = _of_column(table, at[:2], names)
+        _refuse(table, at, r + 1, names)
+        code = _code(names[0], names[2])
+        if code == TIE:
+            raise table.error("a known order must name the better item, found a tie", r + 1, at[2])
+        pair, better = (min(names[:2]), max(names[:2])), names[code]
+        if found.setdefault(pair, better) != better:
+            raise table.error(
+                f"the pair {quoted(pair[0])} and {quoted(pair[1])} has two orders; keep one",
+                r + 1,
+                at[2],
+            )
+    return found
+
+
+def _of_column(table: Table, at: list[int], names: list[str]) -> str:
+    """Return the answer; ``left`` or ``right`` for the name of a column that is no item."""
+    left, right, answer = names
+    headers = [table.rows[0][j].lower() for j in at]
+    if answer.lower() in headers and answer not in (left, right):
+        return WORDS[headers.index(answer.lower())]
+    return answer
+
+
+def _refuse(table: Table, at: list[int], row: int, names: list[str]) -> None:
+    """Refuse a row whose left, right and answer are no comparison, naming the column."""
+    left, right, answer = names
+    fault = find_fault(left, right, answer)
+    if fault:
+        is_left, is_right = (name.lower() in WORDS for name in (left, right))
+        column = at[0] if is_left else at[1] if is_right or left == right else at[2]
+        raise table.error(fault, row, column)
+
+
+def find_fault(left: str, right: str, answer: str) -> str:
+    """Return why a comparison is none; empty if it is one."""
+    for name in (left, right):
+        if name.lower() in WORDS:
+            return (
+                f"an item must not be called {quoted(name)}, which is an answer; give it another "
+                "name"
+            )
+    if left == right:
+        return f"an item is not compared with itself, found {quoted(left)} twice; delete the row"
+    if answer.lower() in WORDS or answer in (left, right):
+        return ""
+    return (
+        f"must be left, right, tie, or one of the items {quoted(left)} and {quoted(right)}, found "
+        f"{quoted(answer)}"
+    )
+
+
+def _code(left: str, answer: str) -> int:
+    if answer.lower() in WORDS:
+        return WORDS.index(answer.lower())
+    return LEFT if answer == left else RIGHT

@@ -1,0 +1,94 @@
+"""Choose the pairs to compare next: largest expected information within caps of every item.
+
+Rows are items on the left, columns items on the right; the entry of a pair is the square root of
+the information, in nats, that one more answer of a typical worker is expected to give about it.
+The projection onto caps per row, per column and in total keeps the pairs of most information, with
+a proof. One order of each pair is open, drawn by lot, so that no pair is chosen twice.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_tvcs.answer_kinds.arrays import Floats
+from crowd_tvcs.answer_kinds.davidson import DavidsonFit
+from crowd_tvcs.answer_kinds.ranking import Ranking, chances_at_nodes, pair_differences
+from tvcs_core import TVCS, project
+
+
+class NextPairs(NamedTuple):
+    """Pairs to compare, the most informative first.
+
+    Attributes
+    ----------
+    pairs
+        Names of the items on the left and on the right, and the expected information in nats.
+    gap
+        Proved bound on the information that these pairs miss, in nats.
+    """
+
+    pairs: list[tuple[str, str, float]]
+    gap: float
+
+
+def expected_information(fit: DavidsonFit) -> Floats:
+    """Return the information of one more answer on every pair, in nats, of shape (items, items)."""
+    chances, of_node = chances_at_nodes(fit, *pair_differences(fit))
+    mean = (chances * of_node[:, None]).sum(axis=-2)
+    found: Floats = _entropy(mean) - (_entropy(chances) * of_node).sum(axis=-1)
+    np.fill_diagonal(found, 0.0)
+    return np.maximum(found, 0.0)
+
+
+def next_pairs(
+    ranking: Ranking,
+    n: int,
+    *,
+    max_per_side: int = 2,
+    max_per_pair: int = 5,
+    rng: np.random.Generator | int | None = None,
+) -> NextPairs:
+    """Choose up to n pairs to compare next.
+
+    Parameters
+    ----------
+    ranking
+        What is known so far.
+    n
+        Maximum number of pairs.
+    max_per_side
+        Maximum number of these pairs with an item on the left, and with it on the right.
+    max_per_pair
+        A pair with so many answers is not asked again.
+    rng
+        Source of the sides; same seed, same pairs.
+
+    Raises
+    ------
+    ValueError
+        If n or a maximum is below 1.
+    """
+    for name, value in (("n", n), ("max_per_side", max_per_side), ("max_per_pair", max_per_pair)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, found {value}")
+    items = ranking.data.items
+    gain = expected_information(ranking.fit)
+    gain[ranking.data.per_pair >= max_per_pair] = 0.0
+    lot = np.triu(np.random.default_rng(rng).random(gain.shape) < 0.5, 1)
+    is_open = lot | np.tril(~lot.T, -1)
+    caps = TVCS.matrix(gain.shape, row_caps=max_per_side, col_caps=max_per_side, total=n)
+    found = project(np.sqrt(np.where(is_open, gain, 0.0)), caps)
+    left, right = np.nonzero(found.matrix)
+    order = np.argsort(-gain[left, right], kind="stable")
+    pairs = [
+        (items[i], items[j], float(gain[i, j]))
+        for i, j in zip(left[order].tolist(), right[order].tolist(), strict=True)
+    ]
+    return NextPairs(pairs, float(found.gap))
+
+
+def _entropy(chances: Floats) -> Floats:
+    found: Floats = -(chances * np.log(chances + 1e-12)).sum(axis=-1)
+    return found

@@ -1,0 +1,75 @@
+"""`crowd-tvcs vote --scale`: answers on an ordered scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowd_tvcs.cli.answers import Cleaning, class_names, read_alone, read_with_gold
+from tvcs_core.command.results import OutOptions, results
+from tvcs_core.command.shell import print_message
+
+if TYPE_CHECKING:
+    from crowd_tvcs.answer_kinds.scale import ScaleVotes
+    from crowd_tvcs.answers.answers import Answers, Gold
+
+
+def vote_by_scale(
+    place: OutOptions, answers: Path, gold: Path | None, scale: str, cleaning: Cleaning, seed: int
+) -> None:
+    """Vote on the step of every task; write labels.csv, workers.csv and summary.json."""
+    from crowd_tvcs.answer_kinds.scale import (
+        LABEL_COLUMNS,
+        WORKER_COLUMNS,
+        check_scale,
+        describe_claims,
+        vote_on_scale,
+    )
+
+    steps = check_scale(class_names(scale) or [])
+    table, known = _read(answers, gold, ",".join(steps), cleaning)
+    votes = vote_on_scale(table, known, rng=seed)
+    sentences = [votes.order.describe(), describe_claims(votes)]
+    with results(
+        "crowd-tvcs vote",
+        place,
+        {"gold": None if gold is None else gold.name, "scale": scale} | cleaning.recorded,
+        seed=seed,
+        inputs=[answers, gold],
+        layout=table.layout,
+    ) as out:
+        out.table("labels.csv", LABEL_COLUMNS, map(cells, votes.rows()))
+        out.table("workers.csv", WORKER_COLUMNS, map(cells, votes.worker_rows()))
+        out.json("summary.json", _summary(votes, sentences))
+    for sentence in sentences:
+        print_message(sentence)
+    print_message(f"{int((votes.label_of >= 0).sum())} labels; written to {place.out}")
+
+
+def _read(
+    answers: Path, gold: Path | None, scale: str, cleaning: Cleaning
+) -> tuple[Answers, Gold | None]:
+    if gold is None:
+        return read_alone(answers, scale, cleaning), None
+    return read_with_gold(answers, gold, scale, cleaning)
+
+
+def cells(row: tuple[Any, ...]) -> list[Any]:
+    """Return the cells of a row for a file: None is empty, and no name acts as a formula."""
+    from tvcs_core.files.spreadsheet import shield
+
+    return ["" if x is None else shield(x) if isinstance(x, str) else x for x in row]
+
+
+def _summary(votes: ScaleVotes, sentences: list[str]) -> dict[str, Any]:
+    return {
+        "tasks": len(votes.tasks),
+        "workers": len(votes.workers),
+        "scale": list(votes.scale),
+        "is_measured": votes.is_measured,
+        "on_gold": votes.reached_on_gold(),
+        "calibration": votes.calibration._asdict() if votes.is_measured else None,
+        "contrast": votes.contrast if votes.is_measured else None,
+        "order": votes.order.as_json(),
+        "sentences": sentences,
+    }
