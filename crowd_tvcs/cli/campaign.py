@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, LeaveOut
+from crowd_tvcs.cli.answers import Duplicates, LeaveOut, money, share
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
@@ -236,6 +236,7 @@ def review(
     target: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Required share of right labels among confident ones. Default: as at init.",
         ),
@@ -243,6 +244,7 @@ def review(
     value: Annotated[
         float | None,
         typer.Option(
+            parser=money,
             metavar="X",
             help="Value of a right label, in money: a label must add at least its cost.",
         ),

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from crowd_tvcs.cli.answers import share
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
 from tvcs_core.command.help import Program
@@ -85,6 +86,7 @@ class ServeOptions:
     gold_share: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Probability that a task handed out is gold. Default: .1 with --gold, else none.",
         ),

@@ -15,6 +15,7 @@ from crowd_tvcs.cli.answers import (
     Classes,
     Cleaning,
     read_with_gold,
+    share,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
@@ -47,7 +48,8 @@ class ModelsOptions:
     gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
     out: OutFolder
     target: Annotated[
-        float, typer.Option(metavar="P", help="Required confidence in the label of a task.")
+        float,
+        typer.Option(parser=share, metavar="P", help="Required confidence in the label of a task."),
     ] = 0.95
     max_people: Annotated[
         int, typer.Option(metavar="N", help="Maximum number of people on a task.")
@@ -55,6 +57,7 @@ class ModelsOptions:
     person_accuracy: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Accuracy of each person. Default: their mean, from their gold answers.",
         ),
