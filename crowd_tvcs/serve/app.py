@@ -1,11 +1,13 @@
 """Application of the server: all pages, and the format of every error."""
 
+import asyncio
 import json
 import math
+import os
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 
 from fastapi import APIRouter, FastAPI, Request
@@ -14,8 +16,10 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from crowd_tvcs.campaign import RejectedError, StoreError
+from crowd_tvcs.campaign.desk.actions import AuditEntry, write_audit
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, learn_of_labels
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
@@ -24,6 +28,7 @@ from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.control.door import NotLoggedInError
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
+    LOOPBACK,
     BodyLimitMiddleware,
     BusyError,
     HeadersMiddleware,
@@ -33,9 +38,11 @@ from crowd_tvcs.serve.limits import (
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.recruit import pages as recruit_pages
+from crowd_tvcs.serve.sign_in import UnknownUserError, UserHeader, UserHeaderMiddleware
 from crowd_tvcs.serve.worker import InvalidLinkError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import message as tidy
+from tvcs_core.files.display import quoted
 
 MAX_BODY_BYTES = 64_000
 """Largest number of bytes of a request."""
@@ -75,7 +82,26 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
     app.add_middleware(HostMiddleware, url=served.public_url)
     app.add_middleware(HeadersMiddleware, headers=HEADERS, secure=BY_HTTPS)
     app.add_middleware(PrefixMiddleware, prefix=served.root)
+    if served.user_header is not None:
+        _add_sign_in(app, served, served.user_header)
     return app
+
+
+def _add_sign_in(app: FastAPI, served: Served, rules: UserHeader) -> None:
+    """Let the proxy say who signed in, and where requests come from."""
+
+    def note(peer: str) -> None:
+        print_message(f"the header {rules.name} from {peer} is ignored: that is not the proxy")
+        entry = AuditEntry("desk", "ignored header", None, rules.name, served.auth.keyed(peer))
+        with suppress(StoreError), served.campaign.store.write() as (connection, _, _):
+            write_audit(connection, entry)
+
+    async def warn(peer: str) -> None:
+        await asyncio.to_thread(note, peer)
+
+    trusted = [*rules.addresses, *os.environ.get("FORWARDED_ALLOW_IPS", LOOPBACK[0]).split(",")]
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=trusted)
+    app.add_middleware(UserHeaderMiddleware, rules=rules, warn=warn)  # sees who really asks
 
 
 def _first(turns: APIRouter, *pages: APIRouter) -> list[Route]:
@@ -150,6 +176,14 @@ def _add_errors(app: FastAPI, served: Served) -> None:
             "Please open the link that you received. If it no longer works, ask for a new one."
         )
         return respond(request, 401, "Please log in", message, {"WWW-Authenticate": "Bearer"})
+
+    @app.exception_handler(UnknownUserError)
+    async def unknown(request: Request, error: UnknownUserError) -> Response:
+        message = (
+            f"You are signed in as {quoted(str(error))}, and nobody of this name is in the "
+            "campaign. Ask the person who runs it to add you."
+        )
+        return respond(request, 403, "Not in this campaign", message)
 
     @app.exception_handler(NotLoggedInError)
     async def logged_out(request: Request, error: NotLoggedInError) -> Response:

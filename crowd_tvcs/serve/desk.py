@@ -29,6 +29,7 @@ from crowd_tvcs.serve.limits import TokenBucket
 from crowd_tvcs.serve.operator_auth import OperatorAuth
 from crowd_tvcs.serve.pages import page
 from crowd_tvcs.serve.recruit.sign_up import SignUp
+from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.page_tokens import PageTokens
 
@@ -58,7 +59,7 @@ CONTENT_CACHE_SECONDS = 30.0
 CLASSES_CACHE_SECONDS = 1.0
 """Seconds for which the classes are cached."""
 SETUP_DIFFERENCES = (
-    "another password, other instructions, another share of gold, or another way to sign up"
+    "another password, other instructions, another share of gold, or another way to sign up or in"
 )
 """Differences that `Served.setup` detects, in words."""
 
@@ -103,6 +104,8 @@ class Served:
         How people sign up by themselves; None if they cannot.
     accounts
         Several operators in place of the one with `password`.
+    user_header
+        How a proxy names workers who signed in there; None if they have links only.
     """
 
     campaign: Campaign
@@ -114,6 +117,7 @@ class Served:
     public_url: str = ""
     sign_up: SignUp | None = None
     accounts: Sequence[Account] = ()
+    user_header: UserHeader | None = None
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -164,8 +168,9 @@ class Served:
         It does not reveal the password.
         """
         text = (
-            f"{gold_share} {gold_first} {gold_feedback} {self.sign_up} {self.instructions}".encode()
-        )
+            f"{gold_share} {gold_first} {gold_feedback} {self.sign_up} {self.user_header} "
+            f"{self.instructions}"
+        ).encode()
         return hashlib.sha256(self.auth.fingerprint + text).digest()
 
     def _gold_status(self) -> tuple[bool, float]:

@@ -40,6 +40,7 @@ from crowd_tvcs.serve.control.accounts import read_accounts
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.recruit.sign_up import SignUp
+from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
@@ -153,11 +154,13 @@ def serve(
     gold_first: int = 0,
     gold_feedback: bool = False,
     sign_up: SignUp | None = None,
+    user_header: UserHeader | None = None,
 ) -> None:
     """Serve a campaign until Ctrl-C; without a store, a demo campaign.
 
     Gold of a file, and of the campaign, is mixed into the tasks if `gold`, `gold_share` or
-    `gold_first` is given. People sign up by themselves with `sign_up`.
+    `gold_first` is given. People sign up by themselves with `sign_up`, and a proxy signs workers in
+    with `user_header`.
 
     Raises
     ------
@@ -186,6 +189,7 @@ def serve(
             address.url,
             sign_up,
             accounts,
+            user_header,
         )
         if sign_up is not None:
             with campaign.store.read() as (_, settings):
@@ -305,7 +309,7 @@ def config_of(
         "log_level": "error",  # a line for every invalid request could fill a disk
         "access_log": False,
         "server_header": False,
-        "proxy_headers": address.behind_proxy,
+        "proxy_headers": address.behind_proxy and served.user_header is None,
         "timeout_graceful_shutdown": GRACE_SECONDS,
         "timeout_keep_alive": connections.IDLE_SECONDS,
         "http": connections.bounded_protocol(most),

@@ -19,6 +19,7 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import RateLimitError
 from crowd_tvcs.serve.pages import address_of, is_for_script
 from crowd_tvcs.serve.recruit.sign_up import FINISH_SECONDS, Finish
+from crowd_tvcs.serve.sign_in import UnknownUserError, user_of
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
@@ -82,6 +83,25 @@ def require_worker(served: Served, request: Request, token: str | None) -> str:
     return name
 
 
+def require_person(served: Served, request: Request) -> tuple[str, str]:
+    """Return the worker whom the proxy names, or of the browser's link, and the owner of pages.
+
+    Raises
+    ------
+    InvalidLinkError, RateLimitError, UnknownUserError
+        If there is none.
+    """
+    name = user_of(request)
+    if name is None:
+        token = request.cookies.get(served.cookies.worker)
+        return require_worker(served, request, token), token or ""
+    require_pace(served, request, name)
+    (rows,) = served.campaign.store.look(_PROGRESS.with_(called=name))
+    if not rows:
+        raise UnknownUserError(name)
+    return name, f"user {name}"
+
+
 def fields_of(body: bytes) -> dict[str, str]:
     """Read a form as browsers send it.
 
@@ -126,7 +146,9 @@ def router(served: Served) -> APIRouter:
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
         is_worker = served.links.holder(request.cookies.get(served.cookies.worker, "")) is not None
-        if not is_worker and not served.auth.is_session(
+        if user_of(request) is not None:
+            require_person(served, request)
+        elif not is_worker and not served.auth.is_session(
             request.cookies.get(served.cookies.operator)
         ):
             raise InvalidLinkError
@@ -157,7 +179,7 @@ def set_worker(served: Served, answer: Response, token: str) -> None:
 
 
 def _turn(served: Served, request: Request, body: bytes) -> Response:
-    name = require_worker(served, request, request.cookies.get(served.cookies.worker))
+    name, _ = require_person(served, request)
     return _show_task(served, request, name, served.campaign.next(name))
 
 
@@ -198,12 +220,11 @@ def _checked(
     served: Served, request: Request, body: bytes, *needed: str
 ) -> tuple[str, dict[str, str], int]:
     """Return the worker of a form, its fields, and the worker's number of answers then."""
-    token = request.cookies.get(served.cookies.worker)
-    name, fields = require_worker(served, request, token), fields_of(body)
+    (name, owner), fields = require_person(served, request), fields_of(body)
     for field in (*needed, "form"):
         if field not in fields:
             raise ValueError(f"the form lacks the field {field}")
-    answers = served.pages.answers(token or "", fields.get("task", ""), fields["form"])
+    answers = served.pages.answers(owner, fields.get("task", ""), fields["form"])
     return name, fields, answers
 
 
@@ -221,6 +242,7 @@ def _show_task(
 ) -> Response:
     values = _values(served, name, offer)
     owner = request.cookies.get(served.cookies.worker, "")
+    owner = owner if user_of(request) is None else f"user {name}"
     token = served.pages.token(owner, values["task"], values["answers"])
     template = "turn.html.j2" if is_for_script(request) else "worker.html.j2"
     return served.page(template, **values, form=token, message=message)

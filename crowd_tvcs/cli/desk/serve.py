@@ -132,6 +132,22 @@ class ServeOptions:
             "--behind-proxy", help="A proxy provides https for the server; see docs/serve.md."
         ),
     ] = False
+    user_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Header in which a proxy names the worker who signed in, such as "
+            "X-Forwarded-User.",
+        ),
+    ] = None
+    proxy_address: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address or network of that proxy, from which alone the header is believed; may "
+            "be repeated.",
+        ),
+    ] = None
     trust_network: Annotated[
         bool,
         typer.Option("--trust-network", help="Allow unencrypted links and password on --host."),
@@ -161,6 +177,7 @@ def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _check_extra()
     from crowd_tvcs.serve.prefix import prefix_of
+    from crowd_tvcs.serve.sign_in import UserHeader
     from crowd_tvcs.serve.start import ListenAddress, serve
 
     if given.demo == (given.store is not None):
@@ -184,6 +201,13 @@ def start(given: ServeOptions) -> None:
     if given.operators is not None and given.operator_password_file is not None:
         raise ValueError("give --operators or --operator-password-file, not both")
     sign_up = sign_up_of(given.sign_up)
+    user_header = None
+    if given.user_header is not None:
+        user_header = UserHeader(given.user_header, tuple(given.proxy_address or ()))
+        if sign_up is not None:
+            raise ValueError("give --user-header or --sign-up, not both: people come in one way")
+    elif given.proxy_address:
+        raise ValueError("--proxy-address needs --user-header, the header that the proxy writes")
     serve(
         given.store,
         place,
@@ -197,6 +221,7 @@ def start(given: ServeOptions) -> None:
         gold_first=given.gold_first,
         gold_feedback=given.gold_feedback,
         sign_up=sign_up,
+        user_header=user_header,
     )
 
 
