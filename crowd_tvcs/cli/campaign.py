@@ -295,6 +295,19 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
     write_rows(out, header, rows)
 
 
+@app.command("export-remarks")
+@stored
+def export_remarks(store: StoreName, out: OutFile = None) -> None:
+    """Print what workers said of tasks: task, worker, kind (skip, comment or flag), text, at."""
+    from crowd_tvcs.answers.times import to_iso
+    from crowd_tvcs.campaign.desk.remarks import all_remarks
+
+    with open_campaign(store, out) as campaign:
+        found = all_remarks(campaign.store)
+    rows = [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]
+    write_rows(out, ["task", "worker", "kind", "text", "at"], rows)
+
+
 @app.command("export-labels")
 @stored
 def export_labels(store: StoreName, out: OutFile = None) -> None:

@@ -6,7 +6,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 
@@ -39,6 +39,7 @@ from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.recruit import pages as recruit_pages
 from crowd_tvcs.serve.sign_in import UnknownUserError, UserHeader, UserHeaderMiddleware
+from crowd_tvcs.serve.turn.texts import carried
 from crowd_tvcs.serve.worker import InvalidLinkError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import message as tidy
@@ -141,14 +142,22 @@ def _add_errors(app: FastAPI, served: Served) -> None:
         title: str,
         message: str,
         headers: dict[str, str] | None = None,
+        t: Mapping[str, str] | None = None,
     ) -> Response:
         message = tidy(message)
         path = request.url.path.removeprefix(served.root)
         if path.startswith("/api/") or is_for_script(request):
             return JSONResponse({"detail": message}, status, headers)
-        answer = served.page("message.html.j2", status, title=title, message=message)
+        answer = served.page(
+            "message.html.j2", status, title=title, message=message, t=t or carried()
+        )
         answer.headers.update(headers or {})
         return answer
+
+    def texts_for(request: Request) -> Mapping[str, str]:
+        """Return the texts of workers on their pages, and English ones elsewhere."""
+        path = request.url.path.removeprefix(served.root)
+        return carried() if path.startswith(("/api/", "/operator")) else served.texts
 
     @app.exception_handler(RejectedError)
     async def refused(request: Request, error: RejectedError) -> Response:
@@ -167,15 +176,13 @@ def _add_errors(app: FastAPI, served: Served) -> None:
     @app.exception_handler(json.JSONDecodeError)  # what the store keeps as JSON; requests have none
     @app.exception_handler(StoreError)
     async def away(request: Request, error: Exception) -> Response:
-        message = "The server cannot reach its store now. Nothing is lost; try again in a moment."
-        return respond(request, 503, "One moment", message, {"Retry-After": str(RETRY_SECONDS)})
+        t, headers = texts_for(request), {"Retry-After": str(RETRY_SECONDS)}
+        return respond(request, 503, t["moment"], t["away_text"], headers, t)
 
     @app.exception_handler(InvalidLinkError)
     async def stranger(request: Request, error: InvalidLinkError) -> Response:
-        message = (
-            "Please open the link that you received. If it no longer works, ask for a new one."
-        )
-        return respond(request, 401, "Please log in", message, {"WWW-Authenticate": "Bearer"})
+        t, headers = texts_for(request), {"WWW-Authenticate": "Bearer"}
+        return respond(request, 401, t["log_in"], t["log_in_text"], headers, t)
 
     @app.exception_handler(UnknownUserError)
     async def unknown(request: Request, error: UnknownUserError) -> Response:
@@ -193,15 +200,15 @@ def _add_errors(app: FastAPI, served: Served) -> None:
 
     @app.exception_handler(RateLimitError)
     async def too_fast(request: Request, error: RateLimitError) -> Response:
-        wait = str(math.ceil(error.wait))
-        message = f"Too many requests. Please continue in {wait} seconds."
-        return respond(request, 429, "One moment", message, {"Retry-After": wait})
+        t, wait = texts_for(request), str(math.ceil(error.wait))
+        message = t["too_many"].format(seconds=wait)
+        return respond(request, 429, t["moment"], message, {"Retry-After": wait}, t)
 
     @app.exception_handler(BusyError)
     async def busy(request: Request, error: BusyError) -> Response:
-        wait = str(math.ceil(error.wait))
-        message = f"The server is busy. Please try again in {wait} seconds."
-        return respond(request, 503, "One moment", message, {"Retry-After": wait})
+        t, wait = texts_for(request), str(math.ceil(error.wait))
+        message = t["busy"].format(seconds=wait)
+        return respond(request, 503, t["moment"], message, {"Retry-After": wait}, t)
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -32,6 +32,7 @@ from crowd_tvcs.serve.recruit.sign_up import SignUp
 from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.page_tokens import PageTokens
+from crowd_tvcs.serve.turn.texts import carried
 
 _GOLD = (
     select(func.count(task.c.id), func.min(pair.c.leased_at))
@@ -106,6 +107,8 @@ class Served:
         Several operators in place of the one with `password`.
     user_header
         How a proxy names workers who signed in there; None if they have links only.
+    texts
+        Texts of the pages of workers (`turn.texts`).
     """
 
     campaign: Campaign
@@ -118,6 +121,7 @@ class Served:
     sign_up: SignUp | None = None
     accounts: Sequence[Account] = ()
     user_header: UserHeader | None = None
+    texts: Mapping[str, str] = field(default_factory=carried)
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -141,8 +145,8 @@ class Served:
         return f"{self.public_url}/w/{token}"
 
     def page(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """Fill a template, with the path of the server."""
-        return page(template, status, root=self.root, **values)
+        """Fill a template, with the path of the server and the texts of workers."""
+        return page(template, status, **{"root": self.root, "t": self.texts, **values})
 
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Process a request that waits for the store in a thread."""

@@ -1,5 +1,6 @@
 """Worker pages: their task, its answer, skip, undo; images and sounds."""
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from sqlalchemy import bindparam, exists, func, select
 
 from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
+from crowd_tvcs.campaign.desk.remarks import add_remark
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import ANSWERED, UNLIMITED, pair, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
@@ -23,6 +25,7 @@ from crowd_tvcs.serve.sign_in import UnknownUserError, user_of
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
+from crowd_tvcs.serve.turn.texts import OF_SCRIPT
 from tvcs_core.command.shell import print_message
 
 COOKIE_SECONDS = 90 * 86400
@@ -134,6 +137,7 @@ def router(served: Served) -> APIRouter:
     add("/", "GET", _turn)
     add("/answer", "POST", _answer)
     add("/skip", "POST", _skip)
+    add("/remark", "POST", _remark)
     add("/undo", "POST", _undo)
 
     @routes.get("/w/{token}", include_in_schema=False)
@@ -189,14 +193,15 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
         task = served.task_of(fields["task"], name)
         _, offer = served.campaign.submit_and_next(name, task, fields["label"])
         known = served.campaign.feedback(name, task)
-    return _after(served, request, name, offer, _feedback(fields["label"], known))
+    return _after(served, request, name, offer, _feedback(served, fields["label"], known))
 
 
-def _feedback(given: str, known: str | None) -> str:
+def _feedback(served: Served, given: str, known: str | None) -> str:
     """Describe whether an answer to gold was right, where its label is to be shown."""
     if known is None:
         return ""
-    return "That was right." if given == known else f"The right answer was {known}, not {given}."
+    texts = served.texts
+    return texts["right"] if given == known else texts["wrong"].format(right=known, given=given)
 
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
@@ -208,12 +213,24 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
     return _after(served, request, name, campaign.next(name) if is_for_script(request) else None)
 
 
+def _remark(served: Served, request: Request, body: bytes) -> Response:
+    """Keep a comment or a flag, and show the same task again."""
+    name, fields, _ = _checked(served, request, body, "task", "kind")
+    campaign, address = served.campaign, served.auth.keyed(address_of(request))
+    kind, text = fields["kind"], fields.get("text", "")
+    with served.unnamed():
+        task = served.task_of(fields["task"], name)
+        add_remark(campaign.store, name, task, kind, text, now=time.time(), address=address)
+    offer = campaign.next(name) if is_for_script(request) else None
+    return _after(served, request, name, offer, served.texts[f"{kind}_sent"])
+
+
 def _undo(served: Served, request: Request, body: bytes) -> Response:
     name, _, answers = _checked(served, request, body)
     address = served.auth.keyed(address_of(request))
     with served.unnamed():
         offer = served.campaign.undo(name, answers=answers, address=address)
-    return _after(served, request, name, offer, "Your last answer was withdrawn.")
+    return _after(served, request, name, offer, served.texts["undone"])
 
 
 def _checked(
@@ -304,7 +321,11 @@ def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
         "classes": list(zip(served.classes, keys_of(served.classes), strict=True)),
         "least": served.pages.least,
         "campaign": served.cookies.worker,
-        "minutes": max(1, round((offer.expires - time.time()) / 60)) if offer.expires else 0,
+        "seconds": max(0.0, offer.expires - time.time()) if offer.expires else 0.0,
         "instructions": rendered(served.instructions, served.root),
         "ask_again": POLL_SECONDS,
+        "script_texts": json.dumps(
+            {key: text for key, text in served.texts.items() if key.startswith(OF_SCRIPT)}
+            | {key: served.texts[key] for key in ("reserved", "over")}
+        ),
     }

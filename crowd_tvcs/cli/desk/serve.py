@@ -75,6 +75,13 @@ class ServeOptions:
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Markdown instructions for every worker.")
     ] = None
+    language: Annotated[
+        str,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Language of the workers' pages: en, de, or a JSON file of their texts.",
+        ),
+    ] = "en"
     gold: Annotated[
         Path | None,
         typer.Option(
@@ -222,6 +229,7 @@ def start(given: ServeOptions) -> None:
         gold_feedback=given.gold_feedback,
         sign_up=sign_up,
         user_header=user_header,
+        language=given.language,
     )
 
 
