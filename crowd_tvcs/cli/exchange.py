@@ -187,7 +187,10 @@ def import_answers(given: ImportOptions) -> None:
             gold = [[shield(cell) for cell in row] for row in found.gold]
             written.table("gold.csv", ["task", "label"], gold)
         if given.skip_bad:
-            rows = [[str(one.path), one.line or "", str(one)] for one in found.skipped]
+            rows: list[list[object]] = [
+                [shield(Path(one.path or "").name), one.line or "", shield(one.message)]
+                for one in found.skipped
+            ]
             written.table("skipped.csv", ["file", "line", "reason"], rows)
     tasks, workers, labels = (len({row[k] for row in found.rows}) for k in range(3))
     print_message(

@@ -207,6 +207,8 @@ def test_bad_answers_are_skipped_and_listed_in_a_file(tmp_path):
     assert "warning: 4 answers are skipped as bad, listed in" in done.stderr
     skipped = rows_of(tmp_path / "o" / "skipped.csv")
     assert [row["line"] for row in skipped] == ["2", "3", "4", "5"]
+    assert {row["file"] for row in skipped} == {"x.jsonl"}  # the same bytes in any folder
+    assert not any(str(tmp_path) in row["reason"] for row in skipped)
     assert "must be accept, reject or ignore" in skipped[0]["reason"]
     assert "is not whole JSON" in skipped[3]["reason"]
     record = json.loads((tmp_path / "o" / "run.json").read_text())
