@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,8 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     "discarded", and as "empty" without a value. `to_json` does not write the status: there all
     responses with a value count. A CSV of `to_datasets()` is read like `to_list(flatten=True)`.
     """
-    records = _read_csv(path) if is_table(path) else read_records(path, EXPORT)
+    records: Iterable[Record]
+    records = _read_csv(path, collector) if is_table(path) else read_records(path, EXPORT)
     for record in records:
         with collector.attempt():
             for location, name, response in _responses(record, fields.question):
@@ -97,20 +98,22 @@ def _counts(response: Mapping[str, Any]) -> bool:
     return response.get("status", "submitted") == "submitted" and response.get("value") not in EMPTY
 
 
-def _read_csv(path: Path) -> list[Record]:
+def _read_csv(path: Path, collector: Collector) -> Iterator[Record]:
     """Read a CSV of `to_datasets()`, whose lists are printed as Python or NumPy do."""
-    out = []
     for location, row in read_sheet(path).rows():
-        fields: dict[str, Any] = dict(row)
-        for name in row:
-            if name.endswith((FLAT, f"{FLAT}.users", f"{FLAT}.status")):
-                found = printed_list(row[name])
-                if found is None:
-                    what = f"must be a list of single answers, found {quoted(row[name])}; {EXPORT}"
-                    raise location.error(name, what)
-                fields[name] = found
-        out.append(Record(location, fields))
-    return out
+        with collector.attempt():
+            yield Record(location, {name: _cell(location, name, row[name]) for name in row})
+
+
+def _cell(location: SourceLocation, name: str, text: str) -> object:
+    """Return the list in a cell of responses; other text as it is."""
+    if not name.endswith((FLAT, f"{FLAT}.users", f"{FLAT}.status")):
+        return text
+    found = printed_list(text)
+    if found is None:
+        what = f"must be a list of single answers, found {quoted(text)}; {EXPORT}"
+        raise location.error(name, what)
+    return found
 
 
 def _responses(

@@ -53,6 +53,16 @@ def test_the_same_answers_are_read_of_every_file(text, tool, options, tmp_path):
     assert sum(found.left_out.values()) in (1, 3)
 
 
+def test_a_bad_row_of_argillas_csv_is_skipped_alone(tmp_path):
+    nested = "t3,completed,z,\"[['a'] ['b']]\",\"['ann' 'bob']\",\"['submitted' 'submitted']\"\n"
+    (tmp_path / "x.csv").write_text(ARGILLA_HEAD + nested + NUMPY + PYTHON)
+    found = import_answers(tmp_path / "x.csv", "argilla", skip_bad=True)
+    assert (found.rows, len(found.skipped)) == (ROWS, 1)
+    wrapped = NUMPY.replace("' 'dog", "'\n 'dog")  # as NumPy breaks long lists
+    (tmp_path / "x.csv").write_text(ARGILLA_HEAD + wrapped + PYTHON)
+    assert import_answers(tmp_path / "x.csv", "argilla").rows == ROWS
+
+
 def test_a_csv_of_doccano_is_that_of_one_user(tmp_path):
     for user, rows in {"ann": "1,x,cat\n2,y,dog\n", "bob": "1,x,dog\n2,y,\n"}.items():
         (tmp_path / f"{user}.csv").write_text(f"id,data,label\n{rows}", encoding="utf-8")
