@@ -321,7 +321,7 @@ def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
         "classes": list(zip(served.classes, keys_of(served.classes), strict=True)),
         "least": served.pages.least,
         "campaign": served.cookies.worker,
-        "seconds": max(0.0, offer.expires - time.time()) if offer.expires else 0.0,
+        "seconds": max(0, int(offer.expires - time.time())) if offer.expires else 0,
         "instructions": rendered(served.instructions, served.root),
         "ask_again": POLL_SECONDS,
         "script_texts": json.dumps(
