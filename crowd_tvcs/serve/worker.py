@@ -99,10 +99,15 @@ def require_person(served: Served, request: Request) -> tuple[str, str]:
         token = request.cookies.get(served.cookies.worker)
         return require_worker(served, request, token), token or ""
     require_pace(served, request, name)
+    _require_known(served, name)
+    return name, f"user {name}"
+
+
+def _require_known(served: Served, name: str) -> None:
+    """Refuse a name that is no worker's."""
     (rows,) = served.campaign.store.look(_PROGRESS.with_(called=name))
     if not rows:
         raise UnknownUserError(name)
-    return name, f"user {name}"
 
 
 def fields_of(body: bytes) -> dict[str, str]:
@@ -150,8 +155,8 @@ def router(served: Served) -> APIRouter:
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
         is_worker = served.links.holder(request.cookies.get(served.cookies.worker, "")) is not None
-        if user_of(request) is not None:
-            require_person(served, request)
+        if (named := user_of(request)) is not None:
+            _require_known(served, named)  # at any pace: a film is asked for in parts
         elif not is_worker and not served.auth.is_session(
             request.cookies.get(served.cookies.operator)
         ):

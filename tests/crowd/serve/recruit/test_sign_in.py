@@ -15,6 +15,7 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.start import ListenAddress
 from tests.crowd.serve.conftest import BASE, PASSWORD, hidden, listening
+from tests.crowd.serve.turn.files import png
 from tests.makers.commands import crowd_tvcs
 
 HEADER = "X-Forwarded-User"
@@ -69,6 +70,15 @@ def test_a_person_who_is_not_in_the_campaign_is_told_so(come):
     assert "nobody of this name is in the campaign" in answer.text
     assert "<script>" not in answer.text
     assert come("eve").get("/media/x.png").status_code == 403
+
+
+def test_a_film_in_many_parts_is_not_too_many_requests(come, served):
+    (served.media / "x.png").write_bytes(png())
+    served.per_worker.burst, served.per_worker.per_second = 1.0, 1e-3
+    ann = come("ann")
+    for _ in range(5):
+        assert ann.get("/media/x.png").status_code == 200
+    assert [ann.get("/").status_code for _ in range(2)] == [200, 429]
 
 
 def test_the_header_of_anybody_else_is_ignored_and_noted(come, served, capsys):
