@@ -255,6 +255,7 @@ def _campaign() -> Iterator[str]:
     yield "crowd-tvcs campaign review c.db --json"
     yield "crowd-tvcs campaign export-labels c.db"
     yield "crowd-tvcs campaign export-answers c.db"
+    yield "crowd-tvcs campaign export-remarks c.db"
     yield "crowd-tvcs campaign report c.db --out campaign.html"
 
 

@@ -227,6 +227,8 @@ COMMANDS = {
                        "crowd-tvcs import m.json --format argilla --out o --force"),
     "import label-studio": ("m.json", STUDIO, {},
                             "crowd-tvcs import m.json --format label-studio --out o --force"),
+    "import wide": ("m.csv", "task,ann,bob\nt1,cat,dog\nt2,dog,cat\n", {},
+                    "crowd-tvcs import m.csv --format wide --out o --force"),
     "import accounts": ("c.csv", ACCOUNTS, {"m.csv": MTURK},
                         "crowd-tvcs import m.csv --format mturk --accounts c.csv --out o --force"),
 }  # fmt: skip

@@ -16,7 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answers.values import describe_fault, find_name_fault
+from crowd_tvcs.answers.values import (
+    CURRENCIES,
+    describe_fault,
+    find_name_fault,
+    parse_money,
+    parse_share,
+)
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
@@ -26,7 +32,6 @@ from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
 MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
-CURRENCIES = ("$", "€", "£")
 COST_RANGE = (
     1e-6,
     1e6,
@@ -264,7 +269,8 @@ def read_count(table: Table, row: int, column: int) -> int:
 def read_cost(table: Table, row: int, column: int) -> float:
     """Read the cost of a label: 0, or a number within `COST_RANGE`, with a currency or without."""
     cell = table.rows[row][column]
-    value = _number(_without_currency(table, row, column))
+    _check_currency(table, row, column)
+    value = _number(cell, parse_money)
     if not 0.0 <= value < math.inf:
         what = f"must be a finite number >= 0, found {quoted(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
@@ -292,8 +298,7 @@ def read_minutes(table: Table, row: int, column: int) -> float:
 def read_probability(table: Table, row: int, column: int) -> float:
     """Read a probability, as a number up to 1 or in per cent."""
     cell = table.rows[row][column]
-    is_percent = cell.endswith("%")
-    value = _number(cell.removesuffix("%")) / (100.0 if is_percent else 1.0)
+    value = _number(cell, parse_share)
     if not 0.0 <= value <= 1.0:
         what = f"must be a probability in [0, 1], found {quoted(cell)}{number_hint(cell)}"
         raise table.error(what, row, column)
@@ -347,8 +352,8 @@ def check_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
         )
 
 
-def _without_currency(table: Table, row: int, column: int) -> str:
-    """Return a cell without its currency, of which a column has one.
+def _check_currency(table: Table, row: int, column: int) -> None:
+    """Check that a column has one currency.
 
     Raises
     ------
@@ -358,7 +363,7 @@ def _without_currency(table: Table, row: int, column: int) -> str:
     cell = table.rows[row][column]
     found = [sign for sign in CURRENCIES if sign in cell]
     if not found:
-        return cell
+        return
     earlier = (other[column] for other in table.rows[1:row])
     first = next((one for one in earlier if any(sign in one for sign in CURRENCIES)), cell)
     if found[0] not in first:
@@ -368,12 +373,11 @@ def _without_currency(table: Table, row: int, column: int) -> str:
             row,
             column,
         )
-    return cell.strip().removeprefix(found[0]).removesuffix(found[0])
 
 
-def _number(cell: str) -> float:
+def _number(cell: str, parse: Callable[[str], float]) -> float:
     """Return the number in a cell; nan for anything else."""
     try:
-        return float(cell)
+        return parse(cell)
     except ValueError:
         return math.nan

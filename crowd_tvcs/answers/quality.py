@@ -19,12 +19,14 @@ from crowd_tvcs.answers.columns import (
     find,
     names_in,
     open_table,
+    read_probability,
 )
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, quoted, summary, unquoted
+from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
@@ -236,7 +238,7 @@ def _from_wide(table: Table, of: str) -> Quality:
                 i,
                 row.index(""),
             )
-    values = table.numbers(1, columns)
+    values = _qualities(table, columns)
     _check_unit(table, values, columns)
     return Quality(values, workers, tasks)
 
@@ -247,7 +249,7 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     at = find(table, [WORKER, of, QUALITY], hint + name)
     check_any_rows(table, "a row of values")
     worker, task = encode_columns(table, at[:2])
-    given = table.numbers(1, at[2:])
+    given = _qualities(table, at[2:])
     _refuse_repeated_pairs(table, worker, task)
     _check_unit(table, given, at[2:])
     refuse_cells(table.path, len(worker.names), len(task.names), BYTES_OF_A_PAIR)
@@ -258,6 +260,17 @@ def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:
     ignored = [header for j, header in enumerate(table.rows[0]) if j not in at]
     mask = None if allowed.all() else allowed
     return Quality(values, worker.names, task.names, mask), ignored
+
+
+def _qualities(table: Table, columns: Sequence[int]) -> NDArray[np.float64]:
+    """Read qualities, as numbers or in per cent."""
+    try:
+        return table.numbers(1, columns)
+    except DataError:
+        rows = range(1, len(table.rows))
+        if not any("%" in table.rows[r][j] for r in rows for j in columns):
+            raise
+        return np.array([[read_probability(table, r, j) for j in columns] for r in rows])
 
 
 def _refuse_repeated_pairs(table: Table, worker: Coded, task: Coded) -> None:

@@ -33,6 +33,7 @@ _JSON = re.compile(r"[\[{]\s*['\"\[{\d].*[\]}]|\(\s*['\"].*\)", re.DOTALL)
 _ROUNDED = re.compile(r"[+-]?\d([.,]\d+)?[eE]\+\d{1,3}")
 _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|\d\d?-{_MONTH}|{_MONTH}-\d\d")
+CURRENCIES = ("$", "€", "£")
 BAR = "|"  # between selections, as Mechanical Turk writes them; never part of a label
 OTHER_BARS = ";,#\n"  # Microsoft's Forms; Google's, Qualtrics; doccano; cells of spreadsheets
 DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precision)
@@ -197,6 +198,46 @@ def describe_fault(
         return f"{must_be}, {found}{many}; {'; '.join(remedies)}"
     things = "things" if kind == "name" else f"{kind}s"
     return f"{must_be}, {found} and different {things} {shared} share{many}; {'; '.join(remedies)}"
+
+
+def parse_money(text: str) -> float:
+    """Read an amount, with a sign of a currency or without.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+
+    Examples
+    --------
+    >>> parse_money("$0.05"), parse_money("5 €"), parse_money("7")
+    (0.05, 5.0, 7.0)
+    """
+    sign = next((sign for sign in CURRENCIES if sign in text), "")
+    try:
+        return float(text.strip().removeprefix(sign).removesuffix(sign) if sign else text)
+    except ValueError:
+        raise ValueError(f"must be a number such as 0.05 or $0.05, found {text!r}") from None
+
+
+def parse_share(text: str) -> float:
+    """Read a share, as a number or in per cent.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+
+    Examples
+    --------
+    >>> parse_share(".5"), parse_share("50 %")
+    (0.5, 0.5)
+    """
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (1.0 if number == text.strip() else 100.0)
+    except ValueError:
+        raise ValueError(f"must be a number such as .5 or 50 %, found {text!r}") from None
 
 
 def is_date(text: str) -> bool:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.answers.values import parse_money, parse_share
 from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.skills.dependence import Dependence
     from crowd_tvcs.skills.skill import Skill
+
+
+def money(text: object) -> float:
+    """Read the amount of an option: ``0.05``, ``$0.05``."""
+    return _parsed(parse_money, text)
+
+
+def share(text: object) -> float:
+    """Read the share of an option: ``.5``, ``50 %``."""
+    return _parsed(parse_share, text)
+
+
+def _parsed(parse: Callable[[str], float], text: object) -> float:
+    try:
+        return parse(str(text))  # typer gives defaults too
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 AnswersFile = Annotated[
     Path,

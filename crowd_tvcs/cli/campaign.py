@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, LeaveOut
+from crowd_tvcs.cli.answers import Duplicates, LeaveOut, money, share
 from crowd_tvcs.cli.campaign_init import init
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
@@ -236,6 +236,7 @@ def review(
     target: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Required share of right labels among confident ones. Default: as at init.",
         ),
@@ -243,6 +244,7 @@ def review(
     value: Annotated[
         float | None,
         typer.Option(
+            parser=money,
             metavar="X",
             help="Value of a right label, in money: a label must add at least its cost.",
         ),
@@ -291,6 +293,19 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
         took = ["" if math.isnan(t) else round(t, 3) for t in answers.seconds.tolist()]
         rows = [[*row, t] for row, t in zip(rows, took, strict=True)]
     write_rows(out, header, rows)
+
+
+@app.command("export-remarks")
+@stored
+def export_remarks(store: StoreName, out: OutFile = None) -> None:
+    """Print what workers said of tasks: task, worker, kind (skip, comment or flag), text, at."""
+    from crowd_tvcs.answers.times import to_iso
+    from crowd_tvcs.campaign.desk.remarks import all_remarks
+
+    with open_campaign(store, out) as campaign:
+        found = all_remarks(campaign.store)
+    rows = [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]
+    write_rows(out, ["task", "worker", "kind", "text", "at"], rows)
 
 
 @app.command("export-labels")

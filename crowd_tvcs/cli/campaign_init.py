@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut
+from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut, money, share
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
@@ -49,7 +49,9 @@ class CampaignCaps:
     ] = None
     money: Annotated[
         float | None,
-        typer.Option(metavar="X", help="Maximum total cost, in the unit of the costs."),
+        typer.Option(
+            parser=money, metavar="X", help="Maximum total cost, in the unit of the costs."
+        ),
     ] = None
     max_workers_per_task: Annotated[
         int | None,
@@ -86,11 +88,13 @@ class InitOptions:
         ),
     ] = None
     min_quality: Annotated[
-        float, typer.Option(metavar="P", help="Minimum quality of a worker who gets tasks.")
+        float,
+        typer.Option(parser=share, metavar="P", help="Minimum quality of a worker who gets tasks."),
     ] = 0.0
     target: Annotated[
         float,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Stop collecting answers for a task once its label reaches this confidence.",
         ),
@@ -98,6 +102,7 @@ class InitOptions:
     min_gain: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Do not hand out a task if further answers raise the probability of a right "
             "label by less than this, per answer. Default: .01 with a --target and "

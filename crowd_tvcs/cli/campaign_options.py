@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from crowd_tvcs.cli.answers import print_dependence
+from crowd_tvcs.cli.answers import print_dependence, share
 from tvcs_core.command.results import print_table
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
 from tvcs_core.files.errors import DataError
@@ -67,6 +67,7 @@ TasksFile = Annotated[
 MinGain = Annotated[
     float | None,
     typer.Option(
+        parser=share,
         metavar="P",
         help="Minimum gain of a label in the probability that its task is labelled "
         "correctly. Default: as at init.",

@@ -18,9 +18,15 @@ from tvcs_core.command.shell import guarded, print_message
 if TYPE_CHECKING:
     from crowd_tvcs.exchange import Collected
 
-TOOLS = "label-studio, argilla, prodigy, doccano, mturk or prolific"
+TOOLS = "label-studio, argilla, prodigy, doccano, mturk, prolific"
+READ_ONLY = "zooniverse, or wide (a table with a column per worker or per task)"
 
-FormatName = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}.")]
+Written = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}.")]
+Read = Annotated[str, typer.Option("--format", metavar="TOOL", help=f"{TOOLS}, {READ_ONLY}.")]
+
+
+OPTIONAL = ("classes", "times", "worker_field", "column", "ground_truth", "skip_bad")
+"""Options of import that ``run.json`` keeps where they are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +39,7 @@ class ExportOptions:
             metavar="PLAN", help="Folder that crowd-tvcs assign wrote, or a table: worker, task."
         ),
     ]
-    format: FormatName
+    format: Written
     out: OutFolder
     tasks: Annotated[
         Path | None,
@@ -52,7 +58,7 @@ class ImportOptions:
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Files that the tool exported.")
     ]
-    format: FormatName
+    format: Read
     out: OutFolder
     question: Annotated[
         str | None,
@@ -66,6 +72,19 @@ class ImportOptions:
             metavar="NAME", help="Field with the name of the task. Default: that of the export."
         ),
     ] = None
+    worker_field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Of a wide table: column of the workers, if a row is a worker."
+        ),
+    ] = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of a wide table: a column of answers; may be given often. Default: all others.",
+        ),
+    ] = None
     accounts: Annotated[
         Path | None,
         typer.Option(
@@ -74,6 +93,21 @@ class ImportOptions:
     ] = None
     classes: Classes = None
     cleaning: Cleaning
+    ground_truth: Annotated[
+        bool,
+        typer.Option(
+            "--ground-truth",
+            help="Write annotations that the tool marks as ground truth to gold.csv.",
+        ),
+    ] = False
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad",
+            help="Leave out answers that are refused, and list them in skipped.csv. Default: "
+            "refuse.",
+        ),
+    ] = False
     times: Annotated[
         bool,
         typer.Option(
@@ -94,7 +128,7 @@ def export(given: ExportOptions) -> None:
     pairs = read_assignment(plan)
     listed = None if tasks is None else read_tasks(tasks)
     if tool not in FORMATS:
-        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, found {tool!r}")
+        raise ValueError(f"--format must be one of {TOOLS}, found {tool!r}")
     chosen = FORMATS[tool]
     inputs = [plan / "assignment.csv" if plan.is_dir() else plan, tasks]
     parameters = recorded(given, ("format", "tasks"))
@@ -117,10 +151,12 @@ def import_answers(given: ImportOptions) -> None:
     """Read the answers that an annotation tool exported; write answers.csv and run.json.
 
     answers.csv has the columns task, worker, label (with --times also answered_at, seconds), each
-    pair once. Skipped, rejected and empty answers are left out and counted.
+    pair once. Skipped, rejected and empty answers are left out and counted. With --ground-truth
+    there is gold.csv (task, label), with --skip-bad skipped.csv (file, line, reason).
     """
     from crowd_tvcs.exchange import import_answers as import_files
     from crowd_tvcs.exchange import read_accounts
+    from tvcs_core.files.spreadsheet import shield
 
     files, accounts, out = given.files, given.accounts, given.out
     found = import_files(
@@ -128,8 +164,12 @@ def import_answers(given: ImportOptions) -> None:
         given.format,
         question=given.question,
         task_field=given.task_field,
+        worker_field=given.worker_field,
+        columns=given.column or (),
         accounts=None if accounts is None else read_accounts(accounts),
         times=given.times,
+        ground_truth=given.ground_truth,
+        skip_bad=given.skip_bad,
         classes=class_names(given.classes),
         **vars(given.cleaning),
     )
@@ -137,18 +177,33 @@ def import_answers(given: ImportOptions) -> None:
         "crowd-tvcs import",
         given,
         recorded(given, ("format", "question", "task_field", "accounts"))
-        | ({} if given.classes is None else {"classes": given.classes})
-        | given.cleaning.recorded
-        | ({"times": True} if given.times else {}),
+        | {name: value for name in OPTIONAL if (value := getattr(given, name))}
+        | given.cleaning.recorded,
         inputs=[*files, accounts],
         left_out=found.left_out,
     ) as written:
         written.table("answers.csv", *_table(found))
-    tasks, workers, labels = (len(set(column)) for column in zip(*found.rows, strict=True))
+        if given.ground_truth:
+            gold = [[shield(cell) for cell in row] for row in found.gold]
+            written.table("gold.csv", ["task", "label"], gold)
+        if given.skip_bad:
+            rows: list[list[object]] = [
+                [shield(Path(one.path or "").name), one.line or "", shield(one.message)]
+                for one in found.skipped
+            ]
+            written.table("skipped.csv", ["file", "line", "reason"], rows)
+    tasks, workers, labels = (len({row[k] for row in found.rows}) for k in range(3))
     print_message(
         f"{len(found.rows)} answers of {workers} workers to {tasks} tasks, {labels} different "
         f"labels, written to {out / 'answers.csv'}"
     )
+    if found.gold:
+        print_message(f"{len(found.gold)} gold labels written to {out / 'gold.csv'}")
+    if found.skipped:
+        print_message(
+            f"warning: {len(found.skipped)} answers are skipped as bad, listed in "
+            f"{out / 'skipped.csv'}; the first: {found.skipped[0]}"
+        )
     if found.left_out:
         counts = ", ".join(f"{count} {why}" for why, count in found.left_out.items())
         print_message(f"left out: {counts}")

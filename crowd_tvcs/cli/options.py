@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowd_tvcs.cli.answers import money, share
 from crowd_tvcs.methods import METHODS
 from tvcs_core.command.options import Seed
 from tvcs_core.command.shell import print_message
@@ -98,7 +99,9 @@ class Demands:
     prior: Annotated[
         float,
         typer.Option(
-            metavar="P", help="Probability that the label of a task is 1, before any answer."
+            parser=share,
+            metavar="P",
+            help="Probability that the label of a task is 1, before any answer.",
         ),
     ] = 0.5
     classes: Annotated[
@@ -124,6 +127,7 @@ class Demands:
     money: Annotated[
         float | None,
         typer.Option(
+            parser=money,
             metavar="X",
             help="Maximum total cost of all answers, in the unit of the column cost of --workers.",
         ),

@@ -18,6 +18,7 @@ from crowd_tvcs.cli.answers import (
     PerClass,
     print_skill,
     read_with_gold,
+    share,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
@@ -69,7 +70,9 @@ class QualityOptions:
     ] = "empirical-bayes"
     interval: Annotated[
         float,
-        typer.Option(metavar="P", help="Probability of the credible interval from low to high."),
+        typer.Option(
+            parser=share, metavar="P", help="Probability of the credible interval from low to high."
+        ),
     ] = 0.9
     semi_supervised: Annotated[
         str | None,

@@ -17,6 +17,7 @@ from crowd_tvcs.cli.answers import (
     ErrorModel,
     PerClass,
     read_with_gold,
+    share,
 )
 from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import print_table, results
@@ -43,7 +44,8 @@ class ReplayOptions:
         int, typer.Option(metavar="N", help="Number of splits into gold and scored tasks.")
     ] = 10
     gold_share: Annotated[
-        float, typer.Option(metavar="P", help="Share of the known tasks that are gold.")
+        float,
+        typer.Option(parser=share, metavar="P", help="Share of the known tasks that are gold."),
     ] = 0.2
     classes: Classes = None
     cleaning: Cleaning

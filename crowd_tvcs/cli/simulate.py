@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from crowd_tvcs.cli.answers import share
 from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
@@ -33,11 +34,15 @@ class SimulateOptions:
     ] = "iid"
     low: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Lowest quality of iid and worker. Default: .5."),
+        typer.Option(
+            parser=share, metavar="P", help="Lowest quality of iid and worker. Default: .5."
+        ),
     ] = None
     high: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Highest quality of iid and worker. Default: .9."),
+        typer.Option(
+            parser=share, metavar="P", help="Highest quality of iid and worker. Default: .9."
+        ),
     ] = None
     gold: Annotated[
         int,
@@ -64,6 +69,7 @@ class SimulateOptions:
     shared_within: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="For models: share of the errors that are common to a family. Default: .6.",
         ),
@@ -71,6 +77,7 @@ class SimulateOptions:
     shared_across: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="For models: share of these that are common to all families. Default: .3.",
         ),

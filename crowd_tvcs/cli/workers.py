@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold
+from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold, share
 from tvcs_core.arguments import check_number
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import print_table, results
@@ -41,17 +41,24 @@ class WorkersOptions:
     min_quality: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Minimum accuracy of a label that is worth its price. Default: .1 above a guess.",
         ),
     ] = None
     fdr: Annotated[
         float,
-        typer.Option(metavar="P", help="False discovery rate of the flags, for each kind of flag."),
+        typer.Option(
+            parser=share,
+            metavar="P",
+            help="False discovery rate of the flags, for each kind of flag.",
+        ),
     ] = 0.05
     interval: Annotated[
         float,
-        typer.Option(metavar="P", help="Probability of the credible interval from low to high."),
+        typer.Option(
+            parser=share, metavar="P", help="Probability of the credible interval from low to high."
+        ),
     ] = 0.9
     rows: Annotated[int, typer.Option(metavar="N", help="Number of workers to print.")] = 20
     force: Force = False

@@ -1,8 +1,8 @@
 """Files of annotation tools: export of an assignment, import of the answers.
 
-Every format is a module with `write(path, works)` and `read(path, collector, question,
-task_field)`, and one line in `FORMATS`. Names are text: ``007`` and ``NA`` stay unchanged. Skills
-are estimated elsewhere (`skills`).
+Every format is a module with `read(path, collector, fields)` and, unless people only bring such
+files, `write(path, works)`, and one line in `FORMATS`. Names are text: ``007`` and ``NA`` stay
+unchanged. Skills are estimated elsewhere (`skills`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowd_tvcs.exchange import argilla, doccano, label_studio, mturk, prodigy, prolific
-from crowd_tvcs.exchange.collecting import Collected, Collector, read_accounts
+from crowd_tvcs.exchange import (
+    argilla,
+    doccano,
+    label_studio,
+    mturk,
+    prodigy,
+    prolific,
+    wide,
+    zooniverse,
+)
+from crowd_tvcs.exchange.collecting import Collected, Collector, FieldNames, read_accounts
 from crowd_tvcs.exchange.work import TaskTable, Work, gather, read_assignment, read_tasks
 from tvcs_core.files.errors import DataError
 
@@ -25,25 +34,27 @@ class Format:
     ----------
     title
         Name of the tool.
-    file_name
-        Name of the exported file.
-    write, read
-        Functions of the module.
+    read
+        Function of the module.
+    file_name, write
+        Name of the exported file and function that writes it; none for a format that is only read.
     """
 
     title: str
-    file_name: str
-    write: Callable[[Path, Sequence[Work]], None]
-    read: Callable[[Path, Collector, str | None, str | None], None]
+    read: Callable[[Path, Collector, FieldNames], None]
+    file_name: str = ""
+    write: Callable[[Path, Sequence[Work]], None] | None = None
 
 
 FORMATS: dict[str, Format] = {
-    "label-studio": Format("Label Studio", "tasks.json", label_studio.write, label_studio.read),
-    "argilla": Format("Argilla", "records.json", argilla.write, argilla.read),
-    "prodigy": Format("Prodigy", "tasks.jsonl", prodigy.write, prodigy.read),
-    "doccano": Format("doccano", "tasks.jsonl", doccano.write, doccano.read),
-    "mturk": Format("Mechanical Turk", "batch.csv", mturk.write, mturk.read),
-    "prolific": Format("Prolific", "assignments.csv", prolific.write, prolific.read),
+    "label-studio": Format("Label Studio", label_studio.read, "tasks.json", label_studio.write),
+    "argilla": Format("Argilla", argilla.read, "records.json", argilla.write),
+    "prodigy": Format("Prodigy", prodigy.read, "tasks.jsonl", prodigy.write),
+    "doccano": Format("doccano", doccano.read, "tasks.jsonl", doccano.write),
+    "mturk": Format("Mechanical Turk", mturk.read, "batch.csv", mturk.write),
+    "prolific": Format("Prolific", prolific.read, "assignments.csv", prolific.write),
+    "zooniverse": Format("Zooniverse", zooniverse.read),
+    "wide": Format("a wide table", wide.read),
 }
 
 
@@ -61,7 +72,7 @@ def export(
     pairs
         (worker, task), each once.
     format
-        One of `FORMATS`.
+        One of `FORMATS` that is written.
     path
         The file to write.
     tasks
@@ -75,9 +86,12 @@ def export(
     Raises
     ------
     ValueError
-        If the format is unknown, or `tasks` lacks a task.
+        If the format is unknown or only read, or `tasks` lacks a task.
     """
     chosen = _format(format)
+    if chosen.write is None:
+        names = ", ".join(name for name, one in FORMATS.items() if one.write is not None)
+        raise ValueError(f"format {format!r} is only read; write one of {names}")
     works = gather(pairs, tasks)
     chosen.write(Path(path), works)
     return works
@@ -89,11 +103,15 @@ def import_answers(
     *,
     question: str | None = None,
     task_field: str | None = None,
+    worker_field: str | None = None,
+    columns: Sequence[str] = (),
     accounts: Mapping[str, str] | None = None,
     duplicates: str | None = None,
     times: bool = False,
     classes: Collection[str] | None = None,
     leave_out_missing: bool = False,
+    ground_truth: bool = False,
+    skip_bad: bool = False,
 ) -> Collected:
     """Read the answers that a tool exported.
 
@@ -107,6 +125,9 @@ def import_answers(
         Name of the question whose answer is the label, if there are several.
     task_field
         Name of the field of the task, if it is not that of `export`.
+    worker_field, columns
+        In a wide table: the column of the workers, if a row is a worker, and the columns of
+        answers; none for those that it finds.
     accounts
         Worker of every account of the tool; None if the names are equal.
     duplicates
@@ -120,6 +141,10 @@ def import_answers(
     leave_out_missing
         Whether to leave out answers without a label, a task or a worker, such as imported
         annotations, or those of a deleted user.
+    ground_truth
+        Whether annotations that the tool marks as ground truth are gold instead of answers.
+    skip_bad
+        Whether to skip answers that are refused, and list them.
 
     Raises
     ------
@@ -134,12 +159,25 @@ def import_answers(
         times=times,
         classes=classes,
         leave_out_missing=leave_out_missing,
+        ground_truth=ground_truth,
+        skip_bad=skip_bad,
     )
+    if format != "wide" and (worker_field is not None or columns):
+        raise ValueError("--worker-field and --column are for --format wide; leave them out")
+    fields = FieldNames(question, task_field, worker_field, tuple(columns))
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     for path in files:
-        chosen.read(Path(path), collector, question, task_field)
+        chosen.read(Path(path), collector, fields)
     found = collector.collected()
-    if not found.rows:
+    if ground_truth and not found.gold:
+        raise DataError(
+            "no annotation is marked as ground truth, as Label Studio (a star, in the export JSON) "
+            "and Zooniverse (gold_standard) do; mark some there, or leave --ground-truth out",
+            path=", ".join(map(str, files)),
+        )
+    if not found.rows and not found.gold:
+        if found.skipped:
+            raise found.skipped[0]
         why = ", ".join(f"{count} {why}" for why, count in found.left_out.items()) or "nothing"
         asked = "" if question is None else f" to the question {question!r}"
         raise DataError(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import SEVERAL, Collector, Field, SourceLocation, Stamp
-from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
+from crowd_tvcs.exchange.collecting import (
+    SEVERAL,
+    Collector,
+    Field,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+)
+from crowd_tvcs.exchange.csv_files import printed_list, read_sheet
+from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
@@ -16,6 +24,7 @@ from tvcs_core.files.folders import write_json
 TASK = "id"
 TIMES = ("inserted_at", "updated_at")  # of a response, if the export has them
 FLAT = ".responses"
+EMPTY: tuple[object, ...] = (None, [], "")
 EXPORT = (
     "in Python save dataset.records.to_json(path), or dataset.records.to_list(flatten=True) as JSON"
 )
@@ -41,34 +50,70 @@ def write(path: Path, works: Sequence[Work]) -> None:
     write_json(path, records)
 
 
-def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     """Read records as `to_json` writes them, as `to_list(flatten=True)`, or those of version 1.
 
     An account is the id of the user. Responses are left out by their status, "draft" or
     "discarded", and as "empty" without a value. `to_json` does not write the status: there all
-    responses with a value count.
+    responses with a value count. A CSV of `to_datasets()` is read like `to_list(flatten=True)`.
     """
-    for record in read_records(path, EXPORT):
-        for location, name, response in _responses(record, question):
-            status = response.get("status", "submitted")
-            if status not in ("submitted", "draft", "discarded"):
-                raise location.error(
-                    "status", f"must be submitted, draft or discarded: {quoted(status)}; {AGAIN}"
-                )
-            if status != "submitted":
-                collector.leave_out(str(status))
-            elif response.get("value") in (None, [], ""):
-                collector.leave_out("empty")
-            else:
-                account = "user_id", response.get("user_id")
-                values = response["value"]
-                if isinstance(values, list) and len(values) > 1:
-                    what = f"must hold one label, found {quoted(values)}; {SEVERAL}"
-                    raise location.error(name, what)
-                label = name, (values[0] if isinstance(values, list) else values)
-                when = next((f for f in TIMES if response.get(f)), TIMES[0])
-                stamp = Stamp.of(response, when=when)
-                collector.add(location, _task(record, task_field), account, label, stamp)
+    records: Iterable[Record]
+    records = _read_csv(path, collector) if is_table(path) else read_records(path, EXPORT)
+    for record in records:
+        with collector.attempt():
+            for location, name, response in _responses(record, fields.question):
+                with collector.attempt():
+                    task = _task(record, fields.task) if _counts(response) else ("", None)
+                    _read_response(location, name, response, task, collector)
+
+
+def _read_response(
+    location: SourceLocation,
+    name: str,
+    response: Mapping[str, Any],
+    task: Field,
+    collector: Collector,
+) -> None:
+    status = response.get("status", "submitted")
+    if status not in ("submitted", "draft", "discarded"):
+        raise location.error(
+            "status", f"must be submitted, draft or discarded: {quoted(status)}; {AGAIN}"
+        )
+    if status != "submitted":
+        collector.leave_out(str(status))
+    elif response.get("value") in EMPTY:
+        collector.leave_out("empty")
+    else:
+        values = response["value"]
+        if isinstance(values, list) and len(values) > 1:
+            raise location.error(name, f"must hold one label, found {quoted(values)}; {SEVERAL}")
+        label = name, (values[0] if isinstance(values, list) else values)
+        when = next((f for f in TIMES if response.get(f)), TIMES[0])
+        account = "user_id", response.get("user_id")
+        collector.add(location, task, account, label, Stamp.of(response, when=when))
+
+
+def _counts(response: Mapping[str, Any]) -> bool:
+    """Return whether a response has an answer, so that its task must have a name."""
+    return response.get("status", "submitted") == "submitted" and response.get("value") not in EMPTY
+
+
+def _read_csv(path: Path, collector: Collector) -> Iterator[Record]:
+    """Read a CSV of `to_datasets()`, whose lists are printed as Python or NumPy do."""
+    for location, row in read_sheet(path).rows():
+        with collector.attempt():
+            yield Record(location, {name: _cell(location, name, row[name]) for name in row})
+
+
+def _cell(location: SourceLocation, name: str, text: str) -> object:
+    """Return the list in a cell of responses; other text as it is."""
+    if not name.endswith((FLAT, f"{FLAT}.users", f"{FLAT}.status")):
+        return text
+    found = printed_list(text)
+    if found is None:
+        what = f"must be a list of single answers, found {quoted(text)}; {EXPORT}"
+        raise location.error(name, what)
+    return found
 
 
 def _responses(

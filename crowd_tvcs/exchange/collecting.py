@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,10 @@ class Collected:
         Treatment of duplicate answers, for people; empty without any.
     notes
         Further lines for people.
+    gold
+        (task, label) of the annotations marked as ground truth, sorted, if requested.
+    skipped
+        Errors of the answers skipped as bad, in the order of the files.
     """
 
     rows: tuple[tuple[str, str, str], ...]
@@ -54,6 +59,28 @@ class Collected:
     has_times: bool = False
     kept: str = ""
     notes: tuple[str, ...] = ()
+    gold: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[DataError, ...] = ()
+
+
+@dataclass(frozen=True)
+class FieldNames:
+    """Names of the fields to read, as the user gave them; None for those of the format.
+
+    Attributes
+    ----------
+    question
+        The question whose answer is the label.
+    task, worker
+        Fields of the names of tasks and workers.
+    columns
+        Columns of the answers in a wide table.
+    """
+
+    question: str | None = None
+    task: str | None = None
+    worker: str | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,6 +195,10 @@ class Collector:
         refused.
     takes_any_label
         Whether every text is a label, for campaigns, which check labels themselves.
+    ground_truth
+        Whether annotations marked as ground truth are gold instead of answers.
+    skip_bad
+        Whether answers that are refused are skipped and listed.
     """
 
     def __init__(
@@ -179,6 +210,8 @@ class Collector:
         classes: Collection[str] | None = None,
         leave_out_missing: bool = False,
         takes_any_label: bool = False,
+        ground_truth: bool = False,
+        skip_bad: bool = False,
     ) -> None:
         check_duplicates(duplicates)
         self._accounts = accounts
@@ -189,6 +222,23 @@ class Collector:
         self._given: dict[tuple[str, str], list[tuple[str, SourceLocation, Timing]]] = {}
         self._has_times = False
         self._left_out: Counter[str] = Counter()
+        self._wants_gold, self._skips_bad = ground_truth, skip_bad
+        self._gold: dict[str, list[tuple[str, SourceLocation]]] = {}
+        self._n_truths = 0
+        self._skipped: list[DataError] = []
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Skip what raises a `DataError` in this block and keep the error, if so requested."""
+        try:
+            yield
+        except DataError as error:
+            self._refuse_or_skip(error)
+
+    def _refuse_or_skip(self, error: DataError) -> None:
+        if not self._skips_bad:
+            raise error
+        self._skipped.append(error)
 
     def add(
         self,
@@ -197,8 +247,10 @@ class Collector:
         account: Field,
         label: Field,
         stamp: Stamp = NO_STAMP,
+        *,
+        is_truth: bool = False,
     ) -> None:
-        """Add an answer.
+        """Add an answer; with `is_truth` one that the tool marks as ground truth.
 
         Raises
         ------
@@ -206,13 +258,19 @@ class Collector:
             If a name or a label is invalid, the account is unknown, or a time is impossible.
         """
         values = {}
-        for kind, field in ((LABEL, label), ("task", task), ("worker", account)):
+        self._n_truths += is_truth
+        is_gold = is_truth and self._wants_gold  # then whoever gave it
+        fields = (LABEL, label), ("task", task), ("worker", account)
+        for kind, field in fields[:2] if is_gold else fields:
             value = self._checked_text(location, kind, field)
             if value is None:
                 self.leave_out(f"without a {kind}")
                 return
             values[kind] = value
-        self._take(location, values["task"], values["worker"], values[LABEL], stamp)
+        if is_gold:
+            self._gold.setdefault(values["task"], []).append((values[LABEL], location))
+        else:
+            self._take(location, values["task"], values["worker"], values[LABEL], stamp)
 
     def _checked_text(self, location: SourceLocation, kind: str, field: Field) -> str | None:
         """Return the text of a field; None if it is missing and such answers are left out."""
@@ -245,11 +303,7 @@ class Collector:
                 what = (
                     f"account {quoted(account)} is not in the table of accounts; add a row for it"
                 )
-                raise DataError(
-                    f"{location.record}: {what}".lstrip(": "),
-                    path=location.path,
-                    line=location.line,
-                )
+                raise _error_at(location, what)
             worker = self._accounts[account]
         self._has_times |= not stamp.is_empty
         timing = stamp.read(location) if self._times or self._keep else Timing()
@@ -277,6 +331,7 @@ class Collector:
             the number of such pairs, and the remedy.
         """
         self._refuse_odd_labels()
+        gold = self._agreed_gold()
         repeated = [pair for pair, given in self._given.items() if len(given) > 1]
         if repeated and self._keep is None:
             self._refuse(repeated)
@@ -285,21 +340,50 @@ class Collector:
         rows = [(*pair, label) for pair, (label, _, _) in zip(pairs, chosen, strict=True)]
         times = tuple(timing for _, _, timing in chosen) if self._times else ()
         kept = self._describe_duplicates(repeated) if repeated else ""
+        if self._n_truths and not self._wants_gold:
+            self.note(
+                f"note: {self._n_truths} annotations are marked as ground truth and count as "
+                "answers; --ground-truth writes them to gold.csv instead"
+            )
         left_out = dict(sorted(self._left_out.items()))
-        notes = tuple(self._notes)
-        return Collected(tuple(rows), left_out, times, self._has_times, kept, notes)
+        if self._skipped:
+            left_out["bad"] = len(self._skipped)
+        return Collected(
+            tuple(rows), left_out, times, self._has_times, kept, tuple(self._notes), gold,
+            tuple(self._skipped),
+        )  # fmt: skip
+
+    def _agreed_gold(self) -> tuple[tuple[str, str], ...]:
+        """Return task and label of the ground truths; several of a task must agree."""
+        found = []
+        for task, given in sorted(self._gold.items()):
+            (label, first), *others = given
+            for other, location in others:
+                if other != label:
+                    what = (
+                        f"the ground truth of task {quoted(task)} is {quoted(other)} here and "
+                        f"{quoted(label)} in {first}; take the mark off one of them there"
+                    )
+                    self._refuse_or_skip(_error_at(location, what))
+                    break
+            else:
+                found.append((task, label))
+        return tuple(found)
 
     def _refuse_odd_labels(self) -> None:
         """Refuse labels that are invalid given the others, such as ``cat;dog`` with both labels."""
         if self._classes is not None or self._takes_any_label:
             return
-        given = [answer for answers in self._given.values() for answer in answers]
-        faults = find_label_faults({label: None for label, _, _ in given})
-        for label, location, _ in given:
+        given = [(pair, answer) for pair, answers in self._given.items() for answer in answers]
+        faults = find_label_faults({label: None for _, (label, _, _) in given})
+        for pair, answer in given:
+            label, location, _ = answer
             if label in faults:
                 what = describe_fault(faults[label], label, LABEL, of_answers=True)
-                where = f"{location.record}: " if location.record else ""
-                raise DataError(f"{where}{what}", path=location.path, line=location.line)
+                self._refuse_or_skip(_error_at(location, what))
+                self._given[pair].remove(answer)
+                if not self._given[pair]:
+                    del self._given[pair]
 
     def _choose(
         self, given: list[tuple[str, SourceLocation, Timing]]
@@ -329,6 +413,11 @@ class Collector:
         )
         answers = sum(len(self._given[pair]) for pair in repeated)
         return describe_duplicates(len(repeated), answers, str(self._keep), examples)
+
+
+def _error_at(location: SourceLocation, what: str) -> DataError:
+    where = f"{location.record}: " if location.record else ""
+    return DataError(f"{where}{what}", path=location.path, line=location.line)
 
 
 def name_of(value: object, location: SourceLocation, field: str) -> str:

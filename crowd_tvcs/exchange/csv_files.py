@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,9 @@ from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import shield, unshield
 from tvcs_core.files.tables import Table, read_table, write_table
+
+_ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|None|nan|[-+.\w]+"""
+_PRINTED = re.compile(rf"\[\s*(?:(?:{_ITEM})[\s,]*)*\]")
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,30 @@ def read_sheet(path: str | Path) -> Sheet:
                 f"must have every column once, found {quoted(name)} twice; rename one", 0, j
             )
     return Sheet(table, header)
+
+
+def printed_list(text: str) -> list[object] | None:
+    """Read a list as Python or NumPy print it; an empty cell is none of its items.
+
+    Returns
+    -------
+    list or None
+        Texts, numbers as texts, and None; None for anything else, such as a list of lists.
+
+    Examples
+    --------
+    >>> printed_list("['cat' 'it is']"), printed_list('["cat", None]'), printed_list("[['a']]")
+    (['cat', 'it is'], ['cat', None], None)
+    """
+    if text in ("", "None", "nan"):
+        return []
+    if not _PRINTED.fullmatch(text):
+        return None
+    items = re.findall(_ITEM, text[1:-1])
+    return [
+        ast.literal_eval(item) if item[0] in "'\"" else None if item in ("None", "nan") else item
+        for item in items
+    ]
 
 
 def write_sheet(path: Path, rows: Sequence[Mapping[str, object]]) -> None:

@@ -1,13 +1,14 @@
-"""doccano: write and read JSON Lines, one file of answers per user."""
+"""doccano: write JSON Lines; read JSON Lines or CSV, one file of answers per user."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, only
-from crowd_tvcs.exchange.json_files import Record, read_lines
+from crowd_tvcs.exchange.collecting import Collector, FieldNames, only
+from crowd_tvcs.exchange.csv_files import read_sheet
+from crowd_tvcs.exchange.json_files import Record, is_table, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
 
@@ -32,8 +33,8 @@ def write(path: Path, works: Sequence[Work]) -> None:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
-    """Read the JSONL of one user, whose name is that of the file.
+def read(path: Path, collector: Collector, fields: FieldNames) -> None:
+    """Read the JSONL or the CSV of one user, whose name is that of the file.
 
     The label is the one in `label`; a text without any is left out as "empty". The task is the
     field `task`, which `write` adds, else `id`, doccano's number of the text.
@@ -43,28 +44,37 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     DataError
         If it is the file of all users, which names none, or a text has several labels.
     """
-    del question  # a project of doccano has one question
     user = path.name.split(".")[0]
     if user.lower().endswith(EVERYBODY) and user.lower()[:-3].strip("_- ") in ("", "doccano"):
         raise DataError(f"has answers of all users without their names; {PER_USER}", path=path)
-    for record in read_lines(path, PER_USER):
-        labels = record.fields.get("label", record.fields.get("labels"))
-        if labels is None:
-            found = ", ".join(record.fields)
-            raise record.location.error("label", f"is missing: no JSONL of doccano; found {found}")
-        values = labels if isinstance(labels, list) else [labels]
-        if not values or values == [""]:
-            collector.leave_out("empty")
-            continue
-        if isinstance(values[0], list | dict):
-            what = "must hold one label, found spans of a text; projects of classification are read"
-            raise record.location.error("label", what)
-        task = record.field(
-            task_field or (TASK if TASK in record.fields else ID), "; --task-field names another"
-        )
-        collector.add(
-            record.location, task, ("file name", user), only(values, record.location, "label")
-        )
+    records: Iterator[Record]
+    if is_table(path):
+        records = (Record(where, dict(row)) for where, row in read_sheet(path).rows())
+    else:
+        records = read_lines(path, PER_USER, collector)
+    for record in records:
+        with collector.attempt():
+            _read_line(record, user, collector, fields.task)
+
+
+def _read_line(record: Record, user: str, collector: Collector, task_field: str | None) -> None:
+    labels = record.fields.get("label", record.fields.get("labels"))
+    if labels is None:
+        what = f"is missing: no JSONL or CSV of doccano; found {', '.join(record.fields)}"
+        raise record.location.error("label", what)
+    values = labels if isinstance(labels, list) else [labels]
+    if not values or values == [""]:
+        collector.leave_out("empty")
+        return
+    if isinstance(values[0], list | dict):
+        what = "must hold one label, found spans of a text; projects of classification are read"
+        raise record.location.error("label", what)
+    task = record.field(
+        task_field or (TASK if TASK in record.fields else ID), "; --task-field names another"
+    )
+    collector.add(
+        record.location, task, ("file name", user), only(values, record.location, "label")
+    )
 
 
 def is_line(record: Record) -> bool:

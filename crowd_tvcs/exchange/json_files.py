@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Field, SourceLocation, name_of
+from crowd_tvcs.exchange.collecting import Collector, Field, SourceLocation, name_of
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_text
@@ -80,7 +80,7 @@ def read_records(path: str | Path, remedy: str) -> list[Record]:
     return out
 
 
-def read_lines(path: str | Path, remedy: str) -> Iterator[Record]:
+def read_lines(path: str | Path, remedy: str, collector: Collector) -> Iterator[Record]:
     """Read a JSON Lines file, an object per line; blank lines are skipped.
 
     Raises
@@ -91,12 +91,21 @@ def read_lines(path: str | Path, remedy: str) -> Iterator[Record]:
     whole = read_text(path)
     _refuse_others(whole, path, remedy)
     for line, text in enumerate(whole.split("\n"), start=1):
-        if text.strip():
+        if not text.strip():
+            continue
+        fields = None
+        with collector.attempt():
             fields = _parse(text, path, line)
             if not isinstance(fields, dict):
                 what = f"must be an object, found {_kind(fields)}; {remedy}"
                 raise DataError(what, path=path, line=line)
+        if isinstance(fields, dict):
             yield Record(SourceLocation(str(path), line=line), fields)
+
+
+def is_table(path: str | Path) -> bool:
+    """Return whether a file begins like a table such as CSV, and not like JSON."""
+    return _begins_like_table(read_text(path))
 
 
 def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
@@ -109,9 +118,13 @@ def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
             "to crowd-tvcs vote",
             path=path,
         )
-    first = text.lstrip().partition("\n")[0]
-    if begin not in ("{", "[", "") and any(mark in first for mark in ",;\t"):
+    if _begins_like_table(text):
         raise DataError(f"must be JSON, found a table such as CSV; {remedy}", path=path)
+
+
+def _begins_like_table(text: str) -> bool:
+    first = text.lstrip().partition("\n")[0]
+    return first[:1] not in ("{", "[", "<", "") and any(mark in first for mark in ",;\t")
 
 
 def _parse(text: str, path: str | Path, line: int | None = None) -> Any:

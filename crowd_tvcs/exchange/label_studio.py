@@ -1,12 +1,21 @@
-"""Label Studio: write task JSON, read the exports JSON and JSON-MIN."""
+"""Label Studio: write task JSON, read the exports JSON, JSON-MIN and CSV."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Field, SourceLocation, Stamp, only
-from crowd_tvcs.exchange.json_files import AGAIN, Record, read_records
+from crowd_tvcs.exchange.collecting import (
+    Collector,
+    Field,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+    only,
+)
+from crowd_tvcs.exchange.csv_files import read_sheet
+from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
@@ -48,29 +57,42 @@ def write(path: Path, works: Sequence[Work]) -> None:
     write_json(path, tasks)
 
 
-def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
-    """Read an export. `question` is the name of the Choices tag, required for JSON-MIN.
+def read(path: Path, collector: Collector, fields: FieldNames) -> None:
+    """Read an export. The question is the name of the Choices tag, required for JSON-MIN and CSV.
 
     An account is the e-mail address if the export has it, else the number of the user. In JSON,
     cancelled annotations are left out as "skipped", those without a result as "empty"; JSON-MIN
     does not list the former. Ratings, pairs, spans and multiple choices are not single labels: they
     are refused by name.
     """
-    field = task_field or TASK
-    for record in read_records(path, "in Label Studio choose Export, JSON or JSON-MIN"):
+    named = fields.task or TASK
+    if is_table(path):
+        sheet = read_sheet(path)
+        sheet.require("annotator", ": no CSV of Label Studio; check --format")
+        for location, row in sheet.rows():
+            record = Record(location, {name: _cell(text) for name, text in row.items()})
+            _read_flat(record, collector, fields.question, named)
+        return
+    for record in read_records(path, "in Label Studio choose Export, JSON, JSON-MIN or CSV"):
         if "annotator" in record.fields and "annotations" not in record.fields:
-            _read_flat(record, collector, question, field)
-            continue
-        annotations = "completions" if "completions" in record.fields else "annotations"
-        if annotations not in record.fields:
-            raise record.location.error(
-                annotations,
-                "is missing, and so is 'annotator': no JSON and no JSON-MIN export; check --format",
-            )
-        answered = record.parts(annotations)
-        if answered:
-            task = record.part("data").field(field, "; --task-field names another")
-            for annotation in answered:
+            _read_flat(record, collector, fields.question, named)
+        else:
+            with collector.attempt():
+                _read_task(record, collector, fields.question, named)
+
+
+def _read_task(record: Record, collector: Collector, question: str | None, field: str) -> None:
+    annotations = "completions" if "completions" in record.fields else "annotations"
+    if annotations not in record.fields:
+        raise record.location.error(
+            annotations,
+            "is missing, and so is 'annotator': no JSON and no JSON-MIN export; check --format",
+        )
+    answered = record.parts(annotations)
+    if answered:
+        task = record.part("data").field(field, "; --task-field names another")
+        for annotation in answered:
+            with collector.attempt():
                 read_annotation(annotation, collector, question, task)
 
 
@@ -103,22 +125,40 @@ def read_annotation(
     if not isinstance(labels, list):
         raise value.location.error("choices", f"must be a list; {AGAIN}")
     label = only(labels, value.location, "choices")
-    collector.add(record.location, task, _account(record), label, Stamp.of(record.fields, **TIMES))
+    is_truth = bool(record.fields.get("ground_truth"))
+    stamp = Stamp.of(record.fields, **TIMES)
+    collector.add(record.location, task, _account(record), label, stamp, is_truth=is_truth)
 
 
 def _read_flat(record: Record, collector: Collector, question: str | None, field: str) -> None:
     if question is None:
         known = joined(record.fields)
         raise DataError(
-            f"is a JSON-MIN export: name the field of the label with --question; found {known}",
+            "is a JSON-MIN or CSV export: name the field of the label with --question; found "
+            f"{known}",
             path=record.location.path,
         )
-    if record.fields.get("annotation_id") is None:
+    if record.fields.get("annotation_id") in (None, ""):
         return  # a task without annotations
+    with collector.attempt():
+        _read_choice(record, collector, question, field)
+
+
+def _cell(text: str) -> object:
+    """Return the lists and objects that a cell of the CSV holds as JSON; other text as it is."""
+    try:
+        return json.loads(text) if text[:2] in ("[{", '["', '{"') else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _read_choice(record: Record, collector: Collector, question: str, field: str) -> None:
     label = record.fields.get(question)
     if label is None or label in ("", []):
         collector.leave_out("empty")
         return
+    if isinstance(label, dict) and isinstance(label.get("choices"), list):
+        label = label["choices"]  # several choices, in a CSV
     labels = label if isinstance(label, list) else [label]
     if isinstance(labels[0], dict):
         spans = [name for name in labels[0] if name.endswith("labels")]

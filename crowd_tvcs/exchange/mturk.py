@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.duplicates import EXAMPLES
-from crowd_tvcs.exchange.collecting import SEVERAL, Collector, SourceLocation, Stamp, name_of
+from crowd_tvcs.exchange.collecting import (
+    SEVERAL,
+    Collector,
+    FieldNames,
+    SourceLocation,
+    Stamp,
+    name_of,
+)
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.json_files import AGAIN, Record
 from crowd_tvcs.exchange.work import Work
@@ -35,7 +42,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
     write_sheet(path, rows)
 
 
-def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     """Read the results of a batch.
 
     The answer is the column `Answer.QUESTION` (or `Answer.QUESTION.label`), or `QUESTION` in the
@@ -43,7 +50,8 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     and empty answers are left out.
     """
     sheet = read_sheet(path)
-    task, worker = f"{INPUT}{task_field or TASK}", "WorkerId"
+    question = fields.question
+    task, worker = f"{INPUT}{fields.task or TASK}", "WorkerId"
     sheet.require(task, "; --task-field names another")
     sheet.require(worker, "; take the results of the batch as they are")
     sheet.require("AssignmentStatus", "; take the results of the batch as they are")
@@ -51,25 +59,28 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     workers_of: dict[str, set[str]] = {}
     pending = 0
     for location, row in sheet.rows():
-        status = row["AssignmentStatus"]
-        if status not in ("Submitted", "Approved", "Rejected"):
-            what = f"must be Submitted, Approved or Rejected, found {quoted(status)}"
-            raise location.error(
-                "AssignmentStatus", f"{what}; take the results of the batch as they are"
+        with collector.attempt():
+            status = row["AssignmentStatus"]
+            if status not in ("Submitted", "Approved", "Rejected"):
+                what = f"must be Submitted, Approved or Rejected, found {quoted(status)}"
+                raise location.error(
+                    "AssignmentStatus", f"{what}; take the results of the batch as they are"
+                )
+            if status == "Rejected" or row.get("Reject"):
+                collector.leave_out("rejected")
+                continue
+            label: object = row[answer]
+            if answer == JSON_ANSWER and label:
+                label = _from_json(row[answer], question, location)
+            if not label:
+                collector.leave_out("empty")
+                continue
+            pending += status == "Submitted"
+            workers_of.setdefault(row.get(ASSIGNMENT, ""), set()).add(row[worker])
+            stamp = Stamp.of(row, **TIMES)
+            collector.add(
+                location, (task, row[task]), (worker, row[worker]), (answer, label), stamp
             )
-        if status == "Rejected" or row.get("Reject"):
-            collector.leave_out("rejected")
-            continue
-        label: object = row[answer]
-        if answer == JSON_ANSWER and label:
-            label = _from_json(row[answer], question, location)
-        if not label:
-            collector.leave_out("empty")
-            continue
-        pending += status == "Submitted"
-        workers_of.setdefault(row.get(ASSIGNMENT, ""), set()).add(row[worker])
-        stamp = Stamp.of(row, **TIMES)
-        collector.add(location, (task, row[task]), (worker, row[worker]), (answer, label), stamp)
     if pending:
         collector.note(
             f"note: {pending} answers are Submitted but not approved yet, and are included; if "

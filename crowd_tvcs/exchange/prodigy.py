@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Field, Stamp, only
+from crowd_tvcs.exchange.collecting import Collector, Field, FieldNames, Stamp, only
 from crowd_tvcs.exchange.doccano import PER_USER, is_line
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
 from crowd_tvcs.exchange.work import Work
@@ -31,7 +31,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
             file.write(json.dumps(task, ensure_ascii=False) + "\n")
 
 
-def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     """Read the output of `prodigy db-out`.
 
     In the choice interface the label is the accepted option, and rejected tasks are left out. If a
@@ -40,36 +40,40 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     a session's name with the data set and a hyphen; the prefix is removed if the rest is a worker
     in `assigned`.
     """
-    del question  # a Prodigy data set has one question
-    for record in read_lines(path, "give what prodigy db-out writes"):
-        if "answer" not in record.fields:
-            what = "is missing: no line of prodigy db-out; check --format"
-            if is_line(record):
-                what = f"is missing: a line of doccano; {PER_USER}, with --format doccano"
-            raise record.location.error("answer", what)
-        answer = record.name("answer")
-        if answer not in ("accept", "reject", "ignore"):
-            what = f"must be accept, reject or ignore: {quoted(answer)}; {AGAIN}"
-            raise record.location.error("answer", what)
-        options = record.fields.get("accept")
-        is_binary = options is None and "label" in record.fields
-        if answer == "ignore" or (answer == "reject" and not is_binary):
-            collector.leave_out("ignored" if answer == "ignore" else "rejected")
-        elif is_binary:
-            label = record.name("label")
-            label = label if answer == "accept" else f"not {label}"
-            _add(record, collector, task_field, ("label", label))
-        elif not options:
-            if options is None:
-                what = (
-                    "is missing, and so is 'label': no answer of the choice interface or of one "
-                    "label; leave such lines out"
-                )
-                raise record.location.error("accept", what)
-            collector.leave_out("empty")
-        else:
-            values = options if isinstance(options, list) else [options]
-            _add(record, collector, task_field, only(values, record.location, "accept"))
+    for record in read_lines(path, "give what prodigy db-out writes", collector):
+        with collector.attempt():
+            _read_line(record, collector, fields.task)
+
+
+def _read_line(record: Record, collector: Collector, task_field: str | None) -> None:
+    if "answer" not in record.fields:
+        what = "is missing: no line of prodigy db-out; check --format"
+        if is_line(record):
+            what = f"is missing: a line of doccano; {PER_USER}, with --format doccano"
+        raise record.location.error("answer", what)
+    answer = record.name("answer")
+    if answer not in ("accept", "reject", "ignore"):
+        what = f"must be accept, reject or ignore: {quoted(answer)}; {AGAIN}"
+        raise record.location.error("answer", what)
+    options = record.fields.get("accept")
+    is_binary = options is None and "label" in record.fields
+    if answer == "ignore" or (answer == "reject" and not is_binary):
+        collector.leave_out("ignored" if answer == "ignore" else "rejected")
+    elif is_binary:
+        label = record.name("label")
+        label = label if answer == "accept" else f"not {label}"
+        _add(record, collector, task_field, ("label", label))
+    elif not options:
+        if options is None:
+            what = (
+                "is missing, and so is 'label': no answer of the choice interface or of one "
+                "label; leave such lines out"
+            )
+            raise record.location.error("accept", what)
+        collector.leave_out("empty")
+    else:
+        values = options if isinstance(options, list) else [options]
+        _add(record, collector, task_field, only(values, record.location, "accept"))
 
 
 def _add(record: Record, collector: Collector, task_field: str | None, label: Field) -> None:

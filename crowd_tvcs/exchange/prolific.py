@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from crowd_tvcs.answers.times import SECONDS, WHEN
-from crowd_tvcs.exchange.collecting import Collector, SourceLocation, Stamp
+from crowd_tvcs.exchange.collecting import Collector, FieldNames, SourceLocation, Stamp
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import quoted
@@ -67,7 +67,7 @@ def write(path: Path, works: Sequence[Work]) -> None:
     write_sheet(path, sorted(rows, key=lambda row: (row[WORKER], row[TASK])))
 
 
-def read(path: Path, collector: Collector, question: str | None, task_field: str | None) -> None:
+def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     """Read answers of a survey: participant, task, label and optionally Prolific's Status.
 
     Prolific has no answers itself; the survey has, one row per participant and task. If its rows
@@ -78,24 +78,24 @@ def read(path: Path, collector: Collector, question: str | None, task_field: str
     """
     sheet = read_sheet(path)
     worker = sheet.choose(WORKERS, "the participant")
-    task, label = task_field or TASK, question or LABEL
+    task, label = fields.task or TASK, fields.question or LABEL
     sheet.require(task, "; --task-field names another")
     sheet.require(label, "; --question names another")
-    headers = _more_headers(sheet)
+    headers = more_headers(sheet)
     submission = [worker, *(name for name in SUBMISSIONS if name in sheet.header)]
     sizes = Counter(tuple(row[name] for name in submission) for _, row in sheet.rows(headers))
     for location, row in sheet.rows(headers):
-        why = _exclusion(location, row, is_of_qualtrics=headers > 0)
-        if why or not row[label]:
-            collector.leave_out(why or "empty")
-        else:
+        with collector.attempt():
+            why = exclusion(location, row, is_of_qualtrics=headers > 0)
+            if why or not row[label]:
+                collector.leave_out(why or "empty")
+                continue
             stamp = _stamp(row, sizes[tuple(row[name] for name in submission)])
-            collector.add(
-                location, (task, row[task]), (worker, row[worker]), (label, row[label]), stamp
-            )
+            answer = (task, row[task]), (worker, row[worker]), (label, row[label])
+            collector.add(location, *answer, stamp)
 
 
-def _more_headers(sheet: Sheet) -> int:
+def more_headers(sheet: Sheet) -> int:
     """Return the number of further header rows: two in Qualtrics' tables, else none."""
     for k, (_, row) in enumerate(islice(sheet.rows(), 2), start=1):
         if any(cell.startswith(IMPORT_ID) for cell in row.values()):
@@ -103,7 +103,7 @@ def _more_headers(sheet: Sheet) -> int:
     return 0
 
 
-def _exclusion(location: SourceLocation, row: Mapping[str, str], *, is_of_qualtrics: bool) -> str:
+def exclusion(location: SourceLocation, row: Mapping[str, str], *, is_of_qualtrics: bool) -> str:
     """Return the reason to exclude a row, by the status of its submission; empty for an answer."""
     column = next((name for name in STATUSES if name in row), "")
     state = row.get(column, "").upper()

@@ -55,12 +55,19 @@ class Skip(BaseModel):
 
 
 class TaskContent(BaseModel):
-    """Content of a task; `image`, `audio` and `video` are paths below ``/media/``."""
+    """Content of a task, and with ``_2`` the other side of a pair.
+
+    `image`, `audio` and `video` are paths below ``/media/``.
+    """
 
     text: str
     image: str
     audio: str
     video: str
+    text_2: str
+    image_2: str
+    audio_2: str
+    video_2: str
     fields: dict[str, str]
 
 

@@ -1,11 +1,13 @@
 """Application of the server: all pages, and the format of every error."""
 
+import asyncio
 import json
 import math
+import os
 import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 
 from fastapi import APIRouter, FastAPI, Request
@@ -14,8 +16,10 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from crowd_tvcs.campaign import RejectedError, StoreError
+from crowd_tvcs.campaign.desk.actions import AuditEntry, write_audit
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.campaign.desk.gold import GATE_SECONDS, LEARN_SECONDS, Learner, learn_of_labels
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError, Damaged
@@ -24,6 +28,7 @@ from crowd_tvcs.serve import api, operator, worker
 from crowd_tvcs.serve.control.door import NotLoggedInError
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import (
+    LOOPBACK,
     BodyLimitMiddleware,
     BusyError,
     HeadersMiddleware,
@@ -33,9 +38,12 @@ from crowd_tvcs.serve.limits import (
 from crowd_tvcs.serve.pages import HEADERS, is_for_script
 from crowd_tvcs.serve.prefix import PrefixMiddleware
 from crowd_tvcs.serve.recruit import pages as recruit_pages
+from crowd_tvcs.serve.sign_in import UnknownUserError, UserHeader, UserHeaderMiddleware
+from crowd_tvcs.serve.turn.texts import carried
 from crowd_tvcs.serve.worker import InvalidLinkError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import message as tidy
+from tvcs_core.files.display import quoted
 
 MAX_BODY_BYTES = 64_000
 """Largest number of bytes of a request."""
@@ -75,7 +83,26 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
     app.add_middleware(HostMiddleware, url=served.public_url)
     app.add_middleware(HeadersMiddleware, headers=HEADERS, secure=BY_HTTPS)
     app.add_middleware(PrefixMiddleware, prefix=served.root)
+    if served.user_header is not None:
+        _add_sign_in(app, served, served.user_header)
     return app
+
+
+def _add_sign_in(app: FastAPI, served: Served, rules: UserHeader) -> None:
+    """Let the proxy say who signed in, and where requests come from."""
+
+    def note(peer: str) -> None:
+        print_message(f"the header {rules.name} from {peer} is ignored: that is not the proxy")
+        entry = AuditEntry("desk", "ignored header", None, rules.name, served.auth.keyed(peer))
+        with suppress(StoreError), served.campaign.store.write() as (connection, _, _):
+            write_audit(connection, entry)
+
+    async def warn(peer: str) -> None:
+        await asyncio.to_thread(note, peer)
+
+    trusted = [*rules.addresses, *os.environ.get("FORWARDED_ALLOW_IPS", LOOPBACK[0]).split(",")]
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=trusted)
+    app.add_middleware(UserHeaderMiddleware, rules=rules, warn=warn)  # sees who really asks
 
 
 def _first(turns: APIRouter, *pages: APIRouter) -> list[Route]:
@@ -115,14 +142,22 @@ def _add_errors(app: FastAPI, served: Served) -> None:
         title: str,
         message: str,
         headers: dict[str, str] | None = None,
+        t: Mapping[str, str] | None = None,
     ) -> Response:
         message = tidy(message)
         path = request.url.path.removeprefix(served.root)
         if path.startswith("/api/") or is_for_script(request):
             return JSONResponse({"detail": message}, status, headers)
-        answer = served.page("message.html.j2", status, title=title, message=message)
+        answer = served.page(
+            "message.html.j2", status, title=title, message=message, t=t or carried()
+        )
         answer.headers.update(headers or {})
         return answer
+
+    def texts_for(request: Request) -> Mapping[str, str]:
+        """Return the texts of workers on their pages, and English ones elsewhere."""
+        path = request.url.path.removeprefix(served.root)
+        return carried() if path.startswith(("/api/", "/operator")) else served.texts
 
     @app.exception_handler(RejectedError)
     async def refused(request: Request, error: RejectedError) -> Response:
@@ -141,15 +176,21 @@ def _add_errors(app: FastAPI, served: Served) -> None:
     @app.exception_handler(json.JSONDecodeError)  # what the store keeps as JSON; requests have none
     @app.exception_handler(StoreError)
     async def away(request: Request, error: Exception) -> Response:
-        message = "The server cannot reach its store now. Nothing is lost; try again in a moment."
-        return respond(request, 503, "One moment", message, {"Retry-After": str(RETRY_SECONDS)})
+        t, headers = texts_for(request), {"Retry-After": str(RETRY_SECONDS)}
+        return respond(request, 503, t["moment"], t["away_text"], headers, t)
 
     @app.exception_handler(InvalidLinkError)
     async def stranger(request: Request, error: InvalidLinkError) -> Response:
+        t, headers = texts_for(request), {"WWW-Authenticate": "Bearer"}
+        return respond(request, 401, t["log_in"], t["log_in_text"], headers, t)
+
+    @app.exception_handler(UnknownUserError)
+    async def unknown(request: Request, error: UnknownUserError) -> Response:
         message = (
-            "Please open the link that you received. If it no longer works, ask for a new one."
+            f"You are signed in as {quoted(str(error))}, and nobody of this name is in the "
+            "campaign. Ask the person who runs it to add you."
         )
-        return respond(request, 401, "Please log in", message, {"WWW-Authenticate": "Bearer"})
+        return respond(request, 403, "Not in this campaign", message)
 
     @app.exception_handler(NotLoggedInError)
     async def logged_out(request: Request, error: NotLoggedInError) -> Response:
@@ -159,15 +200,15 @@ def _add_errors(app: FastAPI, served: Served) -> None:
 
     @app.exception_handler(RateLimitError)
     async def too_fast(request: Request, error: RateLimitError) -> Response:
-        wait = str(math.ceil(error.wait))
-        message = f"Too many requests. Please continue in {wait} seconds."
-        return respond(request, 429, "One moment", message, {"Retry-After": wait})
+        t, wait = texts_for(request), str(math.ceil(error.wait))
+        message = t["too_many"].format(seconds=wait)
+        return respond(request, 429, t["moment"], message, {"Retry-After": wait}, t)
 
     @app.exception_handler(BusyError)
     async def busy(request: Request, error: BusyError) -> Response:
-        wait = str(math.ceil(error.wait))
-        message = f"The server is busy. Please try again in {wait} seconds."
-        return respond(request, 503, "One moment", message, {"Retry-After": wait})
+        t, wait = texts_for(request), str(math.ceil(error.wait))
+        message = t["busy"].format(seconds=wait)
+        return respond(request, 503, t["moment"], message, {"Retry-After": wait}, t)
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:

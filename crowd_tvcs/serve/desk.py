@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -29,8 +29,10 @@ from crowd_tvcs.serve.limits import TokenBucket
 from crowd_tvcs.serve.operator_auth import OperatorAuth
 from crowd_tvcs.serve.pages import page
 from crowd_tvcs.serve.recruit.sign_up import SignUp
+from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.page_tokens import PageTokens
+from crowd_tvcs.serve.turn.texts import carried
 
 _GOLD = (
     select(func.count(task.c.id), func.min(pair.c.leased_at))
@@ -58,7 +60,7 @@ CONTENT_CACHE_SECONDS = 30.0
 CLASSES_CACHE_SECONDS = 1.0
 """Seconds for which the classes are cached."""
 SETUP_DIFFERENCES = (
-    "another password, other instructions, another share of gold, or another way to sign up"
+    "another password, other instructions, another share of gold, or another way to sign up or in"
 )
 """Differences that `Served.setup` detects, in words."""
 
@@ -103,6 +105,10 @@ class Served:
         How people sign up by themselves; None if they cannot.
     accounts
         Several operators in place of the one with `password`.
+    user_header
+        How a proxy names workers who signed in there; None if they have links only.
+    texts
+        Texts of the pages of workers (`turn.texts`).
     """
 
     campaign: Campaign
@@ -114,6 +120,8 @@ class Served:
     public_url: str = ""
     sign_up: SignUp | None = None
     accounts: Sequence[Account] = ()
+    user_header: UserHeader | None = None
+    texts: Mapping[str, str] = field(default_factory=carried)
     per_worker: TokenBucket = field(default_factory=lambda: TokenBucket(2.0, 20.0))
     guesses: TokenBucket = field(default_factory=lambda: TokenBucket(10.0 / 60.0, 20.0))
 
@@ -137,8 +145,8 @@ class Served:
         return f"{self.public_url}/w/{token}"
 
     def page(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """Fill a template, with the path of the server."""
-        return page(template, status, root=self.root, **values)
+        """Fill a template, with the path of the server and the texts of workers."""
+        return page(template, status, **{"root": self.root, "t": self.texts, **values})
 
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Process a request that waits for the store in a thread."""
@@ -164,8 +172,9 @@ class Served:
         It does not reveal the password.
         """
         text = (
-            f"{gold_share} {gold_first} {gold_feedback} {self.sign_up} {self.instructions}".encode()
-        )
+            f"{gold_share} {gold_first} {gold_feedback} {self.sign_up} {self.user_header} "
+            f"{self.instructions}"
+        ).encode()
         return hashlib.sha256(self.auth.fingerprint + text).digest()
 
     def _gold_status(self) -> tuple[bool, float]:

@@ -99,9 +99,9 @@ class HostMiddleware:
         if host in LOOPBACK:
             await self.app(scope, receive, send)
         elif host != self.host:
-            await _refuse(send, 421, f"this server is at {self.url}\n")
+            await refuse(send, 421, f"this server is at {self.url}\n")
         elif self.is_secure and scope["scheme"] != "https":
-            await _refuse(send, 403, f"this server is at {self.url}, by https only\n")
+            await refuse(send, 403, f"this server is at {self.url}, by https only\n")
         else:
             await self.app(scope, receive, send)
 
@@ -120,7 +120,7 @@ class BodyLimitMiddleware:
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self.size:
-            await _refuse(send, 413, self.refusal)
+            await refuse(send, 413, self.refusal)
             return
         body, more = b"", True
         while more:
@@ -130,7 +130,7 @@ class BodyLimitMiddleware:
             body += message.get("body", b"")
             more = message.get("more_body", False)
             if len(body) > self.size:
-                await _refuse(send, 413, self.refusal)
+                await refuse(send, 413, self.refusal)
                 return
         waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -140,7 +140,8 @@ class BodyLimitMiddleware:
         await self.app(scope, again, send)
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
+async def refuse(send: Send, status: int, text: str) -> None:
+    """Answer a request with a line of text, and close its connection."""
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})

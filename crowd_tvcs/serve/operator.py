@@ -8,8 +8,11 @@ from fastapi import APIRouter, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
+from crowd_tvcs.answers.times import to_iso
+from crowd_tvcs.answers.values import parse_money
 from crowd_tvcs.campaign import RejectedError, Worker
 from crowd_tvcs.campaign.desk import figures, tables
+from crowd_tvcs.campaign.desk.remarks import all_remarks
 from crowd_tvcs.campaign.desk.worker_activity import list_worker_activity, make_index, warn_of_speed
 from crowd_tvcs.campaign.settings import count_of
 from crowd_tvcs.campaign.store.kinds import SOURCE
@@ -134,6 +137,10 @@ def router(served: Served) -> APIRouter:
         if what == "gold-answers":
             rows = tables.gold_answers(campaign.store)
             return csv_answer(what, ["task", "worker", "label"], rows)
+        if what == "remarks":
+            found = all_remarks(campaign.store)
+            listed = [[one.task, one.worker, one.kind, one.text, to_iso(one.when)] for one in found]
+            return csv_answer(what, ["task", "worker", "kind", "text", "at"], listed)
         return served.page(
             "message.html.j2", 404, title="Not found", message="There is no such table."
         )
@@ -178,7 +185,7 @@ def router(served: Served) -> APIRouter:
     ) -> Response:
         door.form(request, form, ACT)
         most = count_of("max_tasks", read_number("the most tasks", max_tasks, int))
-        price = read_number("the cost of a label", cost, float)
+        price = read_number("the cost of a label", cost, parse_money)
         listed = [
             Worker(name.strip(), most, price, group.strip() or None)
             for name in names.replace(",", "\n").splitlines()

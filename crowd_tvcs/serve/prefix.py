@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from crowd_tvcs.serve.limits import Receive, Scope, Send
 
-OWN = ("answer", "api", "media", "operator", "skip", "static", "undo", "w")
+OWN = ("answer", "api", "media", "operator", "remark", "skip", "static", "undo", "w")
 """First parts of the server's own paths, which a prefix must not have."""
 
 _PREFIX = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")

@@ -40,7 +40,9 @@ from crowd_tvcs.serve.control.accounts import read_accounts
 from crowd_tvcs.serve.desk import SETUP_DIFFERENCES, Served
 from crowd_tvcs.serve.limits import LOOPBACK
 from crowd_tvcs.serve.recruit.sign_up import SignUp
+from crowd_tvcs.serve.sign_in import UserHeader
 from crowd_tvcs.serve.turn.instructions import pictures
+from crowd_tvcs.serve.turn.texts import missing, read_texts
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError, RunError
@@ -153,11 +155,14 @@ def serve(
     gold_first: int = 0,
     gold_feedback: bool = False,
     sign_up: SignUp | None = None,
+    user_header: UserHeader | None = None,
+    language: str = "en",
 ) -> None:
     """Serve a campaign until Ctrl-C; without a store, a demo campaign.
 
     Gold of a file, and of the campaign, is mixed into the tasks if `gold`, `gold_share` or
-    `gold_first` is given. People sign up by themselves with `sign_up`.
+    `gold_first` is given. People sign up by themselves with `sign_up`, and a proxy signs workers in
+    with `user_header`. `language` is that of the pages of workers, or a file of their texts.
 
     Raises
     ------
@@ -167,6 +172,9 @@ def serve(
         If the address is in use, or another server has the campaign, except one with the same
         settings on PostgreSQL; also if it started while the database was unavailable.
     """
+    texts = read_texts(language)
+    if lacking_texts := missing(texts):
+        print_message(f"{language} lacks {len(lacking_texts)} texts, which are English")
     with _campaign(store) as campaign:
         accounts = () if operators is None else tuple(read_accounts(operators))
         password = "" if accounts else _password(password_file)
@@ -186,6 +194,8 @@ def serve(
             address.url,
             sign_up,
             accounts,
+            user_header,
+            texts,
         )
         if sign_up is not None:
             with campaign.store.read() as (_, settings):
@@ -305,7 +315,7 @@ def config_of(
         "log_level": "error",  # a line for every invalid request could fill a disk
         "access_log": False,
         "server_header": False,
-        "proxy_headers": address.behind_proxy,
+        "proxy_headers": address.behind_proxy and served.user_header is None,
         "timeout_graceful_shutdown": GRACE_SECONDS,
         "timeout_keep_alive": connections.IDLE_SECONDS,
         "http": connections.bounded_protocol(most),

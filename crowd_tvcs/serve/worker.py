@@ -1,5 +1,6 @@
 """Worker pages: their task, its answer, skip, undo; images and sounds."""
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from sqlalchemy import bindparam, exists, func, select
 
 from crowd_tvcs.campaign import NextTask
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
+from crowd_tvcs.campaign.desk.remarks import add_remark
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import ANSWERED, UNLIMITED, pair, skill
 from crowd_tvcs.campaign.store.schema import worker as worker_table
@@ -19,9 +21,11 @@ from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.limits import RateLimitError
 from crowd_tvcs.serve.pages import address_of, is_for_script
 from crowd_tvcs.serve.recruit.sign_up import FINISH_SECONDS, Finish
+from crowd_tvcs.serve.sign_in import UnknownUserError, user_of
 from crowd_tvcs.serve.turn.instructions import rendered
 from crowd_tvcs.serve.turn.keys import keys_of
 from crowd_tvcs.serve.turn.media import sent
+from crowd_tvcs.serve.turn.texts import OF_SCRIPT
 from tvcs_core.command.shell import print_message
 
 COOKIE_SECONDS = 90 * 86400
@@ -82,6 +86,30 @@ def require_worker(served: Served, request: Request, token: str | None) -> str:
     return name
 
 
+def require_person(served: Served, request: Request) -> tuple[str, str]:
+    """Return the worker whom the proxy names, or of the browser's link, and the owner of pages.
+
+    Raises
+    ------
+    InvalidLinkError, RateLimitError, UnknownUserError
+        If there is none.
+    """
+    name = user_of(request)
+    if name is None:
+        token = request.cookies.get(served.cookies.worker)
+        return require_worker(served, request, token), token or ""
+    require_pace(served, request, name)
+    _require_known(served, name)
+    return name, f"user {name}"
+
+
+def _require_known(served: Served, name: str) -> None:
+    """Refuse a name that is no worker's."""
+    (rows,) = served.campaign.store.look(_PROGRESS.with_(called=name))
+    if not rows:
+        raise UnknownUserError(name)
+
+
 def fields_of(body: bytes) -> dict[str, str]:
     """Read a form as browsers send it.
 
@@ -114,6 +142,7 @@ def router(served: Served) -> APIRouter:
     add("/", "GET", _turn)
     add("/answer", "POST", _answer)
     add("/skip", "POST", _skip)
+    add("/remark", "POST", _remark)
     add("/undo", "POST", _undo)
 
     @routes.get("/w/{token}", include_in_schema=False)
@@ -126,7 +155,9 @@ def router(served: Served) -> APIRouter:
     @routes.get("/media/{name:path}", include_in_schema=False)
     def media(request: Request, name: str) -> Response:
         is_worker = served.links.holder(request.cookies.get(served.cookies.worker, "")) is not None
-        if not is_worker and not served.auth.is_session(
+        if (named := user_of(request)) is not None:
+            _require_known(served, named)  # at any pace: a film is asked for in parts
+        elif not is_worker and not served.auth.is_session(
             request.cookies.get(served.cookies.operator)
         ):
             raise InvalidLinkError
@@ -157,7 +188,7 @@ def set_worker(served: Served, answer: Response, token: str) -> None:
 
 
 def _turn(served: Served, request: Request, body: bytes) -> Response:
-    name = require_worker(served, request, request.cookies.get(served.cookies.worker))
+    name, _ = require_person(served, request)
     return _show_task(served, request, name, served.campaign.next(name))
 
 
@@ -167,14 +198,15 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
         task = served.task_of(fields["task"], name)
         _, offer = served.campaign.submit_and_next(name, task, fields["label"])
         known = served.campaign.feedback(name, task)
-    return _after(served, request, name, offer, _feedback(fields["label"], known))
+    return _after(served, request, name, offer, _feedback(served, fields["label"], known))
 
 
-def _feedback(given: str, known: str | None) -> str:
+def _feedback(served: Served, given: str, known: str | None) -> str:
     """Describe whether an answer to gold was right, where its label is to be shown."""
     if known is None:
         return ""
-    return "That was right." if given == known else f"The right answer was {known}, not {given}."
+    texts = served.texts
+    return texts["right"] if given == known else texts["wrong"].format(right=known, given=given)
 
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
@@ -186,24 +218,35 @@ def _skip(served: Served, request: Request, body: bytes) -> Response:
     return _after(served, request, name, campaign.next(name) if is_for_script(request) else None)
 
 
+def _remark(served: Served, request: Request, body: bytes) -> Response:
+    """Keep a comment or a flag, and show the same task again."""
+    name, fields, _ = _checked(served, request, body, "task", "kind")
+    campaign, address = served.campaign, served.auth.keyed(address_of(request))
+    kind, text = fields["kind"], fields.get("text", "")
+    with served.unnamed():
+        task = served.task_of(fields["task"], name)
+        add_remark(campaign.store, name, task, kind, text, now=time.time(), address=address)
+    offer = campaign.next(name) if is_for_script(request) else None
+    return _after(served, request, name, offer, served.texts[f"{kind}_sent"])
+
+
 def _undo(served: Served, request: Request, body: bytes) -> Response:
     name, _, answers = _checked(served, request, body)
     address = served.auth.keyed(address_of(request))
     with served.unnamed():
         offer = served.campaign.undo(name, answers=answers, address=address)
-    return _after(served, request, name, offer, "Your last answer was withdrawn.")
+    return _after(served, request, name, offer, served.texts["undone"])
 
 
 def _checked(
     served: Served, request: Request, body: bytes, *needed: str
 ) -> tuple[str, dict[str, str], int]:
     """Return the worker of a form, its fields, and the worker's number of answers then."""
-    token = request.cookies.get(served.cookies.worker)
-    name, fields = require_worker(served, request, token), fields_of(body)
+    (name, owner), fields = require_person(served, request), fields_of(body)
     for field in (*needed, "form"):
         if field not in fields:
             raise ValueError(f"the form lacks the field {field}")
-    answers = served.pages.answers(token or "", fields.get("task", ""), fields["form"])
+    answers = served.pages.answers(owner, fields.get("task", ""), fields["form"])
     return name, fields, answers
 
 
@@ -221,6 +264,7 @@ def _show_task(
 ) -> Response:
     values = _values(served, name, offer)
     owner = request.cookies.get(served.cookies.worker, "")
+    owner = owner if user_of(request) is None else f"user {name}"
     token = served.pages.token(owner, values["task"], values["answers"])
     template = "turn.html.j2" if is_for_script(request) else "worker.html.j2"
     return served.page(template, **values, form=token, message=message)
@@ -282,7 +326,11 @@ def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
         "classes": list(zip(served.classes, keys_of(served.classes), strict=True)),
         "least": served.pages.least,
         "campaign": served.cookies.worker,
-        "minutes": max(1, round((offer.expires - time.time()) / 60)) if offer.expires else 0,
+        "seconds": max(0, int(offer.expires - time.time())) if offer.expires else 0,
         "instructions": rendered(served.instructions, served.root),
         "ask_again": POLL_SECONDS,
+        "script_texts": json.dumps(
+            {key: text for key, text in served.texts.items() if key.startswith(OF_SCRIPT)}
+            | {key: served.texts[key] for key in ("reserved", "over")}
+        ),
     }

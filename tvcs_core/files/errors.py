@@ -51,3 +51,4 @@ class DataError(ValueError):
             name = quoted(column) if isinstance(column, str) else str(column)
             location += f", column {name}" if location else f"column {name}"
         super().__init__(f"{location}: {message}" if location else message)
+        self.message, self.path, self.line = message, path, line

@@ -41,6 +41,8 @@ class Content:
         The main text, or ``""``.
     image, audio, video
         A path inside the folder of media, or ``""``.
+    text_2, image_2, audio_2, video_2
+        The other side of a pair, shown beside the first.
     fields
         Everything else, by name.
     """
@@ -49,18 +51,33 @@ class Content:
     image: str = ""
     audio: str = ""
     video: str = ""
+    text_2: str = ""
+    image_2: str = ""
+    audio_2: str = ""
+    video_2: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sides(self) -> list[dict[str, str]]:
+        """Its two sides, or the only one: text, image, audio and video of each."""
+        both = [
+            {kind: getattr(self, f"{kind}{side}") for kind in ("text", *MEDIA[:3])}
+            for side in ("", "_2")
+        ]
+        return both if any(both[1].values()) else both[:1]
 
     def as_json(self) -> str:
         """Return it as it is kept."""
-        return json.dumps(vars(self), ensure_ascii=False)
+        kept = {name: value for name, value in vars(self).items() if value or name[-2:] != "_2"}
+        return json.dumps(kept, ensure_ascii=False)
 
 
 def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     """Read the content of tasks: a table, or JSON lines (``.jsonl``, ``.ndjson``).
 
     The column or key `task` (or `item`) names the task, `text`, `image`, `audio` and `video` are
-    its content, and all others are additional fields. Empty cells show nothing.
+    its content, those with ``_2`` the other side of a pair, and all others additional fields. Empty
+    cells show nothing.
 
     Parameters
     ----------
@@ -96,7 +113,7 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
                     check_media(media, cells[kind], kind)
                 except ValueError as error:
                     raise DataError(str(error), path=path, line=line, column=kind) from None
-        known = {key: cells.pop(key, "") for key in ("text", *MEDIA)}
+        known = {key: cells.pop(key, "") for key in ("text", "text_2", *MEDIA)}
         out[name] = Content(**known, fields=cells)
     return out
 

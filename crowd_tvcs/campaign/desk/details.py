@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from crowd_tvcs.campaign.desk import answer_speed
+from crowd_tvcs.campaign.desk.remarks import FLAG, Remark, remarks_of
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import (
@@ -30,7 +31,7 @@ from crowd_tvcs.campaign.tasks import has_label
 ROWS = 30
 """Rows of a page."""
 LATEST = 100
-"""Answers, and skips, of a worker or task that are shown."""
+"""Answers, and remarks, of a worker or task that are shown."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,6 @@ class GivenAnswer:
 
 
 @dataclass(frozen=True)
-class Skip:
-    """A task that a worker skipped, when and why."""
-
-    task: str
-    worker: str
-    reason: str
-    when: float
-
-
-@dataclass(frozen=True)
 class TaskDetails:
     """All that is known of one task."""
 
@@ -83,7 +74,7 @@ class TaskDetails:
     max_workers: int | None
     is_settled: bool
     answers: list[GivenAnswer]
-    skips: list[Skip]
+    remarks: list[Remark]
 
 
 SHOWN: dict[str, Sequence[ColumnElement[bool]]] = {
@@ -92,6 +83,7 @@ SHOWN: dict[str, Sequence[ColumnElement[bool]]] = {
     "unanswered": (task.c.answers == 0,),
     "answered": (task.c.answers > 0,),
     "skipped": (exists().where(pair.c.task_id == task.c.id, pair.c.state == SKIPPED),),
+    "flagged": (task.c.name.in_(select(audit.c.task).where(audit.c.what == FLAG)),),
     "closed": (task.c.closed == CLOSED, task.c.settled.is_(None)),
     "settled": (task.c.settled.is_not(None),),
 }
@@ -141,12 +133,14 @@ def details_of_task(store: Store, name: str) -> TaskDetails:
             None if row.max_workers == UNLIMITED else row.max_workers,
             row.settled is not None,
             _answers(connection, settings, task.c.id == row.id),
-            _skips(connection, audit.c.task == name),
+            remarks_of(connection, audit.c.task == name, latest=LATEST),
         )
 
 
-def details_of_worker(store: Store, name: str) -> tuple[int | None, list[GivenAnswer], list[Skip]]:
-    """Return the cap of a worker (None without), their latest answers and their skips.
+def details_of_worker(
+    store: Store, name: str
+) -> tuple[int | None, list[GivenAnswer], list[Remark]]:
+    """Return the cap of a worker (None without), their latest answers and remarks.
 
     Raises
     ------
@@ -159,7 +153,7 @@ def details_of_worker(store: Store, name: str) -> tuple[int | None, list[GivenAn
             raise RejectedError(f"there is no worker {name!r} in this campaign")
         most = None if row.max_tasks == UNLIMITED else row.max_tasks
         answers = _answers(connection, settings, worker.c.id == row.id)
-        return most, answers, _skips(connection, audit.c.who == name)
+        return most, answers, remarks_of(connection, audit.c.who == name, latest=LATEST)
 
 
 def _line(settings: Settings, row: Any) -> TaskLine:
@@ -202,14 +196,6 @@ def _answers(
         )
         for row in rows
     ]
-
-
-def _skips(connection: Connection, which: ColumnElement[bool]) -> list[Skip]:
-    query = (
-        select(audit).where(audit.c.what == "skip", which).order_by(audit.c.id.desc()).limit(LATEST)
-    )
-    rows = connection.execute(query).all()
-    return [Skip(row.task or "", row.who, row.detail or "", row.at) for row in rows]
 
 
 _ANSWERS: Select[Any] = (

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from tvcs_core.files.display import quoted
 
-MEDIA = ("image", "audio", "video")
+MEDIA = ("image", "audio", "video", "image_2", "audio_2", "video_2")
 """The columns of content that name a file."""
 HEAD_BYTES = 4096
 """Bytes of a file that are looked at."""
@@ -118,7 +118,8 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
             raise ValueError(f"must be a file inside {media}, found {quoted(name)}")
         head = file.read(HEAD_BYTES)
         kind = kind_of(head)
-        if kind is None or (column is not None and not kind.startswith(_FITS[column])):
+        wanted = None if column is None else column.removesuffix("_2")
+        if kind is None or (wanted is not None and not kind.startswith(_FITS[wanted])):
             raise NotMedia(_refusal(name, head, kind, column))
         file.seek(0)
     except BaseException:
@@ -134,7 +135,9 @@ def check_media(media: Path | None, name: str, column: str) -> None:
 
 def _refusal(name: str, head: bytes, kind: str | None, column: str | None) -> str:
     found = _described(head) if kind is None else f"of the kind {kind}"
-    wanted, kinds = _WANTED.get(column or "", ("a picture, a sound or a film", "one of its kinds"))
+    wanted, kinds = _WANTED.get(
+        (column or "").removesuffix("_2"), ("a picture, a sound or a film", "one of its kinds")
+    )
     return f"must be {wanted}, found {quoted(name)}, which is {found}: save it as {kinds}"
 
 

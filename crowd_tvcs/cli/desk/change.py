@@ -9,6 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from crowd_tvcs.answers.values import parse_money
+from crowd_tvcs.cli.answers import share
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message
@@ -85,15 +87,17 @@ class ChangeOptions:
     caps: NewCaps
     min_quality: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Minimum quality of a worker who gets tasks."),
+        typer.Option(parser=share, metavar="P", help="Minimum quality of a worker who gets tasks."),
     ] = None
     target: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Confidence of a label at which its task is done."),
+        typer.Option(
+            parser=share, metavar="P", help="Confidence of a label at which its task is done."
+        ),
     ] = None
     min_gain: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Minimum gain of a label, 0 for any."),
+        typer.Option(parser=share, metavar="P", help="Minimum gain of a label, 0 for any."),
     ] = None
     lease: Annotated[
         float | None,
@@ -125,8 +129,8 @@ def change(given: ChangeOptions) -> None:
     every change is in the audit. Gold, workers and tasks are brought by add.
     """
     wanted: dict[str, Any] = {}
-    for name, kind in (("budget", int), ("money", float)):
-        _read_limit(wanted, given.limits, name, kind)
+    _read_limit(wanted, given.limits, "budget", int)
+    _read_limit(wanted, given.limits, "money", parse_money)
     for name in ("max_workers_per_task", "max_tasks_per_worker"):
         _read_limit(wanted, given.limits, name, int)
     for name in ("min_quality", "target", "min_gain"):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from crowd_tvcs.cli.answers import share
 from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
 from tvcs_core.command.help import Program
@@ -74,6 +75,13 @@ class ServeOptions:
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Markdown instructions for every worker.")
     ] = None
+    language: Annotated[
+        str,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Language of the workers' pages: en, de, or a JSON file of their texts.",
+        ),
+    ] = "en"
     gold: Annotated[
         Path | None,
         typer.Option(
@@ -85,6 +93,7 @@ class ServeOptions:
     gold_share: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Probability that a task handed out is gold. Default: .1 with --gold, else none.",
         ),
@@ -130,6 +139,22 @@ class ServeOptions:
             "--behind-proxy", help="A proxy provides https for the server; see docs/serve.md."
         ),
     ] = False
+    user_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Header in which a proxy names the worker who signed in, such as "
+            "X-Forwarded-User.",
+        ),
+    ] = None
+    proxy_address: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address or network of that proxy, from which alone the header is believed; may "
+            "be repeated.",
+        ),
+    ] = None
     trust_network: Annotated[
         bool,
         typer.Option("--trust-network", help="Allow unencrypted links and password on --host."),
@@ -159,6 +184,7 @@ def start(given: ServeOptions) -> None:
     """Serve a campaign until Ctrl-C."""
     _check_extra()
     from crowd_tvcs.serve.prefix import prefix_of
+    from crowd_tvcs.serve.sign_in import UserHeader
     from crowd_tvcs.serve.start import ListenAddress, serve
 
     if given.demo == (given.store is not None):
@@ -182,6 +208,13 @@ def start(given: ServeOptions) -> None:
     if given.operators is not None and given.operator_password_file is not None:
         raise ValueError("give --operators or --operator-password-file, not both")
     sign_up = sign_up_of(given.sign_up)
+    user_header = None
+    if given.user_header is not None:
+        user_header = UserHeader(given.user_header, tuple(given.proxy_address or ()))
+        if sign_up is not None:
+            raise ValueError("give --user-header or --sign-up, not both: people come in one way")
+    elif given.proxy_address:
+        raise ValueError("--proxy-address needs --user-header, the header that the proxy writes")
     serve(
         given.store,
         place,
@@ -195,6 +228,8 @@ def start(given: ServeOptions) -> None:
         gold_first=given.gold_first,
         gold_feedback=given.gold_feedback,
         sign_up=sign_up,
+        user_header=user_header,
+        language=given.language,
     )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowd_tvcs.cli.answers import money
+
 if TYPE_CHECKING:
     from crowd_tvcs.serve.recruit.sign_up import SignUp
 
@@ -58,7 +60,7 @@ class SignUpOptions:
     ] = None
     label_cost: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0.0, help="Cost of a label of each who signs up."),
+        typer.Option(parser=money, metavar="X", help="Cost of a label of each who signs up."),
     ] = None
 
 
@@ -78,6 +80,8 @@ def sign_up_of(given: SignUpOptions) -> SignUp | None:
         return None
     if given.sign_up not in (OPEN, SIGNED):
         raise ValueError(f"--sign-up must be {OPEN} or {SIGNED}, found {given.sign_up!r}")
+    if given.label_cost is not None and not given.label_cost >= 0.0:
+        raise ValueError(f"--label-cost must be a number >= 0, found {given.label_cost}")
     if given.sign_up == OPEN and given.seats is None:
         raise ValueError(f"--sign-up {OPEN} needs --seats N, as whoever has the link may sign up")
     from crowd_tvcs.campaign.desk.content import text_of

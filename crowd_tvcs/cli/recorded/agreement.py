@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone
+from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone, share
 from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
@@ -40,7 +40,10 @@ class AgreementOptions:
         ),
     ] = 1000
     interval: Annotated[
-        float, typer.Option(metavar="P", help="Probability of the intervals from low to high.")
+        float,
+        typer.Option(
+            parser=share, metavar="P", help="Probability of the intervals from low to high."
+        ),
     ] = 0.95
     min_common_tasks: Annotated[
         int,

@@ -15,6 +15,7 @@ from crowd_tvcs.cli.answers import (
     Classes,
     Cleaning,
     read_with_gold,
+    share,
 )
 from tvcs_core.command.options import Force, OutFolder, recorded, with_options
 from tvcs_core.command.results import results
@@ -51,7 +52,8 @@ class ModelsOptions:
     gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
     out: OutFolder
     target: Annotated[
-        float, typer.Option(metavar="P", help="Required confidence in the label of a task.")
+        float,
+        typer.Option(parser=share, metavar="P", help="Required confidence in the label of a task."),
     ] = 0.95
     right_share: Annotated[
         float | None,
@@ -74,6 +76,7 @@ class ModelsOptions:
     person_accuracy: Annotated[
         float | None,
         typer.Option(
+            parser=share,
             metavar="P",
             help="Accuracy of each person. Default: their mean, from their gold answers.",
         ),

@@ -12,6 +12,7 @@ from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.desk.actions import acting
 from crowd_tvcs.serve.control.accounts import RIGHTS, Account
 from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.turn.texts import carried
 from tvcs_core.files.spreadsheet import shield
 
 
@@ -74,6 +75,7 @@ class Door:
             "form": self.token(request),
             "message": message,
             "may": self.rights(request),
+            "t": carried(),
         }
         answer = served.page(template, **values, **shared)
         if message:

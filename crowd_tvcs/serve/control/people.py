@@ -63,7 +63,7 @@ def add_people(routes: APIRouter, door: Door) -> None:
     @routes.get("/person")
     def person(request: Request, name: str) -> Response:
         door.session(request)
-        most, answers, skips = details.details_of_worker(store, name)
+        most, answers, remarks = details.details_of_worker(store, name)
         found = next(one for one in list_worker_activity(store) if one.name == name)
         pay = next(one for one in campaign.payouts() if one.worker == name)
         return door.page(
@@ -73,7 +73,7 @@ def add_people(routes: APIRouter, door: Door) -> None:
             pay=pay,
             most=most,
             answers=answers,
-            skips=skips,
+            remarks=remarks,
         )
 
     @routes.post("/person-cap")

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
+from crowd_tvcs.answers.values import parse_money, parse_share
 from crowd_tvcs.campaign.change.changes import NEVER_NONE
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.serve.control.accounts import ACT
@@ -18,12 +19,12 @@ Number = TypeVar("Number", int, float)
 Text = Annotated[str, Form(max_length=40)]
 KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "budget": ("Labels in all", int),
-    "money": ("Money in all", float),
+    "money": ("Money in all", parse_money),
     "max_workers_per_task": ("Most workers of a task", int),
     "max_tasks_per_worker": ("Most tasks of a worker", int),
-    "min_quality": ("Minimum quality of a worker", float),
-    "target": ("Confidence at which a task is done", float),
-    "min_gain": ("Minimum gain of a label", float),
+    "min_quality": ("Minimum quality of a worker", parse_share),
+    "target": ("Confidence at which a task is done", parse_share),
+    "min_gain": ("Minimum gain of a label", parse_share),
     "lease_seconds": ("Seconds for which a task is reserved", float),
 }
 """Settings of the form, in words, and their kinds."""

@@ -7,11 +7,15 @@ const ROOT = main.dataset.root;
 const KEPT = `unsent ${main.dataset.campaign}`;  // another desk of this host keeps its own
 const LEAST = 1000 * Number(main.dataset.least);
 const RETRY = 5000;
-const FINAL = [400, 409, 413];  // the desk has read it and says why it does not take it
-const AWAY = "The server cannot be reached. Your answer is kept here and will be sent again.";
-const LOGGED_OUT = "Your answer is kept here. Open your link again to send it.";
-const NO_PICTURE = "The picture cannot be shown. Please skip the task, with the reason.";
+const FINAL = [400, 403, 409, 413];  // the desk has read it and says why it does not take it
+const TEXTS = JSON.parse(main.dataset.texts);
+const sending = document.getElementById("sending");
+const SLOW = 300;  // milliseconds after which a line says that something is under way
+const ZOOMS = "#content a.zoom";
 let isBusy = false;
+let slow = 0;
+let asked = performance.timeOrigin;  // when the page that is shown was asked for
+let over = 0;  // when its task is no longer reserved
 let retry = 0;
 let shownAt = 0;
 
@@ -29,12 +33,80 @@ function begin(had) {
   scrollTo(0, 0);
   shownAt = performance.now();
   for (const image of turn.querySelectorAll("#content img")) {
-    image.addEventListener("load", () => { shownAt = performance.now(); });
-    image.addEventListener("error", () => say(NO_PICTURE));
-    if (image.complete && !image.naturalWidth) say(NO_PICTURE);
+    if (image.complete && !image.naturalWidth) say(TEXTS.script_no_picture);
   }
+  for (const link of turn.querySelectorAll(ZOOMS)) {  // without script it opens the picture alone
+    link.setAttribute("role", "button");
+    link.setAttribute("aria-pressed", "false");
+  }
+  const search = document.getElementById("search");
+  if (search) search.hidden = false;
+  const lease = document.getElementById("lease");
+  over = lease ? asked + 1000 * Number(lease.dataset.seconds) : 0;
+  tick();
   askLater();
 }
+
+// Listeners are bound once, to what stays: what is shown anew would lose them or collect them.
+main.addEventListener("load", (event) => {
+  if (event.target.matches("#content img")) shownAt = performance.now();
+}, true);
+main.addEventListener("error", (event) => {
+  if (event.target.matches("#content img")) say(TEXTS.script_no_picture);
+}, true);
+
+// The time that is left, counted from the question for the page, so that it never promises more.
+function tick() {
+  const lease = document.getElementById("lease");
+  if (!lease || !over || lease.classList.contains("bad")) return;
+  const left = Math.ceil((over - Date.now()) / 1000);
+  if (left > 0) {
+    lease.textContent = TEXTS.reserved.replace("{time}", `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`);
+  } else {
+    lease.classList.add("bad");
+    lease.setAttribute("role", "alert");
+    lease.textContent = TEXTS.over;
+  }
+}
+
+// A picture twice and a half as wide, about the place that was pressed.
+function zoom(link, event) {
+  const isLarge = link.classList.toggle("large");
+  link.setAttribute("aria-pressed", String(isLarge));
+  const box = link.getBoundingClientRect();
+  const across = event && event.clientX ? (event.clientX - box.left) / box.width : 0.5;
+  const down = event && event.clientY ? (event.clientY - box.top) / box.height : 0.5;
+  link.scrollLeft = across * link.scrollWidth - link.clientWidth / 2;
+  link.scrollTop = down * link.scrollHeight - link.clientHeight / 2;
+}
+
+main.addEventListener("click", (event) => {
+  const link = event.target.closest(ZOOMS);
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  zoom(link, event);
+});
+
+// Answers whose name has what is written; Enter takes the only one.
+const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+const answers = () => [...document.querySelectorAll("#answer button")];
+main.addEventListener("input", (event) => {
+  if (event.target.id !== "find") return;
+  const sought = plain(event.target.value.trim());
+  for (const button of answers()) button.hidden = !plain(button.value).includes(sought);
+});
+main.addEventListener("keydown", (event) => {
+  if (event.target.id !== "find" || event.isComposing) return;
+  if (event.key === "Enter") {
+    event.preventDefault();  // else the first answer would be sent
+    const left = answers().filter((button) => !button.hidden);
+    if (left.length === 1 && !event.repeat) left[0].click();
+  } else if (event.key === "Escape") {
+    event.target.value = "";
+    for (const button of answers()) button.hidden = false;
+    document.getElementById("content").focus({ preventScroll: true });
+  }
+});
 
 function say(text) {
   const there = document.querySelector("#turn > .bad");
@@ -48,36 +120,50 @@ function say(text) {
 // Why nothing is sent now: nobody has seen the task yet. One whose picture never comes can be skipped.
 function unseen(isAnswer) {
   const images = [...document.querySelectorAll("#content img")];
-  if (isAnswer && images.some((image) => !image.complete)) return "The picture is still loading. Wait for it, then answer.";
-  if (performance.now() - shownAt < LEAST) return "That was too fast, so nothing was sent. Look at the task, then answer.";
+  if (isAnswer && images.some((image) => !image.complete)) return TEXTS.script_loading;
+  if (performance.now() - shownAt < LEAST) return TEXTS.script_too_fast;
   return "";
 }
 
 async function send(path, body) {
   const answer = await fetch(path, { method: "POST", body, headers: { "X-Part": "main" } });
-  if (!answer.ok && !FINAL.includes(answer.status)) throw new Error(answer.status === 401 ? LOGGED_OUT : AWAY);
+  if (!answer.ok && !FINAL.includes(answer.status)) throw new Error(answer.status === 401 ? TEXTS.script_logged_out : TEXTS.script_away);
   return answer;
 }
 
-async function post(path, fields) {
-  if (isBusy) return;
+async function post(path, fields, button) {
+  if (isBusy) {
+    sending.textContent = TEXTS.script_sending;
+    return;
+  }
   isBusy = true;
+  if (button) button.classList.add("taken");
+  slow = setTimeout(() => { sending.textContent = TEXTS.script_sending; }, SLOW);
   try {
+    const before = Date.now();
     const answer = await send(path, new URLSearchParams(fields));
     const text = await answer.text();  // an answer that broke off counts for nothing
     keep(null);
     unsent.hidden = true;
+    asked = before;
+    quiet();
     if (answer.ok) show(text);
     else await refused(text);
   } catch (error) {
+    quiet();
     keep([path, fields]);
-    unsent.textContent = error.message === LOGGED_OUT ? LOGGED_OUT : AWAY;
+    unsent.textContent = error.message === TEXTS.script_logged_out ? error.message : TEXTS.script_away;
     unsent.hidden = false;
     clearTimeout(retry);
     retry = setTimeout(again, RETRY);
     return;
   }
   isBusy = false;
+}
+
+function quiet() {
+  clearTimeout(slow);
+  sending.textContent = "";
 }
 
 // In the browser's store, which outlives the page, and in the page, where there is no store.
@@ -97,7 +183,7 @@ function kept() {
 }
 
 async function refused(text) {
-  let message = "The answer was not accepted.";
+  let message = TEXTS.script_refused;
   try { message = JSON.parse(text).detail || message; } catch { /* it is no JSON */ }
   await reload();
   say(message);
@@ -105,8 +191,12 @@ async function refused(text) {
 
 async function reload() {
   try {
+    const before = Date.now();
     const answer = await fetch(`${ROOT}/`, { headers: { "X-Part": "main" } });
-    if (answer.ok) show(await answer.text());
+    if (!answer.ok) return askLater();
+    const text = await answer.text();
+    asked = before;
+    show(text);
   } catch { askLater(); }
 }
 
@@ -133,7 +223,7 @@ main.addEventListener("submit", (event) => {
   if (why) return say(why);
   const fields = [...new FormData(form)];
   if (event.submitter && event.submitter.name) fields.push([event.submitter.name, event.submitter.value]);
-  post(form.getAttribute("action"), fields);
+  post(form.getAttribute("action"), fields, event.submitter);
 });
 
 // The key as it is written on the buttons, also on keyboards whose upper row has other signs, or
@@ -153,16 +243,26 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isText) return;
-  const key = keyOf(event);
-  const button = key && document.querySelector(`button[aria-keyshortcuts="${key}"]`);
-  if (!button) return;
+  if (event.key === " " && at.matches(ZOOMS)) {
+    event.preventDefault();
+    if (!event.repeat) zoom(at);
+    return;
+  }
+  const key = event.key === "/" ? "/" : keyOf(event);
+  const one = key && document.querySelector(`[aria-keyshortcuts="${key}"]:not([hidden])`);
+  if (!one) return;
   event.preventDefault();
   if (event.repeat) return;
-  if (key === "S" && !document.getElementById("reason").value) document.getElementById("reason").focus();
-  else button.click();
+  const first = { S: "reason", C: "comment", "/": "find" }[key];  // where something is to be written
+  const text = first && document.getElementById(first);
+  if (text && !text.value) text.focus();
+  else if (key === "Z") zoom(one);
+  else if (key !== "/") one.click();
+  else text.focus();
 });
 
 history.scrollRestoration = "manual";
 window.addEventListener("online", again);
+setInterval(tick, 1000);
 begin("");
 again();

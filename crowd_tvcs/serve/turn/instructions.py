@@ -1,4 +1,4 @@
-"""Instructions for workers: Markdown, with pictures of the media folder."""
+"""Instructions for workers: Markdown, with tables, and pictures of the media folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from tvcs_core.files.display import quoted
 
-_BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote")
-_READER = MarkdownIt("commonmark", {"html": False})
+_BLOCKS = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "th", "td")
+_READER = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @lru_cache(maxsize=4)
@@ -32,6 +32,7 @@ def rendered(text: str, root: str = "") -> Markup:
             token.attrSet("rel", "noopener noreferrer")
         elif token.nesting == 1 and token.tag in _BLOCKS:
             token.attrSet("dir", "auto")
+            token.attrs.pop("style", None)  # the alignment of a column, which the policy refuses
     return Markup(_READER.renderer.render(tokens, _READER.options, {}))
 
 

@@ -96,7 +96,7 @@ def test_the_order_of_the_pairs_changes_no_byte(tool, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if one.write])
 def test_every_assigned_task_is_given_out_with_its_payload(name, task_table, tmp_path):
     works = export(PAIRS, name, tmp_path / "given", tasks=task_table)
     assert [work.task for work in works] == sorted(TASKS)
@@ -198,7 +198,7 @@ def by(who, *results, **more):
         ([task(by(1, tools.choice("a\ud800")))], "must be text, found half of a character in 'a"),
         ([task()], "there is no answer; left out: nothing"),
         ([task(by(1, was_cancelled=True))], "there is no answer; left out: 1 skipped"),
-        ([{"task": "1", "annotator": 1, "annotation_id": 7}], "JSON-MIN export: name the field"),
+        ([{"task": "1", "annotator": 1, "annotation_id": 7}], "JSON-MIN or CSV export: name"),
     ],
 )  # fmt: skip
 def test_an_edited_export_of_label_studio_is_refused_with_record_and_field(value, what, tmp_path):

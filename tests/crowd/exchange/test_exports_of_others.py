@@ -32,7 +32,7 @@ CVAT = (
 )
 ARGILLA_CSV = (
     "id,status,text,label.responses,label.responses.users\n"
-    "t1,completed,x,\"['cat' 'dog']\",\"['u1' 'u2']\"\n"
+    "t1,completed,x,\"[['cat'] ['dog']]\",\"['u1' 'u2']\"\n"
 )
 DOCCANO = {"id": 1, "text": "x", "label": ["pos"], "Comments": []}
 QUALTRICS = (
@@ -50,13 +50,14 @@ REFUSED = {
         studio((None, "cat"), ("ann", "dog")), {"leave_out_missing": True},
     ),
     "csv of label studio": (
-        "label-studio", "text,id,label,annotator\nx,1,cat,2\n",
-        "must be JSON, found a table such as CSV; in Label Studio choose Export, JSON or JSON-MIN",
-        studio(("ann", "cat")), {},
+        "label-studio", "text,id,label,annotator,annotation_id\nx,1,cat,ann,5\n",
+        "is a JSON-MIN or CSV export: name the field of the label with --question",
+        "text,id,label,annotator,annotation_id\nx,1,cat,ann,5\n",
+        {"question": "label", "task_field": "text"},
     ),
     "csv of argilla": (
-        "argilla", ARGILLA_CSV, r"save dataset.records.to_json\(path\), or .*to_list",
-        json.dumps([{"id": "t1", "responses": {"label": [{"value": "cat", "user_id": "u1"}]}}]), {},
+        "argilla", ARGILLA_CSV, r":2: field 'label.responses' must be a list of single .*to_json",
+        ARGILLA_CSV.replace("[['cat'] ['dog']]", "['cat' '']"), {},
     ),
     "several labels in argilla": (
         "argilla",
@@ -168,7 +169,7 @@ def test_a_file_per_user_of_doccano_is_read(tmp_path):
         ("doccano_all.jsonl", DOCCANO, "turn 'Share annotations across all users' off"),
         ("ann.jsonl", {**DOCCANO, "label": ["a", "b"]}, r":1: field 'label' must hold one choice"),
         ("ann.jsonl", {**DOCCANO, "label": [[0, 3, "LOC"]]}, "one label, found spans of a text"),
-        ("ann.jsonl", {"id": 1, "text": "x"}, "'label' is missing: no JSONL of doccano"),
+        ("ann.jsonl", {"id": 1, "text": "x"}, "'label' is missing: no JSONL or CSV of doccano"),
     ],
 )
 def test_what_of_doccano_is_no_answer_of_one_user_is_refused(name, line, what, tmp_path):

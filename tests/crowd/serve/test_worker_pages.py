@@ -44,7 +44,7 @@ def test_a_page_is_small_and_loads_nothing_from_elsewhere(browse, tokens):
     parts = [page] + [
         client.get(path) for path in re.findall(r'(?:href|src)="(/[^"]+)"', page.text)
     ]
-    assert sum(len(part.content) for part in parts) < 12_000
+    assert sum(len(part.content) for part in parts) < 20_000
     assert all(part.status_code == 200 for part in parts)
     assert "http" not in re.sub(r'lang="en"|http-equiv', "", page.text)
     policy = page.headers["content-security-policy"]

@@ -16,7 +16,7 @@ from crowd_tvcs.serve.turn.keys import DIGITS, keys_of
         (["1", "2", "3"], "123"),
         (["3", "1", "2"], "312"),
         ([str(k) for k in range(10)], "0123456789"),
-        ([str(k) for k in range(1, 13)], "1234567890--"),
+        ([str(k) for k in range(1, 13)], "1234567890AB"),
         (["1", "10", "11", "12", "2", "3"], "156423"),
         (["3 stars", "1 star", "2 stars"], "312"),
         (["0: none", "1: some", "not sure"], "013"),
@@ -25,7 +25,7 @@ from crowd_tvcs.serve.turn.keys import DIGITS, keys_of
         (["10", "20", "30"], "123"),
         (["1a", "1b", "2a"], "342"),
         (["cat", "1"], "21"),
-        ([f"c{k}" for k in range(12)], "1234567890--"),
+        ([f"c{k}" for k in range(12)], "1234567890AB"),
         (["٣", "²"], "12"),
     ],
 )

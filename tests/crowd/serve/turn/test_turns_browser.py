@@ -243,7 +243,7 @@ def test_the_key_on_a_button_is_the_key_that_works(desk, opened, classes):
         page.get_by_text(f"You have answered {len(given)}").wait_for()
         seen(page)
     assert labels(campaign) == given
-    assert len(given) == min(len(classes), 10)
+    assert len(given) == len(classes)
     for name, label in [("1", "1"), ("0", "0")]:
         if label in classes and len(classes) < 10:
             page.keyboard.press(name)

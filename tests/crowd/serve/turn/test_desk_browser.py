@@ -1,0 +1,211 @@
+"""Zoom, search, countdown, a slow network, comments, and no violation that axe finds."""
+
+import time
+
+import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.campaign.desk.remarks import all_remarks
+from crowd_tvcs.serve.desk import Served
+from crowd_tvcs.serve.turn.texts import carried, read_texts
+from tests.crowd.serve.conftest import PASSWORD, listening
+from tests.crowd.serve.turn.files import png
+
+pytestmark = pytest.mark.browser
+SMALL = {"width": 360, "height": 640}
+CLASSES = [f"{name} {k}" for k in range(10) for name in ("ant", "bee", "cow", "dög")]
+RULES = "| class | means |\n|---|---|\n| ant | ![an ant](x.png) |\n| bee | نعم |"
+PAIR = Content("First.\nLine.", "x.png", text_2="שלום עולם.", image_2="x.png")
+
+
+@pytest.fixture
+def desk(tmp_path, browser):
+    """Open the page of Ann at a desk with such classes, content and settings."""
+    made, contexts = [], []
+
+    def _desk(classes=("bad", "good"), content=None, lease=900.0, **more):
+        tasks = [f"t{j}" for j in range(6)]
+        campaign = Campaign.create(
+            tmp_path / f"{len(made)}.db", workers=["ann"], tasks=tasks, qualities={"ann": 0.9},
+            classes=list(classes), lease_seconds=lease,
+        )  # fmt: skip
+        (tmp_path / "media").mkdir(exist_ok=True)
+        (tmp_path / "media" / "x.png").write_bytes(png())
+        set_content(campaign.store, dict.fromkeys(tasks, content or Content("Text.")), tmp_path)
+        served = Served(campaign, PASSWORD, tmp_path / "media", **more)
+        served.per_worker.burst = 1000
+        served.pages.least = 0.0
+        context = listening(served)
+        url = context.__enter__()
+        made.append((context, campaign))
+        contexts.append(browser.new_context())
+        page = contexts[-1].new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda one: errors.append(one.text) if is_bad(one) else None)
+        page.goto(f"{url}/w/{served.links.make(['ann'], now=1.0)['ann']}")
+        page.locator("#content").wait_for()
+        page.errors = errors
+        return page, campaign
+
+    yield _desk
+    for context in contexts:
+        for page in context.pages:
+            assert getattr(page, "errors", []) == []
+        context.close()
+    for context, campaign in made:
+        context.__exit__(None, None, None)
+        campaign.close()
+
+
+def is_bad(said):
+    """Whether the console reports an error; no desk has the icon that browsers ask for."""
+    return said.type == "error" and not said.location["url"].endswith("favicon.ico")
+
+
+def check_nothing(page):
+    """Axe finds no violation at all, on a small screen and in both schemes."""
+    page.set_viewport_size(SMALL)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        bad = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
+        assert bad == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
+
+
+def labels(campaign):
+    state = campaign.state()
+    return [state.classes[k] for _, _, k in state.given]
+
+
+def test_axe_finds_nothing_on_any_page_of_a_worker(desk):
+    arabic = {**carried(), "lang": "ar", "dir": "rtl", "skip": "تخط"}
+    for texts in (carried(), carried("de"), arabic):
+        page, _ = desk(CLASSES, PAIR, instructions=RULES, texts=texts)
+        check_nothing(page)
+        expect(page.locator("details td img")).to_have_js_property("complete", True)
+
+
+def test_a_picture_is_enlarged_by_press_and_by_key(desk):
+    page, _ = desk(content=Content(image="x.png"))
+    picture = page.locator("#content img")
+    expect(picture).to_have_js_property("complete", True)
+    expect(picture).to_be_visible()
+    zoom = page.get_by_role("button", name="Enlarge: The image to label")
+    page.keyboard.press("z")
+    expect(zoom).to_have_attribute("aria-pressed", "true")
+    wide = "(one) => getComputedStyle(one).maxWidth"
+    assert picture.evaluate(wide) == "none"
+    check_nothing(page)
+    zoom.focus()
+    page.keyboard.press("Space")
+    expect(zoom).to_have_attribute("aria-pressed", "false")
+    assert picture.evaluate(wide) == "100%"
+    zoom.click()
+    expect(zoom).to_have_attribute("aria-pressed", "true")
+    assert len(page.context.pages) == 1  # it opened no other page
+
+
+def test_listeners_are_bound_once_however_many_tasks_were_shown(desk):
+    page, campaign = desk(content=Content(image="x.png"))
+    for number in range(1, 4):
+        page.keyboard.press("1")
+        page.get_by_text(f"You have answered {number}").wait_for()
+        expect(page.locator("#content img")).to_have_js_property("complete", True)
+    page.keyboard.press("z")  # twice bound, it would be small again
+    expect(page.locator("a.zoom")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Flag as faulty").click()
+    page.get_by_text("The task was flagged").wait_for()
+    assert [one.kind for one in all_remarks(campaign.store)] == ["flag"]
+    assert len(labels(campaign)) == 3
+
+
+def test_forty_answers_are_found_by_search_and_taken_by_enter(desk):
+    page, campaign = desk(CLASSES)
+    page.keyboard.press("/")
+    find = page.get_by_label("Find an answer")
+    expect(find).to_be_focused()
+    page.keyboard.press("Enter")  # forty are left, so nothing is sent
+    page.keyboard.type("dog")
+    assert page.locator("#answer button:visible").count() == 10  # ö is found by o
+    page.keyboard.press("Enter")
+    page.keyboard.type(" 7")
+    page.keyboard.press("Enter")
+    page.get_by_text("You have answered 1").wait_for()
+    assert labels(campaign) == ["dög 7"]
+    page.keyboard.press("/")
+    page.keyboard.type("bee")
+    page.keyboard.press("Escape")
+    assert page.locator("#answer button:visible").count() == 40
+    page.keyboard.press("a")
+    page.get_by_text("You have answered 2").wait_for()
+    assert labels(campaign) == ["dög 7", campaign.state().classes[10]]
+
+
+def test_the_countdown_is_that_of_the_lease(desk):
+    page, campaign = desk(lease=3.0)
+    with campaign.store.read() as (connection, _):
+        (expires,) = connection.exec_driver_sql("SELECT expires FROM pair").scalars()
+    promised = page.evaluate("over") / 1000
+    assert expires - 60.0 < promised <= expires + 0.05  # never more than the lease
+    lease = page.locator("#lease")
+    expect(lease).to_have_text("The time for this task is over. Your answer counts only if there "
+                               "is still room for it.", timeout=60_000)  # fmt: skip
+    assert time.time() >= promised
+    expect(lease).to_have_attribute("role", "alert")
+    check_nothing(page)
+    page.keyboard.press("1")  # there is room
+    page.get_by_text("You have answered 1").wait_for()
+
+
+def test_a_slow_network_shows_what_was_taken(desk):
+    page, campaign = desk()
+    waiting = []
+    page.route("**/answer", lambda route: waiting.append(route))
+    page.keyboard.press("2")
+    page.get_by_text("Sending …").wait_for()
+    expect(page.get_by_role("button", name="good")).to_have_class("taken")
+    page.keyboard.press("1")  # another answer is not taken meanwhile
+    check_nothing(page)
+    for route in waiting:
+        route.continue_()
+    page.get_by_text("You have answered 1").wait_for()
+    expect(page.locator("#sending")).to_be_empty()
+    assert labels(campaign) == ["good"]
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_an_empty_comment_is_not_sent_before_the_script_is_there_either(desk, has_script):
+    page, campaign = desk()
+    if not has_script:
+        page.route("**/worker.js", lambda route: route.abort())
+        page.errors.clear()
+        page.reload()
+        page.locator("#content").wait_for()
+    page.get_by_role("button", name="Send comment").click()
+    assert all_remarks(campaign.store) == []
+    page.get_by_label("A comment on this task").fill("too dark")
+    page.keyboard.press("Enter")
+    page.get_by_text("You have answered 0").wait_for()
+    until = time.monotonic() + 60
+    while not all_remarks(campaign.store) and time.monotonic() < until:
+        page.wait_for_timeout(50)
+    assert [one.text for one in all_remarks(campaign.store)] == ["too dark"]
+    assert labels(campaign) == []
+    page.errors.clear()
+
+
+def test_a_file_of_texts_turns_the_page_around(desk, tmp_path):
+    (tmp_path / "he.json").write_text('{"lang": "he", "dir": "rtl", "skip": "דלג"}')
+    page, _ = desk(texts=read_texts(str(tmp_path / "he.json")))
+    assert page.evaluate("getComputedStyle(document.body).direction") == "rtl"
+    button = page.get_by_role("button", name="דלג")
+    field = page.locator("#reason")
+    assert button.bounding_box()["x"] < field.bounding_box()["x"] or (
+        button.bounding_box()["y"] > field.bounding_box()["y"]
+    )
+    check_nothing(page)
