@@ -35,7 +35,7 @@ def test_the_shell_of_the_page_parses(script):
 
 
 def test_the_options_of_the_page_exist():
-    told = CliRunner().invoke(app, ["infer", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    told = CliRunner().invoke(app, ["infer", "--help-all"], env={"COLUMNS": "200", "NO_COLOR": "1"})
     used = {"--out", "--resume", "--cluster", "--trust-network", "--threads", "--workers"}
     assert {name for name in used if name not in PAGE or name not in told.output} == set()
 
