@@ -2,7 +2,7 @@
 
 Writes reach.csv (iterations to the exact support), rate.csv (Theorem 2 along one run), cost.csv
 (time of one iteration), tables.md and run.json. `--write-docs` also puts the tables into
-docs/paper-route.md. Two or three minutes on one core that is free; times
+docs/studies/paper-route.md. Two or three minutes on one core that is free; times
 are those of the processor.
 """
 
@@ -32,7 +32,7 @@ from tvcs_core.projection.relaxations import (
     projected_gradient,
 )
 
-PAGE = DOCS / "paper-route.md"
+PAGE = DOCS / "studies" / "paper-route.md"
 METHODS = ("pgd", "pgd + FISTA", "pdhg")
 # shape, iterations allowed to the two gradient methods
 REACH = [((n, n), 60_000) for n in (3, 4, 5, 6)] + [((n, n), 30_000) for n in (8, 10)]

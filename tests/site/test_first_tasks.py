@@ -136,3 +136,22 @@ def test_r_reads_the_edges(workplace):
     )
     assert done.returncode == 0, done.stderr
     assert "regulator" in done.stdout
+
+
+CLICKS = {
+    "how-to/first-tasks.md": ["grn-tvcs check", "grn-tvcs infer"],
+    "readers/operator.md": ["tvcs data", "crowd-tvcs assign"],
+    "readers/researcher.md": ["tvcs data", "tvcs project", "tvcs verify"],
+}
+
+
+@pytest.mark.parametrize("page", CLICKS)
+def test_a_first_task_is_one_click_from_the_first_page(page):
+    """The commands of the page's first block, which test_first_blocks.py runs."""
+    docs = PAGE.parents[1]
+    first = (docs / "index.md").read_text("utf-8").split("| first task | click | then |")[1]
+    assert f"]({page})" in first
+    block = (docs / page).read_text("utf-8").split("```console\n")[1].split("```")[0]
+    lines = [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ ")]
+    assert len(lines) == len(CLICKS[page])
+    assert all(map(str.startswith, lines, CLICKS[page]))

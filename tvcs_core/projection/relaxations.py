@@ -3,7 +3,7 @@
 max <gain, x>  subject to  A x <= s, 0 <= x <= 1. Its vertices are integer (Theorem 1), so rounding
 gives a support. Row g of A is the indicator of group g, so a product with A or its transpose costs
 O(p + |G|). Two of the solvers only approach a vertex: their supports satisfy all caps, and
-`project` measures the gap. docs/paper-route.md compares them.
+`project` measures the gap. docs/studies/paper-route.md compares them.
 """
 
 from __future__ import annotations
