@@ -29,7 +29,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"core": "tvcs_core", "grn": "grn_tvcs", "crowd": "crowd_tvcs"}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*[A-Za-z_])")
-SPEED = re.compile(r"\b[\d.]+ (ms|s|MB|GB|GiB|MiB)\b")  # of this machine
+SPEED = re.compile(r"\b[\d.]+(?:e-\d+)? (ms|s|MB|GB|GiB|MiB)\b")  # of this machine
 UNSEEN = re.compile(
     r"<style.*?</style>|<script(?! type=.application/json).*?</script>|<[^>]*>", re.S
 )
