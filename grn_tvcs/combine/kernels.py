@@ -74,7 +74,7 @@ def add_net(x, net, first_weights, second_weights, out):
     the result of a row does not depend on the other rows; four terms at a time are added in turn.
     """
     n_features, n_rows = x.shape
-    scaled = np.zeros((first_weights.shape[0], NET_CHUNK_SIZE))
+    scaled = np.zeros((NET_CHUNK_SIZE, first_weights.shape[0]))
     first = np.zeros((NET_CHUNK_SIZE, second_weights.shape[0]))
     second = np.empty((NET_CHUNK_SIZE, second_weights.shape[1]))
     for start in range(0, n_rows, NET_CHUNK_SIZE):
@@ -82,14 +82,14 @@ def add_net(x, net, first_weights, second_weights, out):
         for k in range(n_features):
             for row in range(size):
                 value = (x[k, start + row] - net.means[k]) / net.sizes[k]
-                scaled[k, row] = 0.0 if np.isnan(value) else min(max(value, -4.0), 4.0)
+                scaled[row, k] = 0.0 if np.isnan(value) else min(max(value, -4.0), 4.0)
         for k in range(net.gaps.size):
             for row in range(size):
                 is_gap = np.isnan(x[net.gaps[k], start + row])
-                scaled[n_features + k, row] = 1.0 if is_gap else 0.0
+                scaled[row, n_features + k] = 1.0 if is_gap else 0.0
         first[:, : net.first_base.size] = net.first_base
         second[:] = net.second_base
-        add_layer(scaled.T, size, first_weights, first)
+        add_layer(scaled, size, first_weights, first)
         np.maximum(first, 0.0, first)
         add_layer(first, size, second_weights, second)
         for row in range(size):
