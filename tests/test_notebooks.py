@@ -35,6 +35,11 @@ def without_pictures(stored: list[dict]) -> list[dict]:
     return bare
 
 
+def numbers(outputs: list[dict]) -> list[float]:
+    """All numbers that are printed, in order."""
+    return [float(found) for found in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", json.dumps(outputs))]
+
+
 def words(outputs: list[dict]) -> list[object]:
     """What is printed without its numbers, and of what kind all else is."""
     return [
@@ -48,13 +53,15 @@ def words(outputs: list[dict]) -> list[object]:
 @pytest.mark.filterwarnings("ignore:.*3 samples are the same as another")  # they are
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored_in_it(path):
-    of_interest = words if path.stem in HANGS_ON_THE_PROCESSOR else list
     stored = cells(path, "code")
     found = list(shown_by(path, pictures=False))
     assert len(found) == len(stored)
     for number, (cell, shown) in enumerate(zip(stored, found, strict=True), start=1):
         known = without_pictures(cell["outputs"])
-        assert of_interest(known) == of_interest(shown), f"code cell {number} ({ANEW})"
+        where = f"code cell {number} ({ANEW})"
+        assert words(known) == words(shown), where
+        if path.stem not in HANGS_ON_THE_PROCESSOR:  # fits end a little elsewhere on another one
+            assert numbers(known) == pytest.approx(numbers(shown), rel=1e-6), where
         assert cell["execution_count"] == number
 
 

@@ -34,7 +34,7 @@ def judge(crowd: str, size: str, seed: int) -> list[Case]:
     truth = world.typical_score
     out = []
     for method, is_one in ((OURS, False), (ONE_WORKER, True)):
-        found = rank_items(data, one_worker=is_one, rng=0)
+        found = rank_items(data, one_worker=is_one, rng=np.random.default_rng(0))
         rank = np.argsort(np.argsort(-truth)) + 1
         covered = float(((found.rank_low <= rank) & (rank <= found.rank_high)).mean())
         figures = order_figures(found.fit, truth)
@@ -96,7 +96,9 @@ def grow(crowd: str, method: str, seed: int, items: int = 30, workers: int = 20)
         who = np.concatenate([rng.permutation(workers) for _ in range(ROUND // workers + 1)])
         data = _joined(data, world, left, right, who[: left.size], rng)
         if data.size in REPORTED:
-            figures = order_figures(rank_items(data, rng=0).fit, world.typical_score)
+            figures = order_figures(
+                rank_items(data, rng=np.random.default_rng(0)).fit, world.typical_score
+            )
             out.append(Case("next", crowd, str(data.size), seed, method, **figures))
     return out
 
@@ -106,7 +108,7 @@ def _round(
 ) -> tuple[Integers, Integers]:
     """Return the pairs of a round: chosen from the second on, or drawn within like caps."""
     if method == CHOSEN and data is not None:
-        found: Ranking = rank_items(data, rng=0)
+        found: Ranking = rank_items(data, rng=np.random.default_rng(0))
         place = {name: k for k, name in enumerate(data.items)}
         pairs = next_pairs(found, ROUND, max_per_side=2, rng=rng).pairs
         if len(pairs) == ROUND:

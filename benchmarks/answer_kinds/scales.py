@@ -32,11 +32,11 @@ def judge(
     """Return the figures of every method on the tasks that are no gold."""
     gold, rest = gold_of(answers, right, gold_share, rng)
     assert gold is not None
-    votes = vote_on_scale(answers, gold, rng=0)
+    votes = vote_on_scale(answers, gold, rng=np.random.default_rng(0))
     out = {OURS: posterior_figures(votes.posterior, right, rest)}
     known = gold.codes(answers.tasks, answers.classes)
     out[ORDINAL] = posterior_figures(_ordinal(answers, known), right, rest)
-    alone = vote_on_scale(answers, rng=0)
+    alone = vote_on_scale(answers, rng=np.random.default_rng(0))
     out[NO_GOLD] = posterior_figures(alone.posterior, right, rest)
     out["order test"] = {
         "right": float(votes.order.verdict == "ordered"),

@@ -16,6 +16,7 @@ from crowd_tvcs.answer_kinds.arrays import Floats
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit
 from crowd_tvcs.answer_kinds.ranking import Ranking, chances_at_nodes, pair_differences
 from tvcs_core import TVCS, project
+from tvcs_core.streams import stream
 
 
 class NextPairs(NamedTuple):
@@ -76,7 +77,7 @@ def next_pairs(
     items = ranking.data.items
     gain = expected_information(ranking.fit)
     gain[ranking.data.per_pair >= max_per_pair] = 0.0
-    lot = np.triu(np.random.default_rng(rng).random(gain.shape) < 0.5, 1)
+    lot = np.triu(stream(rng, "next pairs").random(gain.shape) < 0.5, 1)
     is_open = lot | np.tril(~lot.T, -1)
     caps = TVCS.matrix(gain.shape, row_caps=max_per_side, col_caps=max_per_side, total=n)
     found = project(np.sqrt(np.where(is_open, gain, 0.0)), caps)

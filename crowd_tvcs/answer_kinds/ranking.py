@@ -14,6 +14,7 @@ from crowd_tvcs.answer_kinds.comparisons import Comparisons
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit, fit_davidson
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import quoted
+from tvcs_core.streams import stream
 
 ITEM_COLUMNS = ("item", "score", "low", "high", "rank", "rank_low", "rank_high", "answers")
 PAIR_COLUMNS = ("left", "right", "answers", "p_left", "p_right", "p_tie", "order_confidence")
@@ -186,7 +187,7 @@ def rank_items(
     """
     check_type("data", data, Comparisons)
     fit = fit_davidson(data, one_worker=one_worker)
-    low, high = _rank_interval(fit, np.random.default_rng(rng))
+    low, high = _rank_interval(fit, stream(rng, "rank intervals"))
     rank = _ranks(fit.score[:, None])[:, 0]
     measured = None if known is None else _measure(data, fit, known)
     return Ranking(

@@ -18,6 +18,7 @@ from crowd_tvcs.answer_kinds.scale_posterior import judge_tasks
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from tvcs_core.arguments import check_type
 from tvcs_core.files.display import quoted
+from tvcs_core.streams import stream
 
 MIN_STEPS, MAX_STEPS = 3, 21
 LABEL_COLUMNS = (
@@ -251,7 +252,7 @@ def vote_on_scale(
         answers.per_worker,
         judged.calibration,
         judged.contrast,
-        judge_order(edges, known, scale, np.random.default_rng(rng)),
+        judge_order(edges, known, scale, stream(rng, "scale order")),
         _worker_means(fit),
     )
 
