@@ -14,8 +14,9 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import shield, unshield
 from tvcs_core.files.tables import Table, read_table, write_table
 
-_ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|None|nan|[-+.\w]+"""
-_PRINTED = re.compile(rf"\[\s*(?:(?:{_ITEM})[\s,]*)*\]")
+_ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[-+.\w]++"""
+# Possessive: a long cell that is no list is refused at its first bad character, without going back.
+_PRINTED = re.compile(rf"\[\s*+(?:(?:{_ITEM})[\s,]*+)*+\]")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from crowd_tvcs.exchange import export, import_answers
+from crowd_tvcs.exchange.csv_files import printed_list
 from tests.crowd import tools
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
@@ -269,3 +270,16 @@ def test_prices_and_shares_may_have_their_signs(words, said, tmp_path):
         assert again.exit_code == 0
         one, other = (tmp_path / name / "assignment.csv" for name in "op")
         assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("cell", "items"),
+    [
+        ("[nancy, 'nan', nan]", ["nancy", "nan", None]),
+        ("[Nonesuch None]", ["Nonesuch", None]),
+        ("[" + "a" * 5_000 + "!", None),  # took twice as long with every letter
+        ("[" + "None " * 5_000 + "!", None),
+    ],
+)
+def test_a_printed_list_is_read_word_by_word_and_never_for_long(cell, items):
+    assert printed_list(cell) == items
