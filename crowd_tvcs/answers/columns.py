@@ -96,8 +96,23 @@ def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
     return out
 
 
+OF_TOOLS = {
+    "Mechanical Turk": ("mturk", ("hitid", "assignmentid", "workerid")),
+    "Qualtrics": ("wide", ("responseid", "recordeddate")),
+    "Prolific": ("prolific", ("submission id", "participant id")),
+}
+"""Columns by which the file of a tool is known, and its format in ``crowd-tvcs import``."""
+
+
 def _header_hint(table: Table, columns: Sequence[Column]) -> str:
-    """Return the line of the header if it is below a title; empty if there is none."""
+    """Return how to read the file of a tool, or the line of a header below a title; else empty."""
+    header = {cell.strip().lower() for cell in table.rows[0]}
+    for tool, (format, known) in OF_TOOLS.items():
+        if header.issuperset(known):
+            return (
+                f"; this is a table of {tool}: crowd-tvcs import --format {format} makes one of "
+                "task, worker, label of it"
+            )
     for r, row in enumerate(table.rows[1:MAX_TITLE_ROWS], start=1):
         cells = row if len(row) > 1 else [cell.strip(' "') for cell in _BETWEEN.split(row[0])]
         if all(any(map(column.matches, cells)) for column in columns):
