@@ -84,7 +84,8 @@ def _infer(given: InferOptions) -> None:
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
-    what = "candidate edges" if rules.chosen_by == FEW else "edges"
+    what = "candidate edge" if rules.chosen_by == FEW else "edge"
+    what += "" if n_selected == 1 else "s"
     print_message(
         f"{n_selected} {what} selected of {n_scored} with a score; open {out / 'report.html'}"
     )

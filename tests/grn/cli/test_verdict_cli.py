@@ -116,7 +116,7 @@ def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, 
         "whose regulators are sought: candidates to test, not findings."
     )
     assert f"{WHY_NOT}\n{why} --max-edges N selects N.\n" in done.stderr
-    assert "\n1 candidate edges selected of " in done.stderr
+    assert "\n1 candidate edge selected of " in done.stderr
     assert CALIBRATED == [0]
     record = json.loads((out / "run.json").read_text())
     assert record["verdict"] == {"why_not": WHY_NOT}
