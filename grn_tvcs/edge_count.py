@@ -315,7 +315,7 @@ def split_for_folds(expression: Expression) -> Expression:
     if not pieces:
         raise ValueError(
             "the number of edges can only be chosen with time series, but all samples are "
-            "in steady state"
+            "in steady state; give a number instead (--max-edges N)"
         )
     if len(pieces) >= MIN_SERIES:
         return expression
