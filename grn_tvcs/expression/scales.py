@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.user_warnings import warn_user
@@ -19,6 +21,7 @@ FEW_GENES = 100
 FEWEST_COUNTED, SOME_ZEROS = 10, 0.05  # genes, and part of 0, that small counts of molecules have
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
 LARGEST = {"log": 64.0, "levels": 1e15, "counts": 1e15}  # beyond what any machine measures
+TOLD_BY = 2000  # cells, of which the first tell the scale of all
 LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
 WHOLE = 0.25  # part of the lesser values that are whole numbers in expected counts, as of RSEM
 OF_ONE_SIZE = 1e-12  # samples whose sizes differ by less have one size, up to rounding
@@ -76,6 +79,22 @@ def guess_scale(values: Values) -> Guess:
     if high > SKEWED * middle:
         return Guess("levels", f"{span}, and few tower over many", "log")
     return Guess("log", f"no whole numbers, and {span}", "levels")
+
+
+def counts_before_averaging(values: Any) -> tuple[str | None, str | None]:
+    """Return scale and evidence of counts, whose means do not look like counts; else None twice.
+
+    Parameters
+    ----------
+    values
+        Cells or samples that are averaged, dense or sparse; (cells, genes).
+    """
+    stored = values.data if sparse.issparse(values) else np.asarray(values)
+    if not (stored == np.rint(stored)).all():
+        return None, None
+    some = values[:TOLD_BY]
+    guess = guess_scale(some.toarray() if sparse.issparse(some) else np.asarray(some))
+    return ("counts", guess.why) if guess.scale == "counts" else (None, None)
 
 
 def scale_of(expression: Expression) -> str:
