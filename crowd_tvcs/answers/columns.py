@@ -32,6 +32,11 @@ from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
 MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
+EXPORTS = {  # a column by which the results of another tool are known, and its --format
+    "assignmentid": "mturk",
+    "prolific_pid": "prolific",
+    "subject_ids": "zooniverse",
+}
 COST_RANGE = (
     1e-6,
     1e6,
@@ -111,18 +116,19 @@ def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
             found = [table.rows[0][j] for j in at] or table.rows[0]
             do = "; keep one of them" if at else _header_hint(table, columns)
             what = f"must have one column {column}, found {joined(found)}{hint}"
-            raise table.error(what + (do or f"; name one {column.name}"), 0)
+            raise table.error(what + (do or f"; name one column {column.name}"), 0)
         out += at
     return out
 
 
 def _header_hint(table: Table, columns: Sequence[Column]) -> str:
-    """Return the line of the header if it is below a title; empty if there is none."""
+    """Return the line of a header below a title, or the tool that reads an export; else ``""``."""
     for r, row in enumerate(table.rows[1:MAX_TITLE_ROWS], start=1):
         cells = row if len(row) > 1 else [cell.strip(' "') for cell in _BETWEEN.split(row[0])]
         if all(any(map(column.matches, cells)) for column in columns):
             return f"; they stand in line {table.lines[r]}: delete what stands above"
-    return ""
+    tools = [EXPORTS[name.lower()] for name in table.rows[0] if name.lower() in EXPORTS]
+    return "".join(f"; crowd-tvcs import --format {tool} reads such results" for tool in tools[:1])
 
 
 def refuse_others(table: Table, columns: Sequence[Column]) -> None:
