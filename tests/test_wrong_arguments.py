@@ -59,7 +59,7 @@ WRONG = {
 GENES = ("A", "B", "C", "D")
 # What is called, and the arguments that are made wrong one by one.
 CALLS = {
-    project: "V constraint method warm",
+    project: "V constraint method",
     project_many: "stack constraint threads",
     project_blocks: "constraint threads retries",
     certify: "projection",

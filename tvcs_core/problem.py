@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ class Problem:
 
     loss: Loss
     constraint: TVCS
-    _last: dict[str, Projection] = field(default_factory=dict, init=False, repr=False)
 
     __repr__ = summary
 
@@ -44,12 +43,12 @@ class Problem:
             )
 
     def project(self, V: Any) -> Projection:
-        """Project V onto the constraint, with a warm start from the prices of the last call."""
-        return self._project("caps", V, self.constraint)
+        """Project V onto the constraint."""
+        return project(V, self.constraint)
 
     def project_doubled(self, V: Any) -> Projection:
         """Project V onto the constraint with all caps doubled, as GradMP does with the gradient."""
-        return self._project("doubled", V, self.constraint.doubled)
+        return project(V, self.constraint.doubled)
 
     def minimize_on(self, support: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Minimise the loss over the arrays that are zero outside `support` and within the bounds.
@@ -78,7 +77,3 @@ class Problem:
             return None
         lower, upper = (np.broadcast_to(b, self.constraint.shape) for b in self.constraint.bounds)
         return lower, upper
-
-    def _project(self, name: str, V: Any, constraint: TVCS) -> Projection:
-        self._last[name] = project(V, constraint, warm=self._last.get(name))
-        return self._last[name]

@@ -116,20 +116,20 @@ def measure(task: Task) -> list[Cell]:
     """Time all methods on one table, in turns."""
     n, m, p = task.rows, task.cols, task.rows * task.cols
     warm_up(min(n, WARM), min(m, WARM), task.caps, task.total)
-    values, moved, tvcs = instance(task)
+    values, tvcs = instance(task)
     # A large assignment is some milliseconds, which a busy machine doubles now and then.
     is_long = p >= 500_000 and task.caps != ONES
     turns = 1 if task.quick or is_long else 3 if p > 50_000 else 5 if p > 2500 else 21
-    rows = np.array([turn(values, moved, tvcs, task) for _ in range(turns)])
-    ours, again, warm, ortools, build, scipy = np.median(rows, axis=0).tolist()
+    rows = np.array([turn(values, tvcs, task) for _ in range(turns)])
+    ours, ortools, build, scipy = np.median(rows, axis=0).tolist()
     has_highs = (n, m, task.ratio, task.seed) == (300, 300, 0.2, SEEDS[0]) and not task.quick
     highs = clock(program(values**2, *caps_of(tvcs)))[0] if has_highs else None
     peers = (scipy if task.caps == ONES else None, highs)
-    return [Cell(*task.key, code(), ours, again, warm, ortools, build, *peers)]
+    return [Cell(*task.key, code(), ours, ortools, build, *peers)]
 
 
 def instance(task: Task):
-    """The values of a row, the same with a change of 1 %, and the constraint."""
+    """The values of a row, and the constraint."""
     n, m = task.rows, task.cols
     rng = np.random.default_rng(task.seed)
     make = partial(qualities, file=task.crowd) if task.family == "qualities" else None
@@ -139,12 +139,11 @@ def instance(task: Task):
     else:
         share = next(share for share, name in TOTALS.items() if name == task.total)
         a, b, total = draw_caps(rng, n, m, task.ratio * m, task.ratio * n, task.caps, share)
-    moved = values * (1.0 + 0.01 * rng.normal(size=(n, m)))
-    return values, moved, TVCS.matrix((n, m), row_caps=a, col_caps=b, total=total)
+    return values, TVCS.matrix((n, m), row_caps=a, col_caps=b, total=total)
 
 
-def turn(values, moved, tvcs, task):
-    """Seconds of one turn: ours, ours on the moved values cold and warm, the peers."""
+def turn(values, tvcs, task):
+    """Seconds of one turn: ours and the peers."""
     gains, caps = values * values, caps_of(tvcs)
     ours, answer = compiled(partial(project, values, tvcs))
     build, ortools, kept = flow_of_matrix(gains, *caps)
@@ -153,11 +152,7 @@ def turn(values, moved, tvcs, task):
     if task.caps == ONES:
         scipy, (row, col) = clock(partial(linear_sum_assignment, gains, maximize=True))
         agree(answer.objective, gains[row, col].sum(), "linear_sum_assignment", task)
-    again, cold = compiled(partial(project, moved, tvcs))
-    warm, second = compiled(partial(project, moved, tvcs, warm=answer))
-    if not np.array_equal(cold.support, second.support):
-        raise AssertionError(f"warm and cold differ: {task}")
-    return ours, again, warm, ortools, build, scipy
+    return ours, ortools, build, scipy
 
 
 def caps_of(tvcs):
@@ -234,7 +229,7 @@ def worth(arguments: argparse.Namespace) -> int:
     paths = list(PATHS) if "all" in arguments.without else arguments.without
     rows, found = [], {path: [] for path in paths}
     for task in (task for task in tasks(arguments) if task.caps != ONES):
-        values, _, tvcs = instance(task)
+        values, tvcs = instance(task)
         call = partial(solve_dense, values, *caps_of(tvcs), squared=True)
         for path in paths:
             found[path].append((without(call, path), task))

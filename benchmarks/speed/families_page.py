@@ -18,8 +18,8 @@ HOW = f"""## How it was measured
 
 Processor time of one thread, the methods in turns in one process. Ours is all of `project`, its
 checks and its certificate included; OR-Tools' minimum cost flow is its solve alone, without
-building the network, on costs of 46 bits. Every answer is compared with OR-Tools', and warm answers
-with cold ones. A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
+building the network, on costs of 46 bits. Every answer is compared with OR-Tools'.
+A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
 from {HUGE:,} entries on .2 and equal caps only; at 937 x 1,043 .005, .02 and .183, since round
 numbers hid what uneven ones and small caps cost), caps that are equal or drawn, and a total that
 binds (.8 of what the caps allow) or does not; it has up to {len(SEEDS)} seeds. *Gradients* are what
@@ -48,7 +48,6 @@ def page(cells: list[Cell], machine: str) -> Iterator[str]:
         yield f"## {rows} x {cols}\n"
         yield "Worst / median over seeds and ratios of the caps.\n"
         yield by_family([c for c in capped if (c.rows, c.cols) == (rows, cols)]) + "\n"
-    yield from warm_starts(capped)
     yield from ones([c for c in cells if c.caps == ONES])
     yield from against_highs([c for c in cells if c.highs is not None])
     yield HOW
@@ -123,20 +122,6 @@ def worst_and_median(cells: list[Cell], of: Callable[[Cell], float] = ratio) -> 
     """Both in one cell of a table."""
     found = [of(c) for c in cells]
     return f"{min(found):.2g} / {middle(found):.2g}" if found else ""
-
-
-def warm_starts(cells: list[Cell]) -> Iterator[str]:
-    """What the last projection is worth where the values have changed by 1 %."""
-    yield "## Warm starts: values that have changed by 1 %\n"
-    yield "Cold over warm; a row is one seed of a cell.\n"
-    rows = []
-    for (n, m), found in grouped(cells, lambda c: (c.rows, c.cols)).items():  # type: ignore[misc]
-        slow = sum(c.warm * 0.95 > c.moved for c in found)
-        gains = worst_and_median(found, lambda c: c.moved / c.warm)
-        peers = worst_and_median(found, lambda c: c.ortools / c.warm)
-        rows.append([f"{n} x {m}", gains, f"{slow} of {len(found)}", peers])
-    heads = ["size", "worst / median", "rows below .95", "OR-Tools / warm"]
-    yield table(heads, rows) + "\n"
 
 
 def ones(cells: list[Cell]) -> Iterator[str]:

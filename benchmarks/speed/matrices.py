@@ -138,8 +138,6 @@ class Cell(What):
 
     code: str
     ours: float
-    moved: float
-    warm: float
     ortools: float
     build: float
     scipy: float | None

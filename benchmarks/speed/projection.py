@@ -36,31 +36,23 @@ SIZES = ((20, 20), (100, 100), (100, 1000), (300, 300), (1000, 1000), (200, 10_0
 RATIOS = (0.05, 0.2, 0.5)
 
 
-def turn(rng, values, a, b, total, turns):
-    """Seconds of every peer, one row per turn: ours cold, warm, OR-Tools, its build, the floor."""
+def turn(values, a, b, total, turns):
+    """Seconds of every peer, one row per turn: ours, OR-Tools, its build, the floor."""
     gains = values * values
-    moved = values * (1.0 + 0.01 * rng.normal(size=values.shape))
-    moved /= 2.0 ** np.ceil(np.log2(np.abs(moved).max()))
     rows = []
     for _ in range(turns):
         cold, ours = clock(lambda: solve_dense(values, a, b, total, squared=True))
         build, solve, kept = flow_of_matrix(gains, a, b, total)
         check(gains[ours.mask].sum(), kept)
-        cold_moved, first = clock(lambda: solve_dense(moved, a, b, total, squared=True))
-        warm, second = clock(
-            lambda w=ours.warm: solve_dense(moved, a, b, total, squared=True, warm=w)
-        )
-        if not np.array_equal(first.mask, second.mask):
-            raise AssertionError("warm and cold differ")
         floor, _ = clock(lambda: np.partition(gains, gains.size // 5, axis=None))
-        rows.append((cold, cold_moved, warm, solve, build, floor))
+        rows.append((cold, solve, build, floor))
     return np.array(rows)
 
 
 def figures(rows):
-    """Medians over the turns of OR-Tools / cold, OR-Tools / warm, cold / warm and so on."""
-    cold, cold_moved, warm, solve, build, floor = rows.T
-    ratios = (solve / cold, solve / warm, cold_moved / warm, cold / floor, build / solve, cold)
+    """Medians over the turns of OR-Tools / ours, ours / np.partition and so on."""
+    cold, solve, build, floor = rows.T
+    ratios = (solve / cold, cold / floor, build / solve, cold)
     return [float(np.median(r)) for r in ratios]
 
 
@@ -92,20 +84,20 @@ def grid(out, sizes, ratios):
                 values = scaled(rng.normal(size=(n, m)))
                 caps = draw_caps(rng, n, m, ratio * m, ratio * n, kind, total)
                 if turns > 1:
-                    turn(rng, values, *caps, 1)
-                found.append(figures(turn(rng, values, *caps, turns)))
-            solve, warm, gain, floor, build, cold = np.array(found).T
+                    turn(values, *caps, 1)
+                found.append(figures(turn(values, *caps, turns)))
+            solve, floor, build, cold = np.array(found).T
             rows.append(
                 [
                     f"{n} x {m}",
                     named(kind, total),
                     f"{1e3 * np.median(cold):.3g}",
-                    *(spread(x) for x in (solve, warm, gain, floor, build)),
+                    *(spread(x) for x in (solve, floor, build)),
                 ]
             )
             print(rows[-1], flush=True)
-    heads = ["size", "caps, total", "cold, ms", "OR-Tools / cold", "OR-Tools / warm"]
-    table(out, [*heads, "cold / warm", "cold / np.partition", "OR-Tools' build / solve"], rows)
+    heads = ["size", "caps, total", "ours, ms", "OR-Tools / ours", "ours / np.partition"]
+    table(out, [*heads, "OR-Tools' build / solve"], rows)
 
 
 def closed_forms(out, sizes):
@@ -153,7 +145,7 @@ def lists(out, n, m, p):
                 found.append((1e3 * ours, solve / ours, build / solve))
         cells = [f"{x:.3g}" for x in np.median(found, axis=0)]
         rows.append([named(kind, total), *cells])
-    table(out, ["caps, total", "cold, ms", "OR-Tools / cold", "OR-Tools' build / solve"], rows)
+    table(out, ["caps, total", "ours, ms", "OR-Tools / ours", "OR-Tools' build / solve"], rows)
 
 
 LIST_VALUES = {

@@ -10,7 +10,10 @@ Everything runs in one process on one core, peers interleaved, kernels warm.
 import argparse
 import platform
 import time
+from functools import partial
 from importlib.metadata import version
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -185,12 +188,10 @@ def profile_rows(iterations):
         for method, options in (("iht", {}), FASTEST):
             solve(problem, method, max_iter=2, tol=0, **options)
             projecting, Timed.clock = Clock(), Clock()
-            unclocked = Problem._project
-            Problem._project = lambda *arguments: projecting(unclocked, *arguments)  # noqa: B023
-            start = time.perf_counter()
-            solution = solve(problem, method, max_iter=iterations, tol=0, **options)
-            whole = time.perf_counter() - start
-            Problem._project = unclocked
+            with patch("tvcs_core.problem.project", partial(projecting, project)):
+                start = time.perf_counter()
+                solution = solve(problem, method, max_iter=iterations, tol=0, **options)
+                whole = time.perf_counter() - start
             rest = whole - projecting.seconds - Timed.clock.seconds
             parts = (projecting.seconds, Timed.clock.seconds, rest)
             ms = 1e3 * whole / solution.iterations
@@ -217,17 +218,21 @@ def caps_of(constraint):
     return constraint.row_caps, constraint.col_caps, constraint.total
 
 
+def projected(matrix):
+    """What the solvers ask a projection for."""
+    return SimpleNamespace(matrix=matrix, support=matrix != 0)
+
+
 class Peer(Problem):
     """A problem whose projection is somebody else's."""
 
     by = staticmethod(by_highs)
 
-    def _project(self, name, V, constraint):
-        class Projected:
-            matrix = type(self).by(V, constraint)
-            support = matrix != 0
+    def project(self, V):
+        return projected(type(self).by(V, self.constraint))
 
-        return Projected
+    def project_doubled(self, V):
+        return projected(type(self).by(V, self.constraint.doubled))
 
 
 class ByOrtools(Peer):
@@ -271,39 +276,6 @@ def data_of(problem):
     return problem.loss._X.copy(), problem.loss._Y.copy()
 
 
-def warm_and_cold(iterations):
-    """Every projection of a run of IHT again, cold and warm, interleaved."""
-    heads = ["solver", "caps", "projections", "cold ms, mean", "warm ms, mean", "warm / cold"]
-    heading = "Warm and cold projections on the trace of a run: 300 x 300"
-    return section(heading, [], heads, warm_rows(iterations))
-
-
-def warm_rows(iterations):
-    for cap in (5, 40):
-        for method, options in (("iht", {}), FASTEST):
-            problem = network_instance(2, 300, 600, cap)
-            trace = []
-            plain = Problem._project
-
-            def record(self, name, V, constraint, trace=trace, plain=plain):
-                trace.append(V)
-                return plain(self, name, V, constraint)
-
-            Problem._project = record
-            solve(problem, method, max_iter=iterations, tol=0, **options)
-            Problem._project = plain
-            cold, warm = Clock(), Clock()
-            last = project(trace[0], problem.constraint)
-            for V in trace[1:]:
-                fresh = cold(project, V, problem.constraint)
-                last = warm(project, V, problem.constraint, "exact", last)
-                assert (fresh.support == last.support).all()
-            n = len(trace) - 1
-            means = [f"{1e3 * clock.seconds / n:.2f}" for clock in (cold, warm)]
-            ratio = f"{warm.seconds / cold.seconds:.2f}"
-            yield [named(method, options), str(cap), str(n), *means, ratio]
-
-
 def machine():
     """One line on what this ran on."""
     names = ["numpy", "scipy", "numba", "ortools"]
@@ -322,7 +294,6 @@ def main():
         recall_and_time(4 if quick else 30),
         profile(10 if quick else 100),
         against_peers(1 if quick else 3, 4 if quick else 20),
-        warm_and_cold(15 if quick else 100),
     ]
     page = [
         "# Speed of the solvers",

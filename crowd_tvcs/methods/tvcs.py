@@ -56,11 +56,11 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     box = plan.rest(fixed, (0.0, 1.0))
     X = fixed.astype(np.float64)
     best_accuracy, best_at = -1.0, 0
-    best, projection = None, None
+    best = None
     reason = f"the limit of {MAX_ITER} iterations"
     for iteration in range(1, MAX_ITER + 1):
         z = X + STEP * gradient.sample(X, rng)
-        projection = project(z, box, warm=projection)
+        projection = project(z, box)
         X = projection.matrix + fixed
         support = X > 0.0
         accuracy = float(plan.accuracy(support).mean())

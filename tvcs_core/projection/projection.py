@@ -69,7 +69,6 @@ class Projection(Bounded):
     gap: float
     values: Any = field(repr=False)
     constraint: TVCS
-    _warm: Any = field(default=None, repr=False)
 
     __repr__ = summary
 
@@ -93,9 +92,7 @@ class Projection(Bounded):
         return file.load(path, proved)
 
 
-def project(
-    V: Any, constraint: TVCS, method: str = "exact", warm: Projection | None = None
-) -> Projection:
+def project(V: Any, constraint: TVCS, method: str = "exact") -> Projection:
     """Project V onto `constraint`: the nearest point that keeps every cap.
 
     Its support has the largest gain ``sum(V[support]**2)`` of all supports that satisfy the caps
@@ -113,9 +110,6 @@ def project(
         ``"exact"``; or, for comparison, ``"lp"`` (HiGHS, within its tolerance of 1e-7), ``"pgd"``
         (the paper's projected gradient) or ``"pdhg"`` (restarted primal-dual hybrid gradient).
         These three may end with a gap, which is measured in the same way.
-    warm
-        An earlier projection of a similar V onto the same constraint as a warm start. It changes
-        the time, never the result.
 
     Returns
     -------
@@ -126,7 +120,7 @@ def project(
     ------
     ValueError, TypeError
         If V has the wrong shape, holds NaN, infinities or complex numbers, or is too large to be
-        squared and summed; if `method` or `warm` is invalid.
+        squared and summed; if `method` is invalid.
 
     Examples
     --------
@@ -140,15 +134,13 @@ def project(
         check_type("constraint", constraint, TVCS)
     if type(method) is not str or method not in METHODS:
         check_choice("method", method, METHODS)
-    if not (warm is None or isinstance(warm, Projection)):
-        raise TypeError(f"warm must be a Projection or None, found {type(warm).__name__}")
     if first.is_due() and first.is_by_python(constraint):
         with by_python():
-            return _project(V, constraint, method, warm)
-    return _project(V, constraint, method, warm)
+            return _project(V, constraint, method)
+    return _project(V, constraint, method)
 
 
-def _project(V: Any, constraint: TVCS, method: str, warm: Projection | None) -> Projection:
+def _project(V: Any, constraint: TVCS, method: str) -> Projection:
     quick = project_small(V, constraint) if method == "exact" else None
     if quick is not None:
         return Projection(*quick, constraint)
@@ -162,7 +154,7 @@ def _project(V: Any, constraint: TVCS, method: str, warm: Projection | None) -> 
         solver = RELAXATIONS[method]
         solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
     else:
-        solved = _solve_exactly(entries, constraint, None if warm is None else warm._warm)
+        solved = _solve_exactly(entries, constraint)
         anew = project_small_values(entries, constraint, solved.mask)
         solved = solved if anew is None else solved._replace(mask=anew)
     return proved(entries, constraint, solved)
@@ -219,11 +211,11 @@ def _projected(state: tuple[list[Any], TVCS], k: int) -> Projection | Exception:
         return error
 
 
-def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
+def _solve_exactly(entries: Entries, constraint: TVCS) -> Any:
     row_caps, col_caps, total = constraint.caps
     squared = entries.squared
     if entries.is_matrix:
-        return solve_dense(entries.gains, row_caps, col_caps, total, squared=squared, warm=warm)
+        return solve_dense(entries.gains, row_caps, col_caps, total, squared=squared)
     row_of, col_of = entries.labels(constraint)
     return solve_edges(
         row_of,
@@ -236,7 +228,6 @@ def _solve_exactly(entries: Entries, constraint: TVCS, warm: Any) -> Any:
         col_caps,
         total,
         squared=squared,
-        warm=warm,
     )
 
 
@@ -267,5 +258,4 @@ def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:
         gap=gap,
         values=V,
         constraint=constraint,
-        _warm=getattr(solved, "warm", None),
     )

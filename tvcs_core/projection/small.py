@@ -73,7 +73,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
     if has_small and project_small_values(enter(V, constraint), constraint, mask) is not None:
         return None
     if gap < 0.0:
-        solved = ExactSolution(mask, u, w, price, None, {})
+        solved = ExactSolution(mask, u, w, price, {})
         objective, gap = measure(enter(V, constraint), constraint, solved)
     elif hidden:
         gap = math.nextafter(gap + hidden, math.inf)

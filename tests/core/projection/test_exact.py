@@ -11,8 +11,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_matrix, vstack
 
-from tvcs_core.projection.exact import CoreBand, candidates, search, solve_dense, solve_edges
-from tvcs_core.projection.kernels.records import Band, Prices
+from tvcs_core.projection.exact import candidates, search, solve_dense, solve_edges
 
 FAMILIES = {
     "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
@@ -134,12 +133,10 @@ def check_instance(rng, family, largest):
     proven(values, a, b, total, result, integer=family in INTEGER)
     keep, _ = as_edges(values, a, b, total, rng)
     assert np.array_equal(keep, result.mask)
-    again = solve_dense(values, a, b, total, squared=True, warm=result.warm)
-    assert np.array_equal(again.mask, result.mask)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_small_instance_proves_itself_dense_as_edges_and_warm(family):
+def test_every_small_instance_proves_itself_dense_and_as_edges(family):
     rng = np.random.default_rng(1)
     for _ in range(40):
         check_instance(rng, family, 12)
@@ -331,19 +328,12 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("family", "n", "m", "caps", "total"), LARGE)
-def test_large_instances_prove_themselves_dense_as_edges_and_warm(family, n, m, caps, total):
+def test_large_instances_prove_themselves_dense_and_as_edges(family, n, m, caps, total):
     values, a, b, total = large(family, n, m, caps, total)
     result = solve_dense(values, a, b, total, squared=True)
     proven(values, a, b, total, result, integer=family in INTEGER)
-    keep, edges = as_edges(values, a, b, total, np.random.default_rng(1))
+    keep, _ = as_edges(values, a, b, total, np.random.default_rng(1))
     assert np.array_equal(keep, result.mask)
-    _, warm_edges = as_edges(values, a, b, total, np.random.default_rng(1), warm=edges.warm)
-    assert np.array_equal(warm_edges.mask, edges.mask)
-    moved = scaled(values * (1 + 0.01 * np.random.default_rng(2).normal(size=values.shape)))
-    cold = solve_dense(moved, a, b, total, squared=True)
-    warm = solve_dense(moved, a, b, total, squared=True, warm=result.warm)
-    assert np.array_equal(warm.mask, cold.mask)
-    proven(moved, a, b, total, warm)
 
 
 SEPARABLE = {
@@ -364,22 +354,6 @@ def test_values_of_one_number_per_row_and_column_take_few_pivots(family):
     assert result.stats["pivots in all"] < 300_000
     assert result.stats["core"] < n * n // 10
     proven(values, a, b, total, result)
-
-
-def test_no_warm_start_is_too_bad():
-    values, a, b, total = large("gauss", 70, 80, "varied", 0.8)
-    cold = solve_dense(values, a, b, total, squared=True)
-    other = large("heavy tails", 70, 80, "uniform", None, seed=1)
-    garbage = [solve_dense(*other, squared=True).warm]
-    for number in (0.0, 1e300, np.nan, np.inf, -1.0):
-        rows, cols = np.full(70, number), np.full(80, number)
-        band = Band(rows, rows, cols, cols, number, number)
-        garbage.append(CoreBand(Prices(rows, cols, number), band))
-    threes = Prices(*[np.ones(3)] * 2, 1.0), Band(*[np.ones(3)] * 4, 1.0, 1.0)
-    garbage += ["of another kind", CoreBand(*threes)]
-    for warm in garbage:
-        result = solve_dense(values, a, b, total, squared=True, warm=warm)
-        assert np.array_equal(result.mask, cold.mask)
 
 
 def test_a_huge_entry_that_may_not_be_kept_does_not_drown_the_others():

@@ -274,14 +274,6 @@ def test_an_unknown_method_is_refused_with_the_list_of_methods():
         project([[1.0]], TVCS.matrix((1, 1)), method="best")
 
 
-@pytest.mark.parametrize("warm", [3, np.eye(2), TVCS.matrix((2, 2))])
-def test_only_a_projection_is_a_warm_start(warm):
-    with pytest.raises(
-        TypeError, match=r"warm must be a Projection or None, found (int|ndarray|TVCS)"
-    ):
-        project(np.eye(2), TVCS.matrix((2, 2), row_caps=1), warm=warm)
-
-
 @given(problem=matrices() | groups())
 def test_a_saved_projection_loads_as_it_was(problem, tmp_path_factory):
     V, constraint = problem

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import matrices
-from tvcs_core.projection.exact import dispatch, prices, search, solve_dense
+from tvcs_core.projection.exact import solve_dense
 from tvcs_core.projection.exact.sample import (
     choose_line_count,
     order_by_caps,
@@ -110,47 +110,6 @@ def test_varied_caps_of_long_tables_take_few_pivots(family, transposed):
         assert found.stats["path"] == "simplex"
         pivots.append(found.stats["pivots in all"])
     assert np.mean(pivots) < (7_000 if family == "logistic" else 4_000)
-
-
-@pytest.mark.parametrize("caps", ["uniform", "varied"])
-def test_earlier_prices_that_are_a_little_off_take_the_place_of_a_sample(caps, monkeypatch):
-    family, seed = ("products", 1) if caps == "uniform" else ("minima", 1)
-    rng = np.random.default_rng(seed)
-    values = matrices.scaled(matrices.FAMILIES[family](rng, 400, 400))
-    caps = matrices.draw_caps(rng, 400, 400, 80, 80, caps, None)
-    moved = values * (1.0 + 0.01 * rng.normal(size=values.shape))
-    earlier = solve_dense(values, *caps, squared=True)
-    cold = solve_dense(moved, *caps, squared=True)
-    off = []
-    misfit = search.misfit
-
-    def told(i, near):
-        off.append(misfit(i, near))
-        return off[-1]
-
-    monkeypatch.setattr(search, "misfit", told)
-    monkeypatch.setattr(prices, "sampled_prices", None)  # it is not asked
-    warm = solve_dense(moved, *caps, squared=True, warm=earlier.warm)
-    assert dispatch.MAX_MISFIT_CORE < off[0] <= dispatch.MAX_MISFIT_SWEEPS
-    assert np.array_equal(warm.mask, cold.mask)
-
-
-def test_the_core_of_a_warm_start_stays_small_along_a_run_of_iht():
-    # Bands were as wide as at first while all values but those kept shrank: cores of most of the
-    # table, and four times the time of cold starts at 1,000 x 1,100.
-    rng = np.random.default_rng(1)
-    n, m = 300, 400
-    caps = np.full(n, 20), np.full(m, 15), 4800
-    X = rng.normal(size=(200, 5)) @ rng.normal(size=(5, n)) + rng.normal(size=(200, n))
-    truth = np.where(solve_dense(rng.normal(size=(n, m)), *caps, squared=True).mask, 1.0, 0.0)
-    Y = X @ truth + rng.normal(size=(200, m))
-    step, W, warm = np.linalg.norm(X, 2) ** -2.0, np.zeros((n, m)), None
-    for _ in range(12):
-        V = W - step * (X.T @ (X @ W - Y))
-        found, cold = (solve_dense(V, *caps, squared=True, warm=x) for x in (warm, None))
-        assert np.array_equal(found.mask, cold.mask)
-        assert found.stats["core"] < 2 * search.STALE_BAND_FACTOR * search.expected_core_size(n, m)
-        W, warm = np.where(found.mask, V, 0.0), found.warm
 
 
 LINES = {

@@ -20,7 +20,7 @@ def in_one_call(V, constraint):
 def by_usual_way(V, constraint):
     """The projection as of tables that are not small."""
     entries = projection.enter(V, constraint)
-    solved = projection._solve_exactly(entries, constraint, None)
+    solved = projection._solve_exactly(entries, constraint)
     return projection.proved(entries, constraint, solved)
 
 

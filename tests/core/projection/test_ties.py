@@ -72,7 +72,8 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
                 best, expected = worth, keep
         keep = np.zeros(n * m, bool)
         assert (
-            solve_by_cost_scaling(i, dispatch.sweep_prices(i), keep).stats["path"] == "cost scaling"
+            solve_by_cost_scaling(i, dispatch.sweep_prices(i).prices, keep).stats["path"]
+            == "cost scaling"
         )
         np.testing.assert_array_equal(keep.reshape(n, m), expected)
         several += ties > 1

@@ -50,4 +50,4 @@ def solve_assignment(
     if is_turned:
         u, w = w, u
     stats = {"path": "assignment", "tied": int(clock[pairing.TIED])}
-    return ExactSolution(mask.reshape(shape), u, w, 0.0, None, stats)
+    return ExactSolution(mask.reshape(shape), u, w, 0.0, stats)

@@ -30,7 +30,6 @@ class ExactSolution(NamedTuple):
     row_duals: Floats
     col_duals: Floats
     total_dual: float
-    warm: Any
     stats: dict[str, Any]
 
 
@@ -50,7 +49,7 @@ class Instance:
     row_capacity, col_capacity
         The same bound from the caps of rows alone, and of columns alone.
     level
-        A typical gain, which rescales a warm start.
+        A typical gain.
     spread
         Range of the gains in a draw; 0 only means that most are equal.
     has_ties, has_equal_lines

@@ -114,4 +114,4 @@ def read(
     unit = 1.0 / (instance.grid.steps * instance.scale)
     lines, price = np.maximum(others - other, 0.0) * unit, other * unit
     u, w = (lines, np.zeros(m)) if by_rows else (np.zeros(n), lines)
-    return ExactSolution(mask, u, w, price, None, {"path": "closed form"})
+    return ExactSolution(mask, u, w, price, {"path": "closed form"})

@@ -23,29 +23,19 @@ class Core:
 
 @dataclass(frozen=True)
 class OverfullGroups:
-    """Groups overfilled by entries above the core; empty if the core was too large to list."""
+    """Groups overfilled by entries above the core."""
 
     rows: Ints
     cols: Ints
 
-    @property
-    def size(self) -> int:
-        """Number of overfull groups."""
-        return self.rows.size + self.cols.size
-
-
-NO_OVERFULL_GROUPS = OverfullGroups(np.empty(0, np.int64), np.empty(0, np.int64))
-
 
 def build_core(
-    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_], most: int | None = None
+    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
 ) -> Core | OverfullGroups:
-    """List the entries near the prices, at most `most`, and fit a first support into the caps."""
+    """List the entries near the prices, and fit a first support into the caps."""
     n, m = instance.shape
     taken = Support(mask, np.zeros(n, np.int64), np.zeros(m, np.int64))
-    listed = list_core_entries(instance, core_band, taken, most)
-    if most is not None and listed.row.size > most:
-        return NO_OVERFULL_GROUPS
+    listed = list_core_entries(instance, core_band, taken)
     rows, cols = row_lines(listed, n), col_lines(listed, m)
     above = int(taken.row_load.sum())
     row_caps, col_caps, total = instance.caps
@@ -61,10 +51,8 @@ def build_core(
     return Core(listed, kept, Counts(row_load, col_load, int(row_load.sum())), swept)
 
 
-def list_core_entries(
-    instance: Instance, core_band: CoreBand, taken: Support, most: int | None = None
-) -> EntryList:
-    """List the entries near the prices and keep those above; stops early beyond `most` entries."""
+def list_core_entries(instance: Instance, core_band: CoreBand, taken: Support) -> EntryList:
+    """List the entries near the prices and keep those above."""
     size, lines = instance.candidates.values.size, np.diff(instance.candidates.start)
     room = min(size, size // 16 + 4 * int(lines.max()) + 1000)
     row, col = np.empty(room, np.int32), np.empty(room, np.int32)
@@ -85,8 +73,6 @@ def list_core_entries(
             listed,
             found,
         )
-        if most is not None and found > most:
-            break
         if at < instance.shape[0]:
             grown = min(size, 2 * listed.row.size)
             listed = EntryList._make(extended(x, grown) for x in listed)

@@ -9,12 +9,8 @@ import numpy as np
 from tvcs_core.files.memory import available_memory
 from tvcs_core.projection.exact.candidates import SCALING_FIRST_ENTRIES, Instance
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, imbalance, width, zero_prices
+from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, zero_prices
 
-# Largest misfit of earlier prices, in band widths (see `misfit`), for three uses of them.
-MAX_MISFIT_CORE = 0.45  # a core is built about them
-MAX_MISFIT_SWEEPS = 1.2  # sweeps of the simplex start from them, not from those of a sample
-MAX_MISFIT_SCALING = 3.5  # sweeps of cost scaling start from them
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
 MAX_ASPECT_RATIO = 100  # of the sides of a table for cost scaling
@@ -41,16 +37,10 @@ def starts_with_cost_scaling(instance: Instance) -> bool:
     return instance.prefers_scaling and can_use_cost_scaling(instance)
 
 
-def misfit(instance: Instance, core_band: CoreBand) -> float:
-    """Return by how many band widths the loads under earlier prices are off."""
-    return imbalance(instance, core_band.prices) / width(max(instance.shape))
-
-
-def sweep_prices(instance: Instance, earlier: CoreBand | None = None) -> CoreBand:
-    """Return first prices for cost scaling: one sweep over each side, from `earlier` if given."""
+def sweep_prices(instance: Instance) -> CoreBand:
+    """Return first prices for cost scaling: one sweep over each side."""
     (n, m), size = instance.shape, instance.candidates.values.size
-    guess = zero_prices(n, m) if earlier is None else earlier.prices
-    return full_sweeps(instance, guess, rows_first=n > m, count=2, sampled=size)
+    return full_sweeps(instance, zero_prices(n, m), rows_first=n > m, count=2, sampled=size)
 
 
 def pivot_budget(instance: Instance, network: CoreNetwork) -> int:

@@ -227,4 +227,4 @@ def solve_list(
     price_closed(instance.candidates, instance.caps, prices)
     looks = int(search.search.looks[0])
     stats: dict[str, Any] = {"path": "paths", "steps": search.steps, "looks": looks}
-    return ExactSolution(mask.reshape(shape), *prices, None, stats)
+    return ExactSolution(mask.reshape(shape), *prices, stats)

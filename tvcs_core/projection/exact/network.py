@@ -51,13 +51,11 @@ class CoreNetwork:
         """Number of core entries."""
         return self.listed.row.size
 
-    def prove(self, give_up: bool = False, budget: int | None = None) -> bool:
+    def prove(self, budget: int | None = None) -> bool:
         """Run the simplex until no entry of the table has the wrong sign of reduced cost.
 
-        Returns False early if `give_up` and more entries are wrong than the core had at first, or
-        if the pivots exceed `budget`. A later call continues the work.
+        Returns False early if the pivots exceed `budget`. A later call continues the work.
         """
-        at_first = self.size
         for nudged in (True, False) if self.instance.grid.nudged else (False,):
             grid = self.instance.grid._replace(nudged=nudged)
             table.entry_costs(
@@ -66,8 +64,8 @@ class CoreNetwork:
             simplex.price_tree(self.arcs, self.tree)
             if not self.run_simplex(budget):
                 return False
-            while found := self.add_violators(grid):
-                if (give_up and found > at_first) or not self.run_simplex(budget):
+            while self.add_violators(grid):
+                if not self.run_simplex(budget):
                     return False
             self.stats["pivots" if nudged else "pivots in all"] = int(self.clock[simplex.PIVOTS])
         self.stats["core"] = self.size

@@ -10,7 +10,6 @@ from tvcs_core.projection.exact.candidates import (
     PROHIBITIVE_PRICE,
     ExactSolution,
     Instance,
-    scaled_gains,
 )
 from tvcs_core.projection.exact.sample import (
     MAX_LISTED_ENTRIES,
@@ -32,55 +31,21 @@ from tvcs_core.projection.kernels.records import (
     Thresholds,
 )
 
-# Lines that are sampled: chosen, as the time is negligible.
-JUDGED_LINES = 24  # lines per side on which the imbalance of prices is measured
+SWEEPS = 3  # over a list, each over rows and columns
 
 
 @dataclass(frozen=True)
 class CoreBand:
-    """Prices, and the band of reduced costs around them that defines the core.
-
-    Attributes
-    ----------
-    level
-        A typical gain of the table that the prices are for.
-    """
+    """Prices, and the band of reduced costs around them that defines the core."""
 
     prices: Prices
     band: Band
-    level: float = 0.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self.prices.rows.size, self.prices.cols.size
 
     def widened(self, times: float, full_rows: Any = (), full_cols: Any = ()) -> "CoreBand":
         """Return the same prices with bands `times` as wide, unbounded above the given lines."""
         band = Band._make(times * reach for reach in self.band)
         band.above_rows[list(full_rows)], band.above_cols[list(full_cols)] = np.inf, np.inf
         return CoreBand(self.prices, band)
-
-    def at_level(self, level: float) -> "CoreBand":
-        """Return the prices rescaled to a table with another typical gain, clipped to 0 .. 1.
-
-        The levels give the power of two by which the caller scaled either table.
-        """
-        times = self.level / level if self.level > 0.0 and level > 0.0 else 1.0
-        times = 2.0 ** -np.rint(np.log2(times)) if 0.0 < times < np.inf else 1.0
-
-        # NaN becomes 1: a bad price only costs time.
-        def within(numbers: Any) -> Any:
-            return np.fmax(np.fmin(times * numbers, 1.0), 0.0)
-
-        (u, w, price), band = self.prices, self.band
-        with np.errstate(all="ignore"):
-            prices = Prices(within(u), within(w), float(within(price)))
-            band = Band._make(map(within, band))
-        band = band._replace(
-            below_total=float(band.below_total), above_total=float(band.above_total)
-        )
-        return CoreBand(prices, band, level)
 
     def unbounded(self) -> "CoreBand":
         """Return the same prices with a band that contains every entry."""
@@ -89,23 +54,15 @@ class CoreBand:
 
 
 def first_prices(
-    instance: Instance,
-    solve: Callable[[Candidates, Counts], ExactSolution],
-    guess: Prices | None = None,
+    instance: Instance, solve: Callable[[Candidates, Counts], ExactSolution]
 ) -> CoreBand:
-    """Return first prices; `solve` solves the sample of a large table if there is no `guess`.
-
-    Lists are never given a guess.
-    """
+    """Return first prices; `solve` solves the sample of a large table."""
     n, m = instance.shape
     is_sampled = instance.has_long_lines and max(n, m) >= MIN_SAMPLED_LINES
     if instance.open_size <= MAX_LISTED_ENTRIES and not is_sampled:
-        return listed_prices(instance, zero_prices(n, m))
-    guess = sampled_prices(instance, solve) if guess is None else guess
-    if instance.candidates.dense:
-        # The sample has priced the shorter side, so the longer side is swept first.
-        return full_sweeps(instance, guess, rows_first=n > m, count=4)
-    return listed_prices(instance, guess, rounds=2, rows_first=n > m)
+        return listed_prices(instance)
+    # The sample has priced the shorter side, so the longer side is swept first.
+    return full_sweeps(instance, sampled_prices(instance, solve), rows_first=n > m, count=4)
 
 
 def total_cuts_lines(instance: Instance) -> bool:
@@ -114,7 +71,7 @@ def total_cuts_lines(instance: Instance) -> bool:
     A sample misses ten of a thousand equal rows, and the simplex then needs 300,000 pivots.
     """
     is_binding = instance.capacity == instance.caps.total
-    return instance.candidates.dense and instance.has_equal_lines and is_binding
+    return instance.has_equal_lines and is_binding
 
 
 def zero_prices(n: int, m: int) -> Prices:
@@ -122,17 +79,14 @@ def zero_prices(n: int, m: int) -> Prices:
     return Prices(np.zeros(n), np.zeros(m), 0.0)
 
 
-def listed_prices(
-    instance: Instance, guess: Prices, rounds: int = 3, rows_first: bool = True
-) -> CoreBand:
+def listed_prices(instance: Instance) -> CoreBand:
     """Return prices from sweeps over a list of all open nonzero entries."""
-    size, none = instance.open_size, np.empty(0, np.int64)
+    (n, m), size, none = instance.shape, instance.open_size, np.empty(0, np.int64)
     listed = EntryList(np.empty(size, np.int32), np.empty(size, np.int32), none, np.empty(size))
-    rows = Lines(np.empty(guess.rows.size + 1, np.int64), np.empty(0, np.int32))
+    rows = Lines(np.empty(n + 1, np.int64), np.empty(0, np.int32))
     table.list_open(instance.candidates, instance.caps, instance.grid, listed, rows.start)
     room = instance.caps._replace(total=instance.capacity)
-    cols = col_lines(listed, guess.cols.size)
-    return sweep_list(listed, rows, cols, guess, room, rounds, rows_first)
+    return sweep_list(listed, rows, col_lines(listed, m), zero_prices(n, m), room)
 
 
 def row_lines(listed: EntryList, n: int) -> Lines:
@@ -153,10 +107,7 @@ def sampled_prices(
 ) -> Prices:
     """Return prices of the shorter side, from an exact solution of a sample of the longer one."""
     n, m = instance.shape
-    sample = sample_of(instance, count_sample_lines(instance))
-    if sample is None:
-        return zero_prices(n, m)
-    found = solve(*sample)
+    found = solve(*sample_of(instance, count_sample_lines(instance)))
     rows = found.row_duals[:n] * instance.scale if n <= m else np.zeros(n)
     cols = found.col_duals[:m] * instance.scale if n > m else np.zeros(m)
     return Prices(rows, cols, found.total_dual * instance.scale)
@@ -206,29 +157,6 @@ def full_sweeps(
     return CoreBand(Prices(row_price, np.where(instance.closed_col, 0.0, col_price), total), band)
 
 
-def imbalance(instance: Instance, prices: Prices) -> float:
-    """Return the mean deviation of the loads of priced groups from their caps.
-
-    Measured on some rows and on some columns of a dense table; the larger mean is returned.
-    """
-    matrix = instance.candidates.values.reshape(instance.shape)
-    row_price = np.where(instance.closed_row, PROHIBITIVE_PRICE, prices.rows)
-    col_price = np.where(instance.closed_col, PROHIBITIVE_PRICE, prices.cols)
-    off = 0.0
-    for values, price, across, caps in (
-        (matrix, row_price, col_price, instance.caps.rows),
-        (matrix.T, col_price, row_price, instance.caps.cols),
-    ):
-        some = slice(None, None, -(-caps.size // JUDGED_LINES))
-        gains = scaled_gains(instance, values[some])
-        least = (price[some] + prices.total)[:, np.newaxis]
-        kept = np.count_nonzero(gains - across > least, axis=1)
-        full = (price[some] > 0.0) & (caps[some] > 0)
-        if full.any():
-            off = max(off, float(np.abs(kept - caps[some])[full].mean()))
-    return off
-
-
 def width(size: int) -> int:
     """Return the number of ranks about its threshold that a line of this size adds to the core."""
     return max(3, int(0.2 * np.sqrt(size)))
@@ -240,10 +168,8 @@ def sweep_list(
     cols: Lines,
     guess: Prices,
     room: Counts,
-    rounds: int = 3,
-    rows_first: bool = True,
 ) -> CoreBand:
-    """Return prices from `rounds` of alternating sweeps over a list, with their band.
+    """Return prices from alternating sweeps over a list, with their band.
 
     Only the last round computes the band.
     """
@@ -254,19 +180,18 @@ def sweep_list(
     u, w, price = guess.rows.copy(), guess.cols.copy(), guess.total
     by_rows = Side(rows.start, listed.col, listed.gains, w, room.rows, 0, u, *np.empty((2, n)))
     by_cols = Side(cols.start, row_by_col, gains_by_col, u, room.cols, 0, w, *np.empty((2, m)))
-    sides = (by_rows, by_cols) if rows_first else (by_cols, by_rows)
-    at_once = rounds - 1 if size <= MAX_LISTED_ENTRIES else 1  # Ctrl-C is answered between calls
-    for _ in range(0, rounds - 1, at_once):
+    sides = by_rows, by_cols
+    at_once = SWEEPS - 1 if size <= MAX_LISTED_ENTRIES else 1  # Ctrl-C is answered between calls
+    for _ in range(0, SWEEPS - 1, at_once):
         _, total = prices.alternate_sweeps(*sides, at_once, room.total, 0, price, *pools)
         price = total.price
     first, second = (at._replace(width=width(size // max(at.caps.size, 1))) for at in sides)
     total_width = 2 + 2 * int(np.sqrt(max(room.total, 0)))
     totals = prices.alternate_sweeps(first, second, 1, room.total, total_width, price, *pools)
-    bands = [
+    row_band, col_band = (
         band_around(at.price, of.price, of.low, of.high, at.low, at.high)
         for at, of in zip((first, second), totals, strict=True)
-    ]
-    row_band, col_band = bands if rows_first else bands[::-1]
+    )
     _, (price, low, high) = totals
     above_total = high - price if price > 0.0 else 0.0
     return CoreBand(Prices(u, w, price), Band(*row_band, *col_band, price - low, above_total))

@@ -1,4 +1,4 @@
-"""The sample of lines of a large table or list that gives its first prices."""
+"""The sample of lines of a large table that gives its first prices."""
 
 import numpy as np
 
@@ -36,15 +36,14 @@ def sample_size(size: int) -> int:
     return max(MIN_SAMPLE_ENTRIES, int(SAMPLE_ENTRIES_PER_ROOT * np.sqrt(size)))
 
 
-def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts] | None:
-    """Return `count` lines of the longer side with scaled caps; None if that is most of a list.
+def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts]:
+    """Return `count` lines of the longer side with scaled caps.
 
     The lines are taken at equal distances in the order of their gains, and among neighbours in
     that of their caps. So the sample is a quadrature over the lines, not a random draw: its error
     decreases with their number, not with its square root.
     """
     n, m = instance.shape
-    values, start, columns, keys, dense, squared = instance.candidates
     row_caps, col_caps, _ = instance.caps
     order = order_by_caps(
         similarity_order(instance, cols=n <= m), col_caps if n <= m else row_caps, count
@@ -55,25 +54,13 @@ def sample_of(instance: Instance, count: int) -> tuple[Candidates, Counts] | Non
         col_caps, row_caps = col_caps[drawn_lines], scale_caps(row_caps, count / m, across)
     else:
         row_caps, col_caps = row_caps[drawn_lines], scale_caps(col_caps, count / n, across)
-    if dense:
-        matrix = values.reshape(n, m)
-        drawn = matrix[:, drawn_lines] if n <= m else matrix[drawn_lines]
-        values = np.ascontiguousarray(drawn).reshape(-1)
-        columns, keys = np.arange(col_caps.size, dtype=np.int32), np.zeros(col_caps.size, np.int64)
-        start = np.arange(row_caps.size + 1, dtype=np.int64) * col_caps.size
-    else:
-        row = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
-        number = np.full(max(n, m), -1, np.int32)
-        number[drawn_lines] = np.arange(drawn_lines.size)
-        found = np.flatnonzero(number[columns if n <= m else row] >= 0)
-        if not 0 < found.size <= 0.6 * values.size:
-            return None
-        row, columns = row[found], columns[found]
-        row, columns = (row, number[columns]) if n <= m else (number[row], columns)
-        values, keys = values[found], keys[found]
-        start = np.searchsorted(row, np.arange(row_caps.size + 1)).astype(np.int64)
+    matrix = instance.candidates.values.reshape(n, m)
+    drawn = matrix[:, drawn_lines] if n <= m else matrix[drawn_lines]
+    values = np.ascontiguousarray(drawn).reshape(-1)
+    columns, keys = np.arange(col_caps.size, dtype=np.int32), np.zeros(col_caps.size, np.int64)
+    start = np.arange(row_caps.size + 1, dtype=np.int64) * col_caps.size
     total = int(instance.capacity * values.size / instance.candidates.values.size)
-    sample = Candidates(values, start, columns, keys, dense, squared)
+    sample = Candidates(values, start, columns, keys, True, instance.candidates.squared)
     return sample, Counts(row_caps, col_caps, total)
 
 
@@ -82,17 +69,11 @@ def similarity_order(instance: Instance, cols: bool) -> Ints:
 
     Candidates are the order of mean gains and that of the first principal component of the
     residuals; the one whose neighbours differ less is taken. If every line is a function of one
-    number of its own, such as a worker's skill, one of the two is the order of that number. The
-    lines of a list are in the order of their mean gains.
+    number of its own, such as a worker's skill, one of the two is the order of that number.
     """
-    (n, m), (values, start, columns, *_) = instance.shape, instance.candidates
+    n, m = instance.shape
     with np.errstate(all="ignore"):  # values in groups with cap 0 may overflow
-        if not instance.candidates.dense:
-            line = columns if cols else np.repeat(np.arange(n), np.diff(start))
-            sums = np.bincount(line, scaled_gains(instance, values), m if cols else n)
-            level = sums / np.maximum(np.bincount(line, minlength=sums.size), 1)
-            return np.argsort(level, kind="stable")
-        matrix = values.reshape(n, m)
+        matrix = instance.candidates.values.reshape(n, m)
         lines, length = (m, n) if cols else (n, m)
         apart = -(-length // max(8, COMPARED_ENTRIES // lines))
         gains = scaled_gains(instance, matrix[::apart] if cols else matrix[:, ::apart].T)

@@ -1,4 +1,4 @@
-"""The search for the best support of a table: shortcuts, warm start, or all steps."""
+"""The search for the best support of a table: shortcuts, or all steps."""
 
 from functools import lru_cache
 from typing import Any
@@ -15,25 +15,17 @@ from tvcs_core.projection.exact.candidates import (
     writeable,
 )
 from tvcs_core.projection.exact.closed_forms import closed_form
-from tvcs_core.projection.exact.core import NO_OVERFULL_GROUPS, Core, OverfullGroups, build_core
+from tvcs_core.projection.exact.core import OverfullGroups, build_core
 from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_scaling
 from tvcs_core.projection.exact.dispatch import (
-    MAX_MISFIT_CORE,
-    MAX_MISFIT_SCALING,
-    MAX_MISFIT_SWEEPS,
     can_use_cost_scaling,
-    misfit,
     pivot_budget,
     starts_with_cost_scaling,
     sweep_prices,
 )
 from tvcs_core.projection.exact.listed import solve_list
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import (
-    CoreBand,
-    first_prices,
-    width,
-)
+from tvcs_core.projection.exact.prices import CoreBand, first_prices
 from tvcs_core.projection.exact.pruning import prune
 from tvcs_core.projection.exact.shortcuts import (
     MAX_SMALL,
@@ -45,18 +37,14 @@ from tvcs_core.projection.exact.shortcuts import (
 from tvcs_core.projection.kernels import prices, table
 from tvcs_core.projection.kernels.records import Candidates, Counts, Floats, Int32s, Ints, Prices
 
-# Measured by `python -m benchmarks.speed.families`; docs/method.md has the reasons.
-STALE_BAND_FACTOR = 3  # a core this many times as large as expected, or as small, is stale
-MAX_OVERFULL_INVERSE = 20  # 1 / the share of groups that earlier prices may overfill
-
 
 def solve_dense(
-    values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool, warm: Any = None
+    values: Floats, row_caps: Ints, col_caps: Ints, total: int, *, squared: bool
 ) -> ExactSolution:
     """Return the best support of an (n, m) matrix of values (of gains, if not `squared`)."""
     candidates = Candidates(writeable(values).reshape(-1), *layout(*values.shape), True, squared)
     caps = Counts(writeable(row_caps), writeable(col_caps), total)
-    return solve(candidates, caps, warm, values.shape)
+    return solve(candidates, caps, values.shape)
 
 
 @lru_cache(maxsize=8)
@@ -77,7 +65,6 @@ def solve_edges(
     total: int,
     *,
     squared: bool,
-    warm: Any = None,
 ) -> ExactSolution:
     """Return the best support of a list of candidates; label -1 means no group."""
     size = values.size
@@ -93,15 +80,15 @@ def solve_edges(
         np.append(col_caps, size).astype(np.int64),
         total,
     )
-    result = solve(candidates, caps, warm, values.shape)
+    result = solve(candidates, caps, values.shape)
     mask = np.empty(size, bool)
     mask[order] = result.mask
     u, w = result.row_duals[:n_rows], result.col_duals[:n_cols]
-    return ExactSolution(mask, u, w, result.total_dual, result.warm, result.stats)
+    return ExactSolution(mask, u, w, result.total_dual, result.stats)
 
 
 def solve(
-    candidates: Candidates, caps: Counts, warm: Any = None, shape: tuple[int, ...] | None = None
+    candidates: Candidates, caps: Counts, shape: tuple[int, ...] | None = None
 ) -> ExactSolution:
     """Return the best support of the candidates, reshaped to `shape`."""
     size = candidates.values.size
@@ -128,7 +115,7 @@ def solve(
         return solve_needed(candidates, caps, needed, shape)
     if not candidates.dense:
         return solve_list(instance, mask, shape)
-    return read(instance, search(instance, mask, warm), mask.reshape(shape))
+    return read(instance, search(instance, mask), mask.reshape(shape))
 
 
 def solve_needed(
@@ -153,58 +140,29 @@ def solve_needed(
     return found._replace(mask=mask.reshape(shape), stats=found.stats | {"needed": position.size})
 
 
-def search(instance: Instance, mask: NDArray[np.bool_], warm: Any) -> SearchResult:
-    """Find and prove a support, from the prices of an earlier result if they are good enough."""
-    core_band, begins = None, starts_with_cost_scaling(instance)
-    if isinstance(warm, CoreBand) and warm.shape == instance.shape:
-        core_band = warm.at_level(instance.level)
-    if begins:
-        if core_band is not None and misfit(instance, core_band) > MAX_MISFIT_SCALING:
-            core_band = None
-        found = solve_by_cost_scaling(instance, sweep_prices(instance, core_band), mask)
+def search(instance: Instance, mask: NDArray[np.bool_]) -> SearchResult:
+    """Find and prove a support, by cost scaling or by the simplex on a core.
+
+    The simplex runs while it is expected to finish before cost scaling would.
+    """
+    if starts_with_cost_scaling(instance):
+        found = solve_by_cost_scaling(instance, sweep_prices(instance).prices, mask)
         if found is not None:
             return found
-    return solve_on_core(instance, core_band, mask)
-
-
-def solve_on_core(
-    instance: Instance, warm: CoreBand | None, mask: NDArray[np.bool_]
-) -> SearchResult:
-    """Run the simplex on a core while it is expected to finish before cost scaling would."""
-    can_scan = can_use_cost_scaling(instance)
-    # The misfit of earlier prices is not measured for lists.
-    off, guess = 0.0, None
-    if warm is not None and instance.candidates.dense:
-        off = misfit(instance, warm)
-        guess = warm.prices if off <= MAX_MISFIT_SWEEPS else None
-    if warm is not None and off <= MAX_MISFIT_CORE:
-        core = warm_core(instance, warm, mask)
-        if isinstance(core, Core):
-            network = CoreNetwork(instance, core, mask)
-            network.stats |= {"path": "simplex"}
-            budget = pivot_budget(instance, network) if can_scan else None
-            if network.prove(give_up=True, budget=budget):
-                return simplex_result(network, warm)
-        elif core.size:
-            guess = None
-    network, core_band = feasible_network(instance, first_prices(instance, solve, guess), mask)
-    if not network.prove(budget=pivot_budget(instance, network) if can_scan else None):
-        found = solve_by_cost_scaling(instance, core_band, mask)
+    can_scale = can_use_cost_scaling(instance)
+    network, prices = feasible_network(instance, first_prices(instance, solve), mask)
+    if not network.prove(budget=pivot_budget(instance, network) if can_scale else None):
+        found = solve_by_cost_scaling(instance, prices, mask)
         if found is not None:
             return found
         network.prove()
-    return simplex_result(network, core_band)
-
-
-def simplex_result(network: CoreNetwork, core_band: CoreBand) -> SearchResult:
-    """Return the result of a finished simplex."""
-    return SearchResult(network.duals(), core_band, network.stats)
+    return SearchResult(network.duals(), network.stats)
 
 
 def feasible_network(
     instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
-) -> tuple[CoreNetwork, CoreBand]:
-    """Return the network of a core near the prices, and its band.
+) -> tuple[CoreNetwork, Prices]:
+    """Return the network of a core near the prices, and these.
 
     The band is widened until the entries above it fit into the caps.
     """
@@ -218,39 +176,12 @@ def feasible_network(
         found = build_core(instance, core_band, mask)
     network = CoreNetwork(instance, found, mask)
     network.stats |= {"path": "simplex"} | ({"widened": widened} if widened else {})
-    return network, core_band
-
-
-def expected_core_size(n: int, m: int) -> int:
-    """Return the expected size of a core about good prices: some ranks around each threshold."""
-    return 2 * (n * width(m) + m * width(n))
-
-
-def warm_core(
-    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
-) -> Core | OverfullGroups:
-    """Return the core near the prices of an earlier result, or the groups that they overfill.
-
-    Returns no overfull groups if the old band is useless: values may have shrunk or grown, so that
-    it holds most of the table or next to nothing.
-    """
-    usual = expected_core_size(*instance.shape) if instance.candidates.dense else 0
-    most = STALE_BAND_FACTOR * usual or None  # no limit for lists
-    core = build_core(instance, core_band, mask, most)
-    max_overfull = sum(instance.shape) // MAX_OVERFULL_INVERSE
-    if isinstance(core, OverfullGroups) and 0 < core.size < max_overfull:
-        core = build_core(instance, core_band.widened(1.0, core.rows, core.cols), mask, most)
-    if isinstance(core, Core):
-        filled = instance.open_size / instance.candidates.values.size
-        if STALE_BAND_FACTOR * core.listed.row.size < filled * usual:
-            return NO_OVERFULL_GROUPS
-    return core
+    return network, core_band.prices
 
 
 def read(instance: Instance, found: SearchResult, mask: NDArray[np.bool_]) -> ExactSolution:
-    """Return the solution, with the warm start of the next one."""
-    (u, w, price), last, scale = found.prices, found.core_band, instance.scale
-    warm = CoreBand(found.prices, last.band, instance.level)
+    """Return the solution, in units of the gains."""
+    (u, w, price), scale = found.prices, instance.scale
     u, w, price = u / scale, w / scale, price / scale
     price_closed(instance.candidates, instance.caps, Prices(u, w, price))
-    return ExactSolution(mask, u, w, price, warm, found.stats)
+    return ExactSolution(mask, u, w, price, found.stats)

@@ -23,9 +23,7 @@ def solve_small(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) ->
     w *= unit
     price *= unit
     price_closed(candidates, caps, Prices(u, w, price))
-    return ExactSolution(
-        mask.reshape(shape), u, w, price, None, {"path": "small", "pivots": pivots}
-    )
+    return ExactSolution(mask.reshape(shape), u, w, price, {"path": "small", "pivots": pivots})
 
 
 def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
@@ -40,7 +38,7 @@ def keep_everything(candidates: Candidates, caps: Counts, shape: tuple[int, ...]
             in_row = np.repeat(closed_row, np.diff(candidates.start))
             mask &= ~(in_row | closed_col[candidates.columns])
     price_closed(candidates, caps, Prices(u, w, 0.0))
-    return ExactSolution(mask.reshape(shape), u, w, 0.0, None, {"path": "everything"})
+    return ExactSolution(mask.reshape(shape), u, w, 0.0, {"path": "everything"})
 
 
 def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
@@ -52,4 +50,4 @@ def keep_nothing(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -
     elif values.size:
         price = float(np.max(np.abs(values)))
         price = price * price if candidates.squared else price
-    return ExactSolution(np.zeros(shape, bool), u, w, price, None, {"path": "nothing"})
+    return ExactSolution(np.zeros(shape, bool), u, w, price, {"path": "nothing"})

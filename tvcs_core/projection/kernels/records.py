@@ -95,25 +95,6 @@ class Band(NamedTuple):
     above_total: float
 
 
-class ColumnTerms(NamedTuple):
-    """Prices and bands of the columns of a row's entries; only the first elements are in use.
-
-    Attributes
-    ----------
-    price
-        Column price.
-    below, above
-        Column band.
-    free
-        1 if the column is (almost) free, so that the total's band counts; else 0.
-    """
-
-    price: Floats
-    below: Floats
-    above: Floats
-    free: Floats
-
-
 class Thresholds(NamedTuple):
     """Thresholds between the kept gains and the others, for every line of one side.
 

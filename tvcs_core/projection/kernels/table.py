@@ -16,8 +16,6 @@ from tvcs_core.projection.kernels.gains import (
     tie,
     tie_of_row,
 )
-from tvcs_core.projection.kernels.prices import longest_line
-from tvcs_core.projection.kernels.records import ColumnTerms
 
 
 @kernel
@@ -55,20 +53,17 @@ def survey(candidates, caps, per_row, per_col):
 
 @kernel
 def nudged_gains(candidates, grid, row, out):
-    """Fill the beginning of `out` with the gains of a row, nudged by their hash if needed."""
-    values, start, columns = candidates.values, candidates.start, candidates.columns
-    keys, dense, squared = candidates.keys, candidates.dense, candidates.squared
-    factor, nudged = grid.factor, grid.nudged
-    first, size = start[row], start[row + 1] - start[row]
+    """Fill `out` with the gains of a row of a table, nudged by their hash if needed."""
+    values, keys, squared = candidates.values, candidates.keys, candidates.squared
+    factor, nudged, first, size = grid.factor, grid.nudged, candidates.start[row], keys.size
     for j in range(size):
         x = values[first + j] * factor
         out[j] = x * x if squared else x
     if nudged:
         # At most 2^-37 of the largest gain, and nothing for zeros, which are never worth keeping.
-        of_row, at = tie_of_row(row), np.int64(0) if dense else first
-        for j in range(size):
-            c = np.int64(columns[at + j])
-            out[j] += coarse_tie(of_row, c, keys[at + j]) * HASH_WEIGHT * (out[j] > 0.0)
+        of_row = tie_of_row(row)
+        for c in range(size):
+            out[c] += coarse_tie(of_row, c, keys[c]) * HASH_WEIGHT * (out[c] > 0.0)
 
 
 @kernel
@@ -99,36 +94,13 @@ def list_open(candidates, caps, grid, listed, row_start):
 
 
 @kernel
-def gather(source, columns, at, size, out):
-    """Fill `out` with the elements of `source` for a range of columns."""
-    for j in range(size):
-        out[j] = source[columns[at + j]]
-
-
-@kernel
-def look_up_columns(candidates, prices, band, row, across):
-    """Fill in prices and bands of the columns of a row's entries."""
-    columns, start, dense = candidates.columns, candidates.start, candidates.dense
-    col_price, above_total = prices.cols, band.above_total
-    below_cols, above_cols = band.below_cols, band.above_cols
-    price, below, above, free = across.price, across.below, across.above, across.free
-    at, size = start[row], start[row + 1] - start[row]
-    if dense:
-        at = np.int64(0)
-    for j in range(size):
-        c = columns[at + j]
-        price[j], below[j], above[j] = col_price[c], below_cols[c], above_cols[c]
-        free[j] = 1.0 if price[j] <= above_total else 0.0
-
-
-@kernel
-def sort_row(own, across, prices, band, row, near, mask):
+def sort_row(own, free, prices, band, row, near, mask):
     """Flag the entries of a row whose slack is in the band; keep those above it.
 
-    `own` are their gains. The band of the total counts only if neither the row's price nor the
-    column's exceeds it; otherwise these prices can absorb a change of the total's price.
+    `own` are their gains; columns are `free` if their price is in the total's band. This band
+    counts only if the row's price is, too; otherwise prices can absorb a change of the total's.
     """
-    price, below, above, free = across.price, across.below, across.above, across.free
+    price, below, above = prices.cols, band.below_cols, band.above_cols
     p, under, over = prices.rows[row] + prices.total, band.below_rows[row], band.above_rows[row]
     total_under, total_over = band.below_total, band.above_total
     if prices.rows[row] > band.above_total:
@@ -142,54 +114,37 @@ def sort_row(own, across, prices, band, row, near, mask):
 
 
 @kernel
-def count_row(candidates, row, mask, support):
-    """Add the kept entries of a row to the loads."""
-    col_load, first, taken = support.col_load, candidates.start[row], 0
-    for j in range(mask.size):
-        taken += mask[j]
-    support.row_load[row] = taken
-    if candidates.dense:
-        for j in range(mask.size):
-            col_load[j] += mask[j]
-    else:
-        for j in range(mask.size):
-            col_load[candidates.columns[first + j]] += mask[j]
-
-
-@kernel
 def list_band(candidates, caps, grid, prices, band, first_row, support, listed, n):
     """Keep the entries whose slack is above the band, and list those within it after the first n.
 
     Returns (next row, number listed); it stops before a row that might not fit. Unlisted entries
     are assumed settled; `violators` finds those for which that is wrong.
     """
-    start, columns, dense = candidates.start, candidates.columns, candidates.dense
+    start, size, col_load = candidates.start, candidates.columns.size, support.col_load
     row, col, position, gains = listed.row, listed.col, listed.position, listed.gains
-    width = columns.size if dense else longest_line(start)
-    own, near = np.empty(width), np.zeros((width + 7) // 8 * 8, np.bool_)
+    own, free, near = np.empty(size), np.empty(size), np.zeros((size + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
-    across = ColumnTerms(np.empty(width), np.empty(width), np.empty(width), np.empty(width))
-    if dense:
-        look_up_columns(candidates, prices, band, first_row, across)
+    for c in range(size):
+        free[c] = 1.0 if prices.cols[c] <= band.above_total else 0.0
     for r in range(first_row, start.size - 1):
-        first, size = start[r], start[r + 1] - start[r]
+        first = start[r]
         if n + size > position.size:
             return r, n
         if caps.rows[r] == 0:
             continue
-        if not dense:
-            look_up_columns(candidates, prices, band, r, across)
         nudged_gains(candidates, grid, r, own)
-        mask = support.mask[first : first + size]
-        sort_row(own, across, prices, band, r, near, mask)
-        count_row(candidates, r, mask, support)
-        at = np.int64(0) if dense else first
+        mask, taken = support.mask[first : first + size], 0
+        sort_row(own, free, prices, band, r, near, mask)
+        for c in range(size):
+            taken += mask[c]
+            col_load[c] += mask[c]
+        support.row_load[r] = taken
         for q in range((size + 7) // 8):
             if words[q] == 0:
                 continue
-            for j in range(8 * q, min(8 * q + 8, size)):
-                if near[j]:
-                    row[n], col[n], gains[n], position[n] = r, columns[at + j], own[j], first + j
+            for c in range(8 * q, min(8 * q + 8, size)):
+                if near[c]:
+                    row[n], col[n], gains[n], position[n] = r, c, own[c], first + c
                     n += 1
     return start.size - 1, n
 
@@ -254,25 +209,17 @@ def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
     optimal. The worst entries of each row are listed, without gains. Signs are taken from floating
     point if they are clear, and otherwise from the grid. Returns (next row, number listed).
     """
-    values, start, columns = candidates.values, candidates.start, candidates.columns
-    keys, dense, n_rows = candidates.keys, candidates.dense, caps.rows.size
-    width = columns.size if dense else longest_line(start)
-    price, all_prices = np.empty(width), np.empty(caps.cols.size)
-    own, size_of, where = np.empty(width), np.empty(width), np.empty(width, np.int64)
-    near = np.zeros((width + 7) // 8 * 8, np.bool_)
+    values, keys, n_rows, size = candidates.values, candidates.keys, caps.rows.size, caps.cols.size
+    own, size_of, where = np.empty(size), np.empty(size), np.empty(size, np.int64)
+    price, near = np.empty(size), np.zeros((size + 7) // 8 * 8, np.bool_)
     words = near.view(np.uint64)
-    unsure = float_prices(caps, grid, pi, first_row, all_prices)
-    if dense:
-        gather(all_prices, columns, np.int64(0), width, price)
+    unsure = float_prices(caps, grid, pi, first_row, price)
     for r in range(first_row, n_rows):
-        first, size = start[r], start[r + 1] - start[r]
+        first = candidates.start[r]
         if n + most > listed.position.size:
             return r, n
         if caps.rows[r] == 0:
             continue
-        at = np.int64(0) if dense else first
-        if not dense:
-            gather(all_prices, columns, at, size, price)
         nudged_gains(candidates, grid, r, own)
         p = pi[r, 0] / grid.steps
         for j in range(size):
@@ -282,18 +229,17 @@ def violators(candidates, caps, grid, pi, mask, most, first_row, listed, n):
         for q in range((size + 7) // 8):
             if words[q] == 0:
                 continue
-            for j in range(8 * q, min(8 * q + 8, size)):
-                c = np.int64(columns[at + j])
-                if not near[j] or caps.cols[c] == 0 or values[first + j] == 0.0:
+            for c in range(8 * q, min(8 * q + 8, size)):
+                if not near[c] or caps.cols[c] == 0 or values[first + c] == 0.0:
                     continue
-                hashed = 0 if grid.nudged else tie(r, c, keys[at + j])
-                wrong = violation(own[j] * grid.steps, hashed, mask[first + j], pi, r, n_rows + c)
+                hashed = 0 if grid.nudged else tie(r, c, keys[c])
+                wrong = violation(own[c] * grid.steps, hashed, mask[first + c], pi, r, n_rows + c)
                 if wrong > 0:
-                    size_of[found], where[found] = wrong, j
+                    size_of[found], where[found] = wrong, c
                     found += 1
         worst_first(size_of, where, found, most)
         for i in range(min(found, most)):
-            listed.row[n], listed.col[n] = r, columns[at + where[i]]
+            listed.row[n], listed.col[n] = r, where[i]
             listed.position[n] = first + where[i]
             n += 1
     return n_rows, n

@@ -38,7 +38,7 @@ def cut(rng, V, blocks):
 def on_one_grid(V, constraint):
     """The projection of `project` without the second one, of small values in their own unit."""
     entries = projection.enter(V, constraint)
-    solved = projection._solve_exactly(entries, constraint, None)
+    solved = projection._solve_exactly(entries, constraint)
     return projection.proved(entries, constraint, solved)
 
 

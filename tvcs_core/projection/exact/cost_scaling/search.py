@@ -1,7 +1,6 @@
 """Cost scaling from first prices to a proven support, or to a start for the simplex."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,21 +34,19 @@ MIN_PRICE = 1 / 512  # least mean price, as a share of a typical gain
 TIGHT_SLACK, TIGHT_STEPS = 2.0**-50, 4
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """Prices of a proven support, the start of the next warm start, and statistics."""
+class SearchResult(NamedTuple):
+    """Prices of a proven support, and statistics."""
 
     prices: Prices
-    core_band: CoreBand
     stats: dict[str, Any]
 
 
 def solve_by_cost_scaling(
-    instance: Instance, core_band: CoreBand, mask: NDArray[np.bool_]
+    instance: Instance, first: Prices, mask: NDArray[np.bool_]
 ) -> SearchResult | None:
     """Find, prove and fill in the best support of a dense table; None if it gives up."""
-    phases = Phases(instance, core_band.prices)
-    eps = first_eps(instance, core_band.prices, EPS_SHARE * phases.imbalance)
+    phases = Phases(instance, first)
+    eps = first_eps(instance, first, EPS_SHARE * phases.imbalance)
     if not solve(phases, *eps):
         return None
     is_best, is_only = phases.prove()
@@ -59,11 +56,11 @@ def solve_by_cost_scaling(
     phases.fill(support)
     prices = phases.prices()
     if is_only or break_ties(phases, support):
-        return SearchResult(prices, core_band, phases.stats | {"turns": phases.turns})
+        return SearchResult(prices, phases.stats | {"turns": phases.turns})
     del phases.flow
     network = tied(instance, prices, support)
     network.prove()
-    return SearchResult(network.duals(), core_band, network.stats | phases.stats)
+    return SearchResult(network.duals(), network.stats | phases.stats)
 
 
 def break_ties(phases: Phases, support: NDArray[np.bool_]) -> bool:
