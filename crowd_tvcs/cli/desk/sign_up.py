@@ -33,7 +33,7 @@ class SignUpOptions:
         typer.Option(
             metavar="N",
             min=1,
-            help="Maximum number of people who sign up; required for open links.",
+            help="Maximum number of people; required for open links.",
         ),
     ] = None
     id_parameter: Annotated[
