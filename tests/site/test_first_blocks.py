@@ -197,17 +197,6 @@ def test_the_first_block_runs_in_an_empty_folder(name, tmp_path, monkeypatch, fe
     shutil.rmtree(tmp_path)
 
 
-def test_the_first_tasks_of_the_first_page_are_one_click_and_as_many_commands_as_it_says():
-    rows = re.findall(r"\]\(([\w/-]+)\.md\) \| the (\d) commands .*? \| (.+?) \|", PAGES["index"])
-    assert len(rows) == 3
-    for page, count, result in rows:
-        commands = list(calls(FIRST[page][1]))
-        assert len(commands) == int(count)
-        folder, _, file = result.strip("`").partition("/")
-        if file:
-            assert commands[-1][commands[-1].index("--out") + 1] == folder
-
-
 def reads_the_package_alone(code: str) -> bool:
     """Whether all files that the commands of a block read are data of the package."""
     return all(file.startswith("data/") for file in named_and_made(code)[0])
