@@ -21,7 +21,7 @@ from grn_tvcs.evidence.hubs import (
     estimate_hub_priors,
     hub_prior,
 )
-from grn_tvcs.evidence.knockouts import knockout_evidence
+from grn_tvcs.evidence.knockouts import FULL_EFFECT, downrank_indirect, knockout_evidence
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN, lagged_regression
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.expression.scales import log_levels
@@ -103,6 +103,24 @@ def test_steady_samples_and_knock_outs_are_used_where_they_are_given(expression,
     in_tvcs = run("tvcs", expression, resamples=6, steady=steady).scores
     assert in_unit(in_tvcs - effects) == pytest.approx(in_unit(add_prior_edges))
     assert {"knock-out"} <= {word for c in network.evidence.ravel() for word in NAMES[c].split("+")}
+
+
+def test_scores_of_knock_outs_are_effects_in_units_of_the_strongest(made, expression):
+    genes = expression.genes
+    steady = SteadyStates(
+        np.concatenate([made.wild_type[None], made.knockouts]),
+        ("", *made.expression.genes), np.repeat([False, True], [1, 8]), made.expression.genes,
+    ).of(genes)  # fmt: skip
+    inputs = Rules().inputs(genes)
+    found = knockout_evidence(
+        steady, expression, inputs, weight=1.5, hub_power=0.0,
+        knockdown_weight=0.3, largest_effect=1e9,
+    )  # fmt: skip
+    sizes = np.abs(steady.shifts(expression, is_out=True, rows=inputs.regulators))
+    sizes = downrank_indirect(np.where(inputs.allowed, sizes, 0.0), inputs.regulators)
+    strongest = np.sort(sizes, axis=None)[-8:].mean()
+    assert found.knockouts == pytest.approx(1.5 * sizes / max(strongest, FULL_EFFECT))
+    assert not found.knockdowns.any()
 
 
 def test_the_selected_network_is_within_the_caps_and_the_best_there(expression):
