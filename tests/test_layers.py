@@ -41,6 +41,7 @@ LEVELS = {
         ["evidence"],
         ["combine"],
         ["methods"],
+        ["held_out_series"],
         ["edge_count", "comparison", "datasets"],
         ["report", "tl"],
         ["cli"],

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from crowd_tvcs.answer_kinds.arrays import Integers
+from crowd_tvcs.answer_kinds.words import TIE, WORDS, code_of, find_fault_of_pair
 from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
     WORKER,
@@ -20,18 +21,17 @@ from crowd_tvcs.answers.columns import (
     find,
     open_table,
 )
+from crowd_tvcs.answers.recorded import GivenByWorkers
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table
 
-LEFT, RIGHT, TIE = 0, 1, 2
-WORDS = ("left", "right", "tie")
 ITEM_COLUMNS = (Column("left", ("item_a", "model_a")), Column("right", ("item_b", "model_b")))
 PERSON = Column(WORKER.name, (*WORKER.also, "judge"))
 PREFERRED = Column("answer", ("label", "output", "winner"))
 
 
 @dataclass(frozen=True, eq=False)
-class Comparisons:
+class Comparisons(GivenByWorkers):
     """Comparisons of pairs of items by workers; a worker may compare a pair repeatedly.
 
     Attributes
@@ -55,8 +55,10 @@ class Comparisons:
     layout: str = ""
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[str, str, str, str]]) -> Comparisons:
-        """Make comparisons from rows (worker, left, right, answer).
+    def of(
+        cls, rows: Iterable[tuple[str, str, str, str]], *, also: Iterable[str] = ()
+    ) -> Comparisons:
+        """Make comparisons from rows (worker, left, right, answer), and items `also` known.
 
         Raises
         ------
@@ -75,16 +77,18 @@ class Comparisons:
             raise ValueError("must have a comparison, found none")
         answers = []
         for k, (_, left, right, answer) in enumerate(listed):
-            fault = find_fault(left, right, answer)
+            fault = find_fault_of_pair(left, right, answer)
             if fault:
                 raise ValueError(f"row {k + 1}: {fault}")
-            answers.append(_code(left, answer))
+            answers.append(code_of(left, answer))
         who, *sides = (np.array([row[k] for row in listed]) for k in range(3))
-        items, item_of = np.unique(np.concatenate(sides), return_inverse=True)
+        every = np.concatenate([*sides, np.array(list(also), dtype=str)])
+        items, item_of = np.unique(every, return_inverse=True)
         workers, worker_of = np.unique(who, return_inverse=True)
         n = len(listed)
         return cls(
-            tuple(items.tolist()), tuple(workers.tolist()), item_of[:n], item_of[n:], worker_of,
+            tuple(items.tolist()), tuple(workers.tolist()), item_of[:n], item_of[n : 2 * n],
+            worker_of,
             np.array(answers),
         )  # fmt: skip
 
@@ -95,20 +99,10 @@ class Comparisons:
         )
 
     @property
-    def size(self) -> int:
-        """Number of answers."""
-        return int(self.answer_of.size)
-
-    @property
     def per_item(self) -> Integers:
         """Number of answers on every item."""
         both = np.concatenate([self.left_of, self.right_of])
         return np.bincount(both, minlength=len(self.items))
-
-    @property
-    def per_worker(self) -> Integers:
-        """Number of answers of every worker."""
-        return np.bincount(self.worker_of, minlength=len(self.workers))
 
     @property
     def per_pair(self) -> Integers:
@@ -163,9 +157,25 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
     """
     table = open_table(path)
     columns = [PERSON, *ITEM_COLUMNS, PREFERRED]
-    at = find(table, columns)
+    layout = describe_columns(table, columns, find(table, columns))
+    rows, left_out = compared_rows(table, leave_out_missing)
+    found = Comparisons.of(row for _, row in rows)
+    size = f"{found.size} comparisons of {len(found.items)} items by {len(found.workers)} workers"
+    return Comparisons(**{**vars(found), "layout": f"{layout}, {size}{left_out}"})
+
+
+def compared_rows(
+    table: Table, leave_out_missing: bool
+) -> tuple[list[tuple[int, tuple[str, str, str, str]]], str]:
+    """Return (worker, left, right, answer) of every row with its number, and what was left out.
+
+    Raises
+    ------
+    DataError
+        As `read_comparisons`.
+    """
+    at = find(table, [PERSON, *ITEM_COLUMNS, PREFERRED])
     check_any_rows(table, "a comparison")
-    layout = describe_columns(table, columns, at)
     kinds = {WORKER.name: at[0], "left item": at[1], "right item": at[2]}
     checked = check_rows(table, kinds, at[3], leave_out_missing=leave_out_missing)
     worker, left, right = checked.names
@@ -174,12 +184,8 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
         names = [one.names[one.codes[r]] for one in (worker, left, right, checked.label)]
         names[3] = _of_column(table, at[1:3], names[1:])
         _refuse(table, at[1:], r + 1, names[1:])
-        rows.append((names[0], names[1], names[2], names[3]))
-    found = Comparisons.of(rows)
-    size = f"{found.size} comparisons of {len(found.items)} items by {len(found.workers)} workers"
-    return Comparisons(
-        **{**vars(found), "layout": f"{layout}, {size}{checked.description}"},
-    )
+        rows.append((r + 1, (names[0], names[1], names[2], names[3])))
+    return rows, checked.description
 
 
 def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
@@ -201,7 +207,7 @@ def read_known_orders(path: str | Path) -> dict[tuple[str, str], str]:
         names = [one.names[one.codes[r]] for one in (left, right, checked.label)]
         names[2] = _of_column(table, at[:2], names)
         _refuse(table, at, r + 1, names)
-        code = _code(names[0], names[2])
+        code = code_of(names[0], names[2])
         if code == TIE:
             raise table.error("a known order must name the better item, found a tie", r + 1, at[2])
         pair, better = (min(names[:2]), max(names[:2])), names[code]
@@ -226,32 +232,8 @@ def _of_column(table: Table, at: list[int], names: list[str]) -> str:
 def _refuse(table: Table, at: list[int], row: int, names: list[str]) -> None:
     """Refuse a row whose left, right and answer are no comparison, naming the column."""
     left, right, answer = names
-    fault = find_fault(left, right, answer)
+    fault = find_fault_of_pair(left, right, answer)
     if fault:
         is_left, is_right = (name.lower() in WORDS for name in (left, right))
         column = at[0] if is_left else at[1] if is_right or left == right else at[2]
         raise table.error(fault, row, column)
-
-
-def find_fault(left: str, right: str, answer: str) -> str:
-    """Return why a comparison is none; empty if it is one."""
-    for name in (left, right):
-        if name.lower() in WORDS:
-            return (
-                f"an item must not be called {quoted(name)}, which is an answer; give it another "
-                "name"
-            )
-    if left == right:
-        return f"an item is not compared with itself, found {quoted(left)} twice; delete the row"
-    if answer.lower() in WORDS or answer in (left, right):
-        return ""
-    return (
-        f"must be left, right, tie, or one of the items {quoted(left)} and {quoted(right)}, found "
-        f"{quoted(answer)}"
-    )
-
-
-def _code(left: str, answer: str) -> int:
-    if answer.lower() in WORDS:
-        return WORDS.index(answer.lower())
-    return LEFT if answer == left else RIGHT

@@ -18,7 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from crowd_tvcs.answer_kinds.arrays import Floats, Integers
-from crowd_tvcs.answer_kinds.comparisons import TIE, Comparisons
+from crowd_tvcs.answer_kinds.comparisons import Comparisons
+from crowd_tvcs.answer_kinds.words import TIE
 
 # Deviations of the priors (docs/crowd-kinds.md).
 WEIGHT_SD, SIDE_SD, TIE_SD = 0.5, 0.4, 0.8  # of a worker

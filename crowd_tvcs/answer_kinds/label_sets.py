@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answer_kinds.arrays import Integers
+from crowd_tvcs.answer_kinds.words import NONE, SEPARATOR, find_fault_of_set, split_cell
 from crowd_tvcs.answers.checked_rows import check_rows
 from crowd_tvcs.answers.columns import (
     ANSWER,
@@ -23,17 +24,15 @@ from crowd_tvcs.answers.columns import (
     open_table,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
+from crowd_tvcs.answers.recorded import GivenToTasks
 from crowd_tvcs.answers.values import BAR, find_label_fault
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table
 
-SEPARATOR = ";"
-NONE = "none"  # the word for a set without any label
-
 
 @dataclass(frozen=True, eq=False)
-class LabelSets:
+class LabelSets(GivenToTasks):
     """Answers of several labels; a worker answers a task at most once.
 
     Attributes
@@ -101,16 +100,6 @@ class LabelSets:
             f"LabelSets({self.task_of.size} answers of {len(self.workers)} workers to "
             f"{len(self.tasks)} tasks, {len(self.labels)} labels)"
         )
-
-    @property
-    def per_task(self) -> Integers:
-        """Number of answers of every task."""
-        return np.bincount(self.task_of, minlength=len(self.tasks))
-
-    @property
-    def per_worker(self) -> Integers:
-        """Number of answers of every worker."""
-        return np.bincount(self.worker_of, minlength=len(self.workers))
 
 
 def read_label_sets(
@@ -239,26 +228,9 @@ def _sets(
             continue
         if cell not in known:
             names = split_cell(cell, separator, none)
-            fault = _find_fault(names, labels, separator, none)
+            fault = find_fault_of_set(names, labels, separator, none)
             if fault:
                 raise table.error(f"{fault}, found {quoted(cell)}", r, column)
             known[cell] = frozenset(names) - {none}
         out.append(known[cell])
     return out
-
-
-def split_cell(cell: str, separator: str, none: str) -> list[str]:
-    """Split a cell at the separator; one at its end, as Microsoft Forms writes it, is none."""
-    text = cell.strip().removesuffix(separator)
-    return [none] if not text else [name.strip() for name in text.split(separator)]
-
-
-def _find_fault(names: list[str], labels: Sequence[str] | None, separator: str, none: str) -> str:
-    if "" in names:
-        return f"must have a label on both sides of every {quoted(separator)}"
-    if none in names and len(names) > 1:
-        return f"{quoted(none)} stands for no label and must stand alone"
-    for name in names:
-        if labels is not None and name != none and name not in labels:
-            return f"must have labels of {joined(labels, quoted)}, but {quoted(name)} is none"
-    return ""

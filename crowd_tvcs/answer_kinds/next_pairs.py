@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_tvcs.answer_kinds.arrays import Floats
 from crowd_tvcs.answer_kinds.davidson import DavidsonFit
@@ -36,11 +37,16 @@ class NextPairs(NamedTuple):
 
 def expected_information(fit: DavidsonFit) -> Floats:
     """Return the information of one more answer on every pair, in nats, of shape (items, items)."""
-    chances, of_node = chances_at_nodes(fit, *pair_differences(fit))
-    mean = (chances * of_node[:, None]).sum(axis=-2)
-    found: Floats = _entropy(mean) - (_entropy(chances) * of_node).sum(axis=-1)
+    found = information(fit, *pair_differences(fit))
     np.fill_diagonal(found, 0.0)
-    return np.maximum(found, 0.0)
+    return found
+
+
+def information(fit: DavidsonFit, differs: Floats, sd: Floats, weight: float = 1.0) -> Floats:
+    """Return the same at uncertain differences of scores, for a worker of this weight."""
+    chances, of_node = chances_at_nodes(fit, differs, sd, weight)
+    mean = (chances * of_node[:, None]).sum(axis=-2)
+    return np.maximum(_entropy(mean) - (_entropy(chances) * of_node).sum(axis=-1), 0.0)
 
 
 def next_pairs(
@@ -49,6 +55,7 @@ def next_pairs(
     *,
     max_per_side: int = 2,
     max_per_pair: int = 5,
+    allowed: NDArray[np.bool_] | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> NextPairs:
     """Choose up to n pairs to compare next.
@@ -63,6 +70,8 @@ def next_pairs(
         Maximum number of these pairs with an item on the left, and with it on the right.
     max_per_pair
         A pair with so many answers is not asked again.
+    allowed
+        Pairs that may be asked, of shape (items, items), symmetric; None for all.
     rng
         Source of the sides; same seed, same pairs.
 
@@ -77,6 +86,8 @@ def next_pairs(
     items = ranking.data.items
     gain = expected_information(ranking.fit)
     gain[ranking.data.per_pair >= max_per_pair] = 0.0
+    if allowed is not None:
+        gain[~allowed] = 0.0
     lot = np.triu(stream(rng, "next pairs").random(gain.shape) < 0.5, 1)
     is_open = lot | np.tril(~lot.T, -1)
     caps = TVCS.matrix(gain.shape, row_caps=max_per_side, col_caps=max_per_side, total=n)

@@ -32,6 +32,11 @@ from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
 MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
+EXPORTS = {  # a column by which the results of another tool are known, and its --format
+    "assignmentid": "mturk",
+    "prolific_pid": "prolific",
+    "subject_ids": "zooniverse",
+}
 COST_RANGE = (
     1e-6,
     1e6,
@@ -40,21 +45,41 @@ COST_RANGE = (
 
 @dataclass(frozen=True)
 class Column:
-    """A column with its name, and the names that other tools give it."""
+    """A column with its name, and the names that other tools give it.
+
+    Attributes
+    ----------
+    name
+        Its name here.
+    also
+        Other names.
+    of_names
+        Whether it holds names, so that ``Task ID`` is the column as ``task`` is.
+    """
 
     name: str
     also: tuple[str, ...] = ()
+    of_names: bool = False
 
     def matches(self, header: str) -> bool:
-        """Return whether a header is one of its names."""
+        """Return whether a header is one of its names, or that of its identifiers."""
+        return self._has(header) or (self.of_names and self._has(_ID.sub("", header)))
+
+    def find(self, headers: Sequence[str]) -> list[int]:
+        """Return the indices of its headers; those of identifiers only where no other matches."""
+        named = [j for j, header in enumerate(headers) if self._has(header)]
+        return named or [j for j, header in enumerate(headers) if self.matches(header)]
+
+    def _has(self, header: str) -> bool:
         return header.lower() in (self.name, *self.also)
 
     def __str__(self) -> str:
         return f"'{self.name}'" + (f" (or {', '.join(self.also)})" if self.also else "")
 
 
-WORKER = Column("worker", ("performer", "annotator"))
-TASK = Column("task", ("item",))
+_ID = re.compile(r"[ _-]?id$", re.IGNORECASE)
+WORKER = Column("worker", ("performer", "annotator"), of_names=True)
+TASK = Column("task", ("item",), of_names=True)
 ANSWER = Column("label", ("output", "answer"))  # of a worker
 TRUTH = Column("label", ("truth",))  # of a gold task
 QUALITY = Column("quality")
@@ -86,29 +111,31 @@ def find(table: Table, columns: Sequence[Column], hint: str = "") -> list[int]:
     """
     out = []
     for column in columns:
-        at = [j for j, header in enumerate(table.rows[0]) if column.matches(header)]
+        at = column.find(table.rows[0])
         if len(at) != 1:
             found = [table.rows[0][j] for j in at] or table.rows[0]
             do = "; keep one of them" if at else _header_hint(table, columns)
             what = f"must have one column {column}, found {joined(found)}{hint}"
-            raise table.error(what + (do or f"; name one {column.name}"), 0)
+            raise table.error(what + (do or f"; name one column {column.name}"), 0)
         out += at
     return out
 
 
 def _header_hint(table: Table, columns: Sequence[Column]) -> str:
-    """Return the line of the header if it is below a title; empty if there is none."""
+    """Return the line of a header below a title, or the tool that reads an export; else ``""``."""
     for r, row in enumerate(table.rows[1:MAX_TITLE_ROWS], start=1):
         cells = row if len(row) > 1 else [cell.strip(' "') for cell in _BETWEEN.split(row[0])]
         if all(any(map(column.matches, cells)) for column in columns):
             return f"; they stand in line {table.lines[r]}: delete what stands above"
-    return ""
+    tools = [EXPORTS[name.lower()] for name in table.rows[0] if name.lower() in EXPORTS]
+    return "".join(f"; crowd-tvcs import --format {tool} reads such results" for tool in tools[:1])
 
 
 def refuse_others(table: Table, columns: Sequence[Column]) -> None:
     """Refuse any other column, so that none is overlooked."""
+    known = {j for column in columns for j in column.find(table.rows[0])}
     for j, header in enumerate(table.rows[0]):
-        if not any(column.matches(header) for column in columns):
+        if j not in known:
             names = ", ".join(column.name for column in columns)
             raise table.error(
                 f"the columns may be {names}, found {quoted(header)}; delete or rename it", 0, j

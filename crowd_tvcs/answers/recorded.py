@@ -25,8 +25,37 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class GivenByWorkers:
+    """Counts of answers that workers give, of any kind."""
+
+    workers: tuple[str, ...]
+    worker_of: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """Number of answers."""
+        return int(self.worker_of.size)
+
+    @property
+    def per_worker(self) -> NDArray[np.int64]:
+        """Number of answers of every worker."""
+        return np.bincount(self.worker_of, minlength=len(self.workers))
+
+
+class GivenToTasks(GivenByWorkers):
+    """Counts of answers that workers give to tasks."""
+
+    tasks: tuple[str, ...]
+    task_of: NDArray[np.int64]
+
+    @property
+    def per_task(self) -> NDArray[np.int64]:
+        """Number of answers of every task."""
+        return np.bincount(self.task_of, minlength=len(self.tasks))
+
+
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(GivenToTasks):
     """Answers of workers to tasks, each pair at most once.
 
     Attributes
@@ -150,21 +179,6 @@ class Answers:
             f"Answers({self.size} answers of {len(self.workers)} workers to {len(self.tasks)} "
             f"tasks, {len(self.classes)} classes)"
         )
-
-    @property
-    def size(self) -> int:
-        """Number of answers."""
-        return int(self.task_of.size)
-
-    @property
-    def per_task(self) -> NDArray[np.int64]:
-        """Number of answers of every task."""
-        return np.bincount(self.task_of, minlength=len(self.tasks))
-
-    @property
-    def per_worker(self) -> NDArray[np.int64]:
-        """Number of answers of every worker."""
-        return np.bincount(self.worker_of, minlength=len(self.workers))
 
     @property
     def per_class(self) -> NDArray[np.int64]:

@@ -60,7 +60,7 @@ _REMEDIES = {  # by the kind of a fault, and whether a label has it
     ("rounded", True): AS_TEXT,
     ("json", True): "write the label itself, or read the tool's own export with crowd-tvcs import",
     ("number", True): "round the numbers to few classes first",
-    ("several", True): "leave such answers out, or ask one question (yes or no) for every class",
+    ("several", True): "leave such answers out, or vote on each label with crowd-tvcs multilabel",
 }
 
 

@@ -90,6 +90,7 @@ class Campaign(Desk, Changeable):
         gold: Mapping[str, str] | None = None,
         gold_answers: Iterable[AnswerRecord | tuple[str, str, str]] = (),
         classes: Sequence[str] = ("0", "1"),
+        answer_kind: str = "class",
         prior: float | Sequence[float] | None = None,
         budget: int | None = None,
         money: float | None = None,
@@ -119,7 +120,11 @@ class Campaign(Desk, Changeable):
             Known labels of tasks, and answers (task, worker, label) to them: without `qualities`,
             they are estimated from these.
         classes
-            The possible labels, at least two.
+            The possible labels, at least two; in order, if they are the steps of a scale.
+        answer_kind
+            ``"class"``; ``"scale"``; ``"multilabel"``: any of the classes; or ``"pairs"``: which of
+            two items is better, or a tie, and tasks are those of `campaign.task_of_pair`. The last
+            two have neither qualities, prior, target nor `min_gain`, and need no gold.
         prior
             Probability of the second of two classes before answers, or one per class. None for the
             class shares of `gold`, which must be a random sample of the tasks then (see
@@ -161,6 +166,7 @@ class Campaign(Desk, Changeable):
             place,
             InitialData(workers, tasks, qualities, kinds, gold, gold_answers),
             classes=classes,
+            answer_kind=answer_kind,
             prior=prior,
             budget=budget,
             money=money,
@@ -200,6 +206,7 @@ class Campaign(Desk, Changeable):
         time_limit: float | None = None,
         min_gain: float | None = None,
         quick: bool = False,
+        max_per_side: int | None = None,
     ) -> Round:
         """Plan the rest of the budget by the posteriors, and issue it.
 
@@ -219,6 +226,9 @@ class Campaign(Desk, Changeable):
             that of the campaign.
         quick
             No method means the first one that takes seconds, for a plan while answers come in.
+        max_per_side
+            Of comparisons: most pairs with an item on the left, and on the right (2 by default).
+            They are chosen by expected information, and only `labels` is heeded besides.
 
         Raises
         ------
@@ -231,6 +241,7 @@ class Campaign(Desk, Changeable):
         from crowd_tvcs.campaign import rounds
 
         count_of("labels", labels)
+        count_of("max_per_side", max_per_side)
         check_type("quick", quick, bool)
         if min_gain is not None:
             check_range("min_gain", min_gain, 0.0, 1.0)
@@ -243,6 +254,7 @@ class Campaign(Desk, Changeable):
                 time_limit=time_limit,
                 min_gain=min_gain,
                 quick=quick,
+                max_per_side=max_per_side,
             )
             with self.store.write() as (connection, settings, _):
                 if settings.revision != state.settings.revision + 1:

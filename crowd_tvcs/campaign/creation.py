@@ -11,6 +11,7 @@ from sqlalchemy import insert
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import ingest
+from crowd_tvcs.campaign.answer_kinds.kind import KINDS, OneClass, labels_of_kind
 from crowd_tvcs.campaign.entries import (
     AnswerRecord,
     Task,
@@ -53,7 +54,9 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
     lines = parse_answers("gold_answers", first.gold_answers)
     if qualities is not None and first.kinds is not None:
         raise ValueError("a campaign has qualities or kinds, not both")
-    if qualities is None and first.kinds is None and not known:
+    if not KINDS[given["answer_kind"]].has_classes:
+        _refuse_of_classes(first, given)
+    elif qualities is None and first.kinds is None and not known:
         raise ValueError("a campaign needs qualities, or gold labels that show who is good")
     if lines and not known:
         raise ValueError("gold answers need the gold labels of their tasks")
@@ -70,6 +73,8 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
             ingest.add_kinds(connection, row, first.kinds)
         if known:
             ingest.add_gold(connection, row, known, lines)
+        elif row.source == "gold":
+            ingest.estimate(connection, row)
         ingest.add_tasks(connection, row, wanted)
         if qualities is not None:
             ingest.set_qualities(connection, row, qualities)
@@ -79,9 +84,11 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
 
 def _settings(first: InitialData, given: dict[str, Any]) -> dict[str, Any]:
     """Check the settings; the row of the campaign."""
-    names = classes_of(given["classes"])
+    kind = given["answer_kind"]
+    names = labels_of_kind(kind, classes_of(given["classes"]))
+    has_classes = KINDS[kind].has_classes
     prior, is_of_gold = given["prior"], False
-    if prior is None and first.gold:
+    if prior is None and first.gold and has_classes:
         prior = class_prevalence(class_counts(first.gold, names)).tolist()
         is_of_gold = True
     min_gain, money = given["min_gain"], given["money"]
@@ -104,8 +111,22 @@ def _settings(first: InitialData, given: dict[str, Any]) -> dict[str, Any]:
         or not (first.qualities is None or isinstance(first.qualities, Mapping)),
         source=_source(first),
         shares_of_gold=int(is_of_gold),
-        **first_model(given["model"], target, min_gain),
+        answer_kind=None if kind == OneClass.name else kind,
+        **first_model(given["model"], target, min_gain, has_classes),
     )
+
+
+def _refuse_of_classes(first: InitialData, given: dict[str, Any]) -> None:
+    """Refuse settings that only classes have."""
+    asked = {"qualities": first.qualities, "kinds": first.kinds}
+    asked |= {"prior": given["prior"], "min_gain": given["min_gain"]}
+    asked |= {"target": None if given["target"] == 1.0 else given["target"]}
+    for name, value in asked.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is for classes and scales: a campaign of the kind {given['answer_kind']} "
+                "hands out the tasks with fewest answers first, up to the caps; leave it out"
+            )
 
 
 def _source(first: InitialData) -> str:

@@ -64,7 +64,8 @@ class Task:
 class AnswerRecord:
     """An answer, and its position in a file, if it came from one.
 
-    `when` it was given, in seconds since 1970, and how many `seconds` it took, if that is known.
+    `when` it was given, in seconds since 1970, and how many `seconds` it took, if that is known; of
+    two items, which was on the `left`.
     """
 
     task: str
@@ -74,6 +75,7 @@ class AnswerRecord:
     row: int = 0
     when: float | None = None
     seconds: float | None = None
+    left: str | None = None
 
     def __post_init__(self) -> None:
         for field in ("task", "worker", "label"):

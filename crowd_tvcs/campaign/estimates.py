@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.belief.constants import DEFAULT_MIN_GAIN
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.rows import Settings
@@ -21,10 +22,14 @@ from crowd_tvcs.skills.estimate import checked_model, estimate_quality
 from crowd_tvcs.skills.reliability import confidence_threshold, gold_confidences
 from crowd_tvcs.skills.skill import Skill
 
+WRONG, RIGHT = "wrong", "right"  # answers that are no classes
+NO_GOLD_YET = "no gold"  # a task without answers, for the estimates of people without any
 PRIOR = "usual-crowd"  # of accuracies; people may be unknown when a campaign begins
 
 
-def first_model(model: str, target: float, min_gain: float | None) -> dict[str, Any]:
+def first_model(
+    model: str, target: float, min_gain: float | None, has_classes: bool = True
+) -> dict[str, Any]:
     """Return the model settings of a new campaign; gold may refine them later.
 
     Parameters
@@ -36,8 +41,10 @@ def first_model(model: str, target: float, min_gain: float | None) -> dict[str, 
     min_gain
         Gain that a label must add for a task to be handed out. None for `DEFAULT_MIN_GAIN` if the
         model is dependent and the target below 1, and for any gain otherwise.
+    has_classes
+        Whether answers are classes; of others there is no model of dependence.
     """
-    is_dependent = checked_model(model) == "dependent"
+    is_dependent = checked_model(model) == "dependent" and has_classes
     if min_gain is None and is_dependent and target < 1.0:
         min_gain = DEFAULT_MIN_GAIN
     return {
@@ -155,12 +162,23 @@ def write_estimates(connection: Connection, settings: Settings, found: Estimates
 
 
 def gold_of(connection: Connection, settings: Settings, names: list[str]) -> tuple[Answers, Gold]:
-    """Read the gold labels and gold answers, of these workers and of others who gave some."""
-    classes = tuple(json.loads(settings.classes))
-    known = {row.task: classes[row.label] for row in connection.execute(select(gold)).all()}
-    rows = connection.execute(ANSWERS).all()
+    """Read the gold labels and gold answers, of these workers and of others who gave some.
+
+    Where answers are no classes, each is right or wrong as a whole.
+    """
+    kind = kind_of(settings)
+    codes = {row.task: row.label for row in connection.execute(select(gold)).all()}
+    rows = [row for row in connection.execute(ANSWERS).all() if row.task in codes]
+    if kind.has_classes:
+        classes = kind.labels
+        known = {task: classes[code] for task, code in codes.items()}
+        labels = [classes[row.label] for row in rows]
+    else:
+        classes = WRONG, RIGHT
+        known = dict.fromkeys(codes or [NO_GOLD_YET], RIGHT)
+        labels = [RIGHT if row.label == codes[row.task] else WRONG for row in rows]
     # Sorted, as draws for the model go by the order: every database then gives the same.
-    given = sorted((row.task, row.worker, classes[row.label]) for row in rows if row.task in known)
+    given = sorted((row.task, row.worker, label) for row, label in zip(rows, labels, strict=True))
     everybody = sorted({*names, *(name for _, name, _ in given)})
     answers = Answers.of(given, tasks=sorted(known), workers=everybody, classes=classes)
     return answers, Gold(known, classes)

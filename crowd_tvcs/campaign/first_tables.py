@@ -17,6 +17,14 @@ from crowd_tvcs.answers.class_prevalence import (
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.label_typos import review_labels
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.campaign.answer_kinds import tables as of_kind
+from crowd_tvcs.campaign.answer_kinds.kind import (
+    KINDS,
+    AnswerKind,
+    OneClass,
+    Preference,
+    labels_of_kind,
+)
 from crowd_tvcs.campaign.entries import Task, Worker
 from crowd_tvcs.campaign.tables import (
     Qualities,
@@ -40,8 +48,9 @@ def read_first(
     answers: Path | None,
     workers: Path | None,
     tasks: Path | None,
-    classes: str | None,
+    classes: Sequence[str] | None,
     prior: str | None,
+    answer_kind: str = OneClass.name,
     duplicates: str | None = None,
     leave_out_missing: bool = False,
 ) -> dict[str, Any]:
@@ -63,7 +72,8 @@ def read_first(
         raise ValueError(f"give --answers or {'--quality' if quality else '--kinds'}, not both")
     if answers is not None and gold is None:
         raise ValueError("--answers needs --gold, the labels of their tasks")
-    if table is None and gold is None:
+    has_classes = KINDS[answer_kind].has_classes
+    if table is None and gold is None and has_classes:
         raise ValueError(
             "give --gold (with --answers to it, if there are any), or --quality, or --kinds with "
             "--tasks"
@@ -74,8 +84,19 @@ def read_first(
         raise ValueError("--workers must name who is to label, as there are no --answers to gold")
     qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
-    named = None if classes is None else [name.strip() for name in classes.split(",")]
     cleaning = {"leave_out_missing": leave_out_missing}
+    if classes is not None:
+        labels_of_kind(answer_kind, classes)
+    if not has_classes:
+        if table is not None or prior is not None:
+            raise ValueError(
+                f"{'--prior' if table is None else '--quality or --kinds'} is for classes and "
+                "scales; leave it out: people show by --gold how often they are right"
+            )
+        labels = labels_of_kind(answer_kind, classes or ())
+        kind = KINDS[answer_kind](tuple(labels))
+        return _first_of_kind(kind, gold, answers, workers, tasks, duplicates, leave_out_missing)
+    named = None if classes is None else [name.strip() for name in classes]
     known = None if gold is None else read_gold(gold, named, **cleaning)
     lines = (
         []
@@ -101,10 +122,43 @@ def read_first(
         "gold": None if known is None else dict(known.labels),
         "gold_answers": lines,
         "classes": named,
+        "answer_kind": answer_kind,
         "workers": _workers(
             workers, qualities if factors is None else factors.table, {one.worker for one in lines}
         ),
         "tasks": _tasks(tasks, qualities, factors),
+    }
+
+
+def _first_of_kind(
+    kind: AnswerKind,
+    gold: Path | None,
+    answers: Path | None,
+    workers: Path | None,
+    tasks: Path | None,
+    duplicates: str | None,
+    leave_out_missing: bool,
+) -> dict[str, Any]:
+    """Read the tables of a campaign whose answers are no classes."""
+    if tasks is None:
+        raise ValueError(
+            "--tasks must name what is to be asked"
+            + (": the pairs (left, right), or the items" if kind.name == Preference.name else "")
+        )
+    wanted = _some(of_kind.read_tasks_of_kind(tasks, kind), tasks)
+    names = {one.name for one in wanted}
+    lines = (
+        []
+        if answers is None
+        else of_kind.read_answers_of_kind(answers, kind, names, duplicates, leave_out_missing)
+    )
+    return {
+        "gold": None if gold is None else of_kind.read_known(gold, kind, names),
+        "gold_answers": lines,
+        "classes": list(kind.labels),
+        "answer_kind": kind.name,
+        "workers": _workers(workers, None, {one.worker for one in lines}),
+        "tasks": wanted,
     }
 
 

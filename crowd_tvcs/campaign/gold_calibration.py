@@ -64,7 +64,7 @@ class GoldCalibration:
 
 def calibrate_on_gold(state: State) -> GoldCalibration | None:
     """Judge the gold tasks of a campaign by its model; None where qualities are from no gold."""
-    if state.settings.source != "gold" or not state.gold_answers:
+    if state.settings.source != "gold" or not (state.gold_answers and state.kind.has_classes):
         return None
     classes = state.classes
     known = Gold({task: classes[label] for task, label in state.gold.items()}, classes)

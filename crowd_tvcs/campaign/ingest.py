@@ -12,6 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.belief.uncertainty import affinity
+from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, items_of_pair, kind_of
 from crowd_tvcs.campaign.entries import (
     MILLION,
     AnswerRecord,
@@ -107,7 +108,8 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
     check_different("task", [one.name for one in tasks])
     known = set(connection.scalars(select(task.c.name)))
     tried = set(connection.scalars(select(gold_answer.c.task)))
-    n_classes = len(json.loads(settings.classes))
+    kind = kind_of(settings)
+    kind.check_tasks([one.name for one in tasks if one.name not in known], known)
     rows, missing = [], 0
     for one in sorted(tasks, key=lambda t: t.name):
         if one.name in known:
@@ -117,8 +119,12 @@ def add_tasks(connection: Connection, settings: Settings, tasks: Sequence[Task])
                 f"task {one.name!r} has gold answers that qualities come from, so it cannot be "
                 "labelled as well"
             )
-        if one.prior is not None and n_classes != 2:
-            raise ValueError(f"a prior of a task needs two classes, there are {n_classes}")
+        if one.prior is not None and not (kind.has_classes and len(kind.labels) == 2):
+            raise ValueError(
+                f"a prior of a task needs two classes, there are {len(kind.labels)} labels"
+                if kind.has_classes
+                else f"a task has no prior where answers are of the kind {kind.name}; leave it out"
+            )
         prior = one.prior
         if prior is not None:
             prior = check_range(f"prior of task {one.name!r}", prior, 0.0, 1.0)
@@ -245,15 +251,17 @@ def add_gold(
         If a gold label contradicts one that is known, a label is none of the classes, or an answer
         contradicts one that is known.
     """
-    classes = json.loads(settings.classes)
+    kind = kind_of(settings)
     known = dict(connection.execute(select(gold.c.task, gold.c.label)).all())
+    kind.check_tasks(sorted(labels), ())
     for name, label in sorted(labels.items()):
-        if label not in classes:
-            raise ValueError(
-                f"the gold label of {name!r} must be one of {classes}, found {label!r}"
-            )
-        if known.setdefault(name, classes.index(label)) != classes.index(label):
-            raise ValueError(f"the gold label of {name!r} was {classes[known[name]]!r} before")
+        try:
+            code = kind.parse(label, name)
+        except ValueError as error:
+            raise ValueError(f"the gold label of {name!r} {error}") from None
+        if known.setdefault(name, code) != code:
+            before = kind.show(known[name], name)
+            raise ValueError(f"the gold label of {name!r} was {before!r} before")
     connection.execute(delete(gold))
     if known:
         rows = [{"task": n, "label": k} for n, k in sorted(known.items())]
@@ -264,13 +272,13 @@ def add_gold(
             raise line.error(f"task {line.task!r} is to be labelled, so it gives no quality")
         if line.task not in known:
             raise line.error(f"task {line.task!r} has no gold label")
-    add_gold_answers(connection, classes, lines)
+    add_gold_answers(connection, kind, lines)
     if settings.source == "gold":
         estimate(connection, settings)
 
 
 def add_gold_answers(
-    connection: Connection, classes: Sequence[str], lines: Sequence[AnswerRecord]
+    connection: Connection, kind: AnswerKind, lines: Sequence[AnswerRecord]
 ) -> tuple[int, int]:
     """Add answers to gold tasks; how many are new, and how many were known already.
 
@@ -282,9 +290,7 @@ def add_gold_answers(
     before = {(row.task, row.worker): row.label for row in connection.execute(ANSWERS)}
     new = []
     for line in lines:
-        if line.label not in classes:
-            raise line.error(f"label must be one of {classes}, found {line.label!r}")
-        label = classes.index(line.label)
+        label = _code(kind, line)
         key = (line.task, line.worker)
         if key not in before:
             check_name("worker of an answer", line.worker)
@@ -292,7 +298,8 @@ def add_gold_answers(
         elif before[key] != label:
             raise line.error(
                 f"worker {line.worker!r} answered gold task {line.task!r} with "
-                f"{classes[before[key]]!r} before, now {line.label!r}"
+                f"{kind.show(before[key], line.task)!r} before, now "
+                f"{kind.show(label, line.task)!r}"
             )
     if new:
         connection.execute(insert(gold_answer), new)
@@ -310,15 +317,15 @@ def take_answers(
         Naming file and line of an unknown worker or task, a label outside the classes, an answer to
         a pair that was not handed out, or one that contradicts a stored answer.
     """
-    classes = json.loads(settings.classes)
+    kind = kind_of(settings)
     workers = {row.name: row for row in WORKERS(connection)}
     tasks = {row.name: row for row in TASKS(connection) if row.closed != GOLD}
     gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
     told = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
     for line in lines:
-        _refuse_unknown(line, workers, tasks, gold_names, classes)
+        _refuse_unknown(line, workers, tasks, gold_names)
     on_gold = [line for line in lines if line.task in gold_names]
-    told["gold"], told["known"] = add_gold_answers(connection, classes, on_gold)
+    told["gold"], told["known"] = add_gold_answers(connection, kind, on_gold)
     if told["gold"] and settings.source == "gold":
         estimate(connection, settings)
         settle_all(connection)
@@ -333,18 +340,19 @@ def take_answers(
     for line in (line for line in lines if line.task not in gold_names):
         who, row = workers[line.worker], tasks[line.task]
         slot = slots.get((row.id, who.id))
-        reason = _judged(connection, settings, who, row, slot, line)
+        code = _code(kind, line)
+        reason = _judged(connection, settings, who, row, slot, (line, code))
         told[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
         if reason != KNOWN:
-            label = classes.index(line.label)
-            new.append(Given(row.id, who.id, label, line.when, line.seconds))
+            swapped = _is_swapped(kind, line)
+            new.append(Given(row.id, who.id, code, line.when, line.seconds, swapped))
         if reason == LATE:
-            late.append((line, slot))
-    for line, slot in late:  # each may take the room of the next
+            late.append((line, code, slot))
+    for line, code, slot in late:  # each may take the room of the next
         now = SETTINGS.only(connection)
         who = WORKER.only(connection, called=line.worker)
         row = TASK_CALLED.only(connection, called=line.task)
-        _judged(connection, now, who, row, slot, line)
+        _judged(connection, now, who, row, slot, (line, code))
         take_again(connection, now, who, row)
     if new:
         write_answers(connection, settings, new)
@@ -361,12 +369,28 @@ def _judged(
     who: WorkerRow,
     row: TaskRow,
     slot: PairRow | None,
-    line: AnswerRecord,
+    given: tuple[AnswerRecord, int],
 ) -> str:
+    line, code = given
     try:
-        return judge(connection, settings, who, row, slot, line.label)
+        return judge(connection, settings, who, row, slot, code)
     except RejectedError as error:
         raise line.error(str(error)) from None
+
+
+def _code(kind: AnswerKind, line: AnswerRecord) -> int:
+    """Return the code of an answer, or refuse it naming its place."""
+    try:
+        return kind.parse(line.label, line.task, line.worker)
+    except ValueError as error:
+        raise line.error(f"label {error}") from None
+
+
+def _is_swapped(kind: AnswerKind, line: AnswerRecord) -> int | None:
+    """Return whether the second item was on the left: as the table has it, else as it is drawn."""
+    if line.left is None:
+        return kind.is_swapped(line.task, line.worker)
+    return int(line.left != items_of_pair(line.task)[0])
 
 
 def settle_all(connection: Connection) -> None:
@@ -390,15 +414,11 @@ def _refuse_unknown(
     workers: Mapping[str, WorkerRow],
     tasks: Mapping[str, TaskRow],
     gold_names: set[str],
-    classes: Sequence[str],
 ) -> None:
     if line.worker not in workers:
         raise line.error(f"worker {line.worker!r} is not in the campaign")
     if line.task not in tasks and line.task not in gold_names:
         raise line.error(f"task {line.task!r} is not in the campaign")
-    if line.label not in classes:
-        shown = ", ".join(map(repr, classes))
-        raise line.error(f"label must be one of the classes {shown}, found {line.label!r}")
 
 
 def _refuse_known_pairs(connection: Connection, listed: Sequence[dict[str, Any]]) -> None:

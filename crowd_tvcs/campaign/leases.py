@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import FreedPair, PairRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
@@ -43,14 +43,15 @@ class SubmissionResult:
         ``"accepted"``, ``"accepted late"`` (the lease had expired, but its slot was free) or
         ``"known already"`` (the same answer came before; nothing was changed).
     confidence
-        Posterior probability of the likeliest label of the task now.
+        Posterior probability of the likeliest label of the task now; None where answers are no
+        classes.
     """
 
     task: str
     worker: str
     label: str
     reason: str
-    confidence: float
+    confidence: float | None
 
 
 class Given(NamedTuple):
@@ -61,6 +62,7 @@ class Given(NamedTuple):
     label: int
     at: float | None = None
     seconds: float | None = None
+    swapped: int | None = None
 
     def written(self, place: int) -> Call:
         """Return the statement that writes it down as the answer of this number."""
@@ -71,6 +73,7 @@ class Given(NamedTuple):
             place=place,
             at=self.at,
             took=self.seconds,
+            swapped=self.swapped,
         )
 
 
@@ -101,25 +104,24 @@ def submit(
         lease has expired and a cap leaves no room any more.
     """
     name, task_name, label = answer
-    classes = json.loads(settings.classes)
-    if label not in classes:
-        raise RejectedError(
-            f"label must be one of {', '.join(map(repr, classes))}, found {label!r}"
-        )
+    kind = kind_of(settings)
     who = the_worker(found[0], name)
     if not found[1]:
         raise RejectedError(f"there is no task {task_name!r} in this campaign")
+    code = read_label(kind, label, task_name, name)
+    label = kind.show(code, task_name)
     row, pairs = found[1][0], found[2]
     slot = next((p for p in pairs if p.worker_id == who.id), None)
-    reason = judge(connection, settings, who, row, slot, label)
+    reason = judge(connection, settings, who, row, slot, code)
     if reason == KNOWN:
-        return SubmissionResult(task_name, name, label, reason, row.confidence)
+        sure = row.confidence if kind.has_classes else None
+        return SubmissionResult(task_name, name, label, reason, sure)
     if reason == LATE:
         take_again(connection, settings, who, row)
         row = queries.TASK.only(connection, of_task=row.id)
-    code = classes.index(label)
     values = with_answer(settings, row, pairs, who.id, code)
-    given = Given(row.id, who.id, code, now, seconds_of(slot, now))
+    swapped = kind.is_swapped(task_name, name)
+    given = Given(row.id, who.id, code, now, seconds_of(slot, now), swapped)
     later(
         connection,
         given.written(settings.answers + 1),
@@ -127,7 +129,16 @@ def submit(
         queries.MORE_ANSWERS.with_(who=who.id, more=1),
         counted(answers=1),
     )
-    return SubmissionResult(task_name, name, label, reason, values["confidence"])
+    sure = values["confidence"] if kind.has_classes else None
+    return SubmissionResult(task_name, name, label, reason, sure)
+
+
+def read_label(kind: AnswerKind, label: str, task: str, worker: str) -> int:
+    """Return the code of an answer, or refuse it by `RejectedError`."""
+    try:
+        return kind.parse(label, task, worker)
+    except ValueError as error:
+        raise RejectedError(f"label {error}") from None
 
 
 def with_answer(
@@ -149,7 +160,7 @@ def judge(
     who: WorkerRow,
     row: TaskRow,
     slot: PairRow | None,
-    label: str,
+    code: int,
 ) -> str:
     """Decide whether an answer can be taken: its slot is open, or lapsed and still free.
 
@@ -161,11 +172,12 @@ def judge(
     if slot is None:
         raise RejectedError(f"task {row.name!r} was not given to worker {who.name!r}")
     if slot.state == ANSWERED and slot.label is not None:
-        before = json.loads(settings.classes)[slot.label]
-        if before == label:
+        if slot.label == code:
             return KNOWN
+        kind = kind_of(settings)
+        before, now = (kind.show(one, row.name) for one in (slot.label, code))
         raise RejectedError(
-            f"worker {who.name!r} answered task {row.name!r} with {before!r} before, now {label!r}"
+            f"worker {who.name!r} answered task {row.name!r} with {before!r} before, now {now!r}"
         )
     if slot.state in (ISSUED, LEASED):
         return ACCEPTED

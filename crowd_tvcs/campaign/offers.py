@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.uncertainty import affinity
+from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
 from crowd_tvcs.campaign.leases import free, no_room, the_worker
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
@@ -18,6 +19,7 @@ from crowd_tvcs.campaign.store.statements import Call, later, together
 from crowd_tvcs.campaign.tasks import (
     before_first,
     counted,
+    fewest_first,
     is_needed,
     is_reserved,
     known_or_nothing,
@@ -97,7 +99,14 @@ def offer(
     if who.lease is not None:
         later(connection, queries.RENEW.with_(of_task=who.lease, who=who.id, until=expires))
         return NextTask(who.lease_name, RENEWED, max(expires, who.lease_until or 0.0))
-    if reason := _is_held_up(settings, who) or no_room(settings, who):
+    if reason := _is_held_up(settings, who):
+        return NextTask(None, reason)
+    if settings.rounds and settings.answer_kind == Preference.name:
+        for planned in queries.ISSUED_TO(connection, called=name):
+            given = {"of_task": planned.id, "who": who.id, "until": expires, "now": now}
+            later(connection, queries.LEASE.with_(**given))
+            return NextTask(planned.name, "the pair that the plan gave them", expires)
+    if reason := no_room(settings, who):
         return NextTask(None, reason)
     chosen = None
     if policy.first and not is_reserved(settings):
@@ -113,7 +122,9 @@ def offer(
             chosen = _gold_task(connection, who) or chosen
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     _take(connection, settings, who, chosen, left, now)
-    return NextTask(chosen.name, why(left, chosen.confidence), expires)
+    has_classes = kind_of(settings).has_classes
+    reason = why(left, chosen.confidence) if has_classes else f"{chosen.slots} have it so far"
+    return NextTask(chosen.name, reason, expires)
 
 
 def why(uncertainty: float, confidence: float) -> str:
@@ -212,16 +223,20 @@ def _take(
     now: float,
 ) -> None:
     """Lease the task: its slot, the counters, and its uncertainty, which is `left` before."""
-    n_classes = len(json.loads(settings.classes))
-    quality = known_or_nothing(chosen.quality if settings.per_pair else who.quality, n_classes)
-    slots = chosen.slots + 1
+    slots, kind = chosen.slots + 1, kind_of(settings)
+    if kind.has_classes:
+        n_classes = len(kind.labels)
+        quality = known_or_nothing(chosen.quality if settings.per_pair else who.quality, n_classes)
+        uncertainty = left * affinity(quality, n_classes)
+    else:
+        uncertainty = fewest_first(settings, chosen.id, slots)
     lease = queries.NEW_LEASE if chosen.before is None else queries.LEASE
     later(
         connection,
         lease.with_(of_task=chosen.id, who=who.id, until=now + settings.lease_seconds, now=now),
         queries.TAKE.with_(
             of_task=chosen.id,
-            uncertainty=left * affinity(quality, n_classes),
+            uncertainty=uncertainty,
             **openness(settings, chosen, slots, chosen.confidence),
         ),
         queries.ONE_SLOT_MORE.with_(who=who.id),

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.campaign.answer_kinds.kind import Preference
+from crowd_tvcs.campaign.answer_kinds.pair_plan import propose_pairs
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.planning.large import propose_in_factors
 from crowd_tvcs.campaign.planning.proposal import (
@@ -118,6 +120,7 @@ def propose(
     time_limit: float | None,
     min_gain: float | None,
     quick: bool = False,
+    max_per_side: int | None = None,
 ) -> Proposal:
     """Choose the pairs of a round; the same state gives the same pairs.
 
@@ -132,7 +135,16 @@ def propose(
         Minimum gain of a task in expected accuracy by its new labels, per label; a task
         with less gets none, unless its minimum asks for them. None for that of the campaign, see
         `crowd_tvcs.campaign.stopping.least_of_round`.
+    max_per_side
+        Of comparisons, which are planned by `propose_pairs`.
     """
+    if state.kind.name == Preference.name:
+        return propose_pairs(state, labels, max_per_side)
+    if not state.kind.has_classes:
+        raise ValueError(
+            "answers of several labels have no plan: next and the desk hand out the tasks with "
+            "fewest answers first, each up to its cap of workers (max_workers_per_task)"
+        )
     if state.is_large:
         return propose_in_factors(state, labels, method, time_limit, min_gain)
     plan, found = _within_money(state, labels, method, quick, time_limit)

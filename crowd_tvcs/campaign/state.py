@@ -23,6 +23,7 @@ from crowd_tvcs.belief.dependent import (
     dependent_posterior,
 )
 from crowd_tvcs.belief.independent import even_log_likelihood, independent_posterior, priors
+from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store import kinds, queries, schema
 from crowd_tvcs.campaign.store.gold import ANSWERS
@@ -74,6 +75,8 @@ class State:
         Those that are, or were, given out.
     given
         Every answer as (worker, task, label), as integers, in the order they came.
+    swapped
+        Likewise, of two items, whether the second was on the left.
     times
         Likewise when it was given (seconds since 1970) and how many seconds it took; NaN where that
         is not known.
@@ -95,6 +98,7 @@ class State:
     factors: Factors
     pairs: Pairs
     given: list[tuple[int, int, int]]
+    swapped: list[int | None]
     times: list[tuple[float, float]]
     rounds: list[RoundRow]
     gold: dict[str, int]
@@ -106,6 +110,16 @@ class State:
     def classes(self) -> tuple[str, ...]:
         """Names of the labels."""
         return tuple(json.loads(self.settings.classes))
+
+    @property
+    def kind(self) -> AnswerKind:
+        """The kind of answers."""
+        return kind_of(self.settings)
+
+    @property
+    def names(self) -> set[str]:
+        """Names of all tasks, gold too."""
+        return {*self.factors.tasks, *self.gold}
 
     @property
     def has_kinds(self) -> bool:
@@ -132,7 +146,9 @@ class State:
         factors = Factors(self.factors.table, self.factors.tasks[at], self.factors.kind[at])
         task, worker, state = self.pairs
         pairs = Pairs(task[begin:end] - at.start, worker[begin:end], state[begin:end])
-        return replace(self, tasks=self.tasks[at], factors=factors, pairs=pairs, given=[], times=[])
+        return replace(
+            self, tasks=self.tasks[at], factors=factors, pairs=pairs, given=[], swapped=[], times=[]
+        )
 
     def count(self, *states: int, by: str = "task") -> Integers:
         """Count the pairs in some states, of every task or ``by="worker"``."""
@@ -328,7 +344,7 @@ def read_state(connection: Connection, settings: Settings) -> State:
     factors = _factors(connection, settings, workers, tasks)
     on_gold, answered_gold = np.zeros((2, len(workers)), dtype=np.int64)
     placed, states = [], []
-    for of_task, who, what, label, place, when, seconds in connection.execute(_PAIRS):
+    for of_task, who, what, label, place, when, seconds, swapped in connection.execute(_PAIRS):
         i = row_of[who]
         if of_task not in column_of:
             on_gold[i] += what > LAPSED
@@ -337,15 +353,16 @@ def read_state(connection: Connection, settings: Settings) -> State:
         j = column_of[of_task]
         states.append((j, i, what))
         if what == ANSWERED:
-            placed.append((place, (i, j, label), (_or_nan(when), _or_nan(seconds))))
-    placed.sort()
+            times = _or_nan(when), _or_nan(seconds)
+            placed.append((place, (i, j, label), times, swapped))
+    placed.sort(key=lambda one: one[0])
     of_task, who, what = np.array(sorted(states), dtype=np.int64).reshape(-1, 3).T
     known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
     settled = {t.name for t in tasks if t.settled is not None}
     gold = {name: label for name, label in known.all() if name not in settled}
-    classes = json.loads(settings.classes)
+    kind = kind_of(settings)
     told_of_gold = [
-        (row.task, row.worker, classes[row.label])
+        (row.task, row.worker, kind.show(row.label, row.task))
         for row in connection.execute(ANSWERS).all()
         if row.task in gold
     ]
@@ -355,8 +372,9 @@ def read_state(connection: Connection, settings: Settings) -> State:
         tasks,
         factors,
         Pairs(of_task, who, what.astype(np.int8)),
-        [answer for _, answer, _ in placed],
-        [times for _, _, times in placed],
+        [answer for _, answer, *_ in placed],
+        [swapped for *_, swapped in placed],
+        [times for _, _, times, _ in placed],
         queries.ROUNDS(connection),
         gold,
         sorted(told_of_gold),
@@ -373,6 +391,7 @@ _PAIRS = select(
     schema.pair.c.place,
     schema.pair.c.answered_at,
     schema.pair.c.seconds,
+    schema.pair.c.swapped,
 )
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
+from crowd_tvcs.campaign.answer_kinds.kind import OneClass
+from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
@@ -80,12 +82,20 @@ def task_statuses(
     target
         Target accuracy of confident labels; None for the campaign's.
     """
-    chances = state.posterior
-    best = chances.argmax(axis=1)
-    gain, is_worth = _worth(state, least_gain_of(state, min_gain), value)
+    has_classes, voted = state.kind.has_classes, vote_by_kind(state)
+    if has_classes:
+        gain, is_worth = _worth(state, least_gain_of(state, min_gain), value)
+    else:
+        for name, asked in (("min_gain", min_gain), ("value", value), ("target", target)):
+            if asked is not None:
+                raise ValueError(
+                    f"{name} is for classes and scales: {state.kind.name} answers are judged by "
+                    "their number, up to the caps; leave it out"
+                )
+        gain, is_worth = np.zeros(len(state.tasks)), np.ones(len(state.tasks), dtype=bool)
     is_sure = (state.closed if target is None else _are_sure(state, target)).tolist()
+    labels = _labels_of(state) if voted is None else voted.of_task
     done, out = state.count(ANSWERED), state.count(ISSUED, LEASED)
-    is_labelled = state.is_labelled.tolist()
     somebody = np.concatenate([_able(part).any(axis=0) for _, part in state.parts()])
     rows = []
     for j, row in enumerate(state.tasks):
@@ -105,11 +115,12 @@ def task_statuses(
             verdict = WORTH
         else:
             verdict = WORTH if is_worth[j] else "not worth it"
+        label, sure = labels.get(row.name, (None, None))
         rows.append(
             TaskStatus(
                 row.name,
-                state.classes[best[j]] if is_labelled[j] else None,
-                float(chances[j, best[j]]) if is_labelled[j] else None,
+                label,
+                sure,
                 int(done[j]),
                 int(out[j]),
                 float(gain[j]),
@@ -117,6 +128,17 @@ def task_statuses(
             )
         )
     return rows
+
+
+def _labels_of(state: State) -> dict[str, tuple[str, float | None]]:
+    """Return label and confidence of each task that has a label."""
+    chances, names = state.posterior, state.classes
+    best = chances.argmax(axis=1)
+    return {
+        row.name: (names[best[j]], float(chances[j, best[j]]))
+        for j, row in enumerate(state.tasks)
+        if state.is_labelled[j]
+    }
 
 
 def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
@@ -134,10 +156,11 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
     expected = float(np.mean(sure)) if sure else None
     forecast_model = None if state.model is None else state.model.forecast_model
     around = None
-    if forecast_model is not None and expected is not None:
+    is_class = state.kind.name == OneClass.name
+    if forecast_model is not None and expected is not None and is_class:
         around = forecast_model.with_interval(expected, len(sure))._asdict()
     known = [
-        (one.label, state.classes[state.gold[one.task]])
+        (one.label, state.kind.show(state.gold[one.task], one.task))
         for one in standings
         if one.task in state.gold and one.answers
     ]
@@ -147,6 +170,7 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
     return {
         "workers": len(state.workers),
         "tasks": len(state.tasks),
+        "answer_kind": state.kind.name,
         "classes": list(state.classes),
         "class_prior": dict(zip(state.classes, json.loads(settings.prior), strict=True)),
         "answers": settings.answers,
@@ -157,7 +181,7 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
         "paid": paid if has_costs else None,
         "committed": settings.committed / 1e6 if has_costs else None,
         "expected_accuracy": expected,
-        "unlabelled": len(standings) - len(sure),
+        "unlabelled": sum(one.label is None for one in standings),
         "forecast": around,
         "measured": sum(a == b for a, b in known) / len(known) if known else None,
         "measured_on": len(known),

@@ -140,13 +140,13 @@ def read_lines(
             label.names[label.codes[row]],
             table,
             row + 1,
-            _known(when, row),
-            _known(seconds, row),
+            known_time(when, row),
+            known_time(seconds, row),
         )
         for row in kept.rows.tolist()
     ]
 
 
-def _known(times: Floats | None, row: int) -> float | None:
+def known_time(times: Floats | None, row: int) -> float | None:
     """Return the time of a row; None if it is not known."""
     return None if times is None or math.isnan(times[row]) else float(times[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from crowd_tvcs.belief.dependent import WeightedAnswer, dependent_posterior_of_t
 from crowd_tvcs.belief.gain import gain_per_label_of_task
 from crowd_tvcs.belief.independent import independent_posterior_of_task
 from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
+from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
@@ -78,6 +80,8 @@ def _alone(prior: list[float], answers: list[WeightedAnswer]) -> list[float]:
 
 def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Compute all that follows from the pairs of a task."""
+    if not (kind := kind_of(settings)).has_classes:
+        return _counted(settings, kind, row, pairs)
     found = task_posterior(settings, row, pairs)
     chances, n_answers = found.chances, 0
     affinities, slots = 1.0, 0
@@ -99,6 +103,28 @@ def settled(settings: Settings, row: TaskRow, pairs: Sequence[Pair]) -> dict[str
         "confidence": chances[best],
         "uncertainty": first * uncertainty_of_task(chances) * affinities,
     } | openness(settings, row, slots, chances[best], adds)
+
+
+def _counted(
+    settings: Settings, kind: AnswerKind, row: TaskRow, pairs: Sequence[Pair]
+) -> dict[str, Any]:
+    """Compute the same where a task has no posterior: the most common answer, and no confidence."""
+    codes = [code for state, code, *_ in pairs if state == ANSWERED and code is not None]
+    slots = sum(state > LAPSED for state, *_ in pairs)
+    is_settled = row.settled is not None
+    return {
+        "of_task": row.id,
+        "answers": len(codes),
+        "label": row.settled if is_settled else kind.most_common(codes),
+        "confidence": float(is_settled),
+        "uncertainty": fewest_first(settings, row.id, slots),
+    } | openness(settings, row, slots, 0.0)
+
+
+def fewest_first(settings: Settings, of_task: int, slots: int) -> float:
+    """Return the order of a task among offers: fewest slots first, by lot among equals."""
+    drawn = hashlib.blake2b(f"order {settings.seed} {of_task}".encode(), digest_size=4).digest()
+    return 1.0 / (1.0 + slots + int.from_bytes(drawn) / 2**32)
 
 
 def one_hot(label: int, n_classes: int) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from crowd_tvcs.cli.campaign_options import (
     describe_interval,
     describe_target,
     open_campaign,
+    pair_rows,
     print_gold_calibration,
     print_model,
     stored,
@@ -53,7 +53,15 @@ app = Program(
 )
 
 app.command()(init)
-NOT_SHOWN = ("classes", "class_prior", "verdicts", "revision", "dependence", "forecast")
+NOT_SHOWN = (
+    "answer_kind",
+    "classes",
+    "class_prior",
+    "verdicts",
+    "revision",
+    "dependence",
+    "forecast",
+)
 IF_ANY = ("paused", "blocked")
 
 
@@ -76,6 +84,15 @@ class RoundOptions:
         float, typer.Option(metavar="SECONDS", help="Return the best plan found within SECONDS.")
     ] = 60.0
     min_gain: MinGain = None
+    max_per_side: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Of comparisons: maximum number of the pairs with an item on the left, and on "
+            "the right. Default: 2.",
+        ),
+    ] = None
     out: OutFile = None
 
 
@@ -83,7 +100,11 @@ class RoundOptions:
 @stored
 @with_options
 def plan(given: RoundOptions) -> None:
-    """Plan the first round, issue its pairs and print them as worker, task."""
+    """Plan the first round, issue its pairs and print them as worker, task.
+
+    Comparisons are chosen by expected information, and each is asked of one person, who gets it
+    next; --method, --time-limit and --min-gain are for classes.
+    """
     with open_campaign(given.store, given.out) as campaign:
         if campaign.state().rounds:
             raise ValueError(f"{given.store}: a round is issued already; replan plans what is left")
@@ -110,7 +131,8 @@ def pending(
 ) -> None:
     """Print the pairs that are issued and not answered, as worker, task."""
     with open_campaign(store, out) as campaign:
-        write_rows(out, ["worker", "task"], [[w, t] for w, t, _ in campaign.pending_pairs(number)])
+        pairs = [(w, t) for w, t, _ in campaign.pending_pairs(number)]
+        write_rows(out, *pair_rows(campaign, pairs))
 
 
 @app.command("import")
@@ -128,11 +150,12 @@ def import_answers(
     Answers to gold tasks improve qualities that are estimated from gold. Importing a table again
     changes nothing.
     """
-    from crowd_tvcs.campaign.tables import read_lines
+    from crowd_tvcs.campaign.answer_kinds.tables import read_answers_of_kind
 
     with open_campaign(store) as campaign:
-        classes = campaign.state().classes
-        lines = read_lines(answers, duplicates, classes, leave_out_missing=leave_out_missing)
+        state = campaign.state()
+        names = state.names
+        lines = read_answers_of_kind(answers, state.kind, names, duplicates, leave_out_missing)
         told = campaign.add_answers(lines)
         print_message(
             f"{answers}: {told['accepted'] + told['late']} answers imported"
@@ -158,8 +181,8 @@ def add(
     leave_out_missing: LeaveOut = False,
 ) -> None:
     """Add workers, tasks, qualities or gold; issued pairs stay."""
-    from crowd_tvcs.answers.answers import read_gold
     from crowd_tvcs.campaign import tables
+    from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.factors.tables import read_kinds
 
     if not any((workers, tasks, quality, kinds, gold, answers)):
@@ -168,21 +191,22 @@ def add(
         )
     with open_campaign(store) as campaign:
         state = campaign.state()
+        names = state.names
+        how = {"of_kinds": state.has_kinds}
         new: dict[str, Any] = {
             "workers": tables.read_workers(workers) if workers else (),
-            "tasks": tables.read_tasks(tasks, of_kinds=state.has_kinds) if tasks else (),
+            "tasks": of_kind.read_tasks_of_kind(tasks, state.kind, **how) if tasks else (),
             "qualities": tables.read_qualities(quality) if quality else None,
             "kinds": read_kinds(kinds).quality if kinds else None,
-            "gold_answers": tables.read_lines(
-                answers, duplicates, state.classes, leave_out_missing=leave_out_missing
+            "gold_answers": of_kind.read_answers_of_kind(
+                answers, state.kind, names, duplicates, leave_out_missing
             )
             if answers
             else (),
         }
         known = None
         if gold:
-            table = read_gold(gold, state.classes, leave_out_missing=leave_out_missing)
-            known = dict(table.labels)
+            known = of_kind.read_known(gold, state.kind, names, leave_out_missing=leave_out_missing)
         campaign.add(**new, gold=known)
         _print_added(new | {"gold": known}, {one.name for one in state.workers})
         if gold or answers:
@@ -201,17 +225,19 @@ def status(
     """Print the status of the campaign and its least confident tasks; with --json, all tasks."""
     from crowd_tvcs.answers import class_prevalence
     from crowd_tvcs.campaign import summary, task_statuses
+    from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
     from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
     from crowd_tvcs.campaign.stopping import least_confident
 
     check_number("--rows", rows, least=0)
     with open_campaign(store) as campaign:
         state = campaign.state()
-    standings = task_statuses(state)
-    told, gold = summary(state, standings), calibrate_on_gold(state)
+    standings, votes = task_statuses(state), vote_by_kind(state)
+    told, gold = summary(state, standings), calibrate_on_gold(state) if votes is None else None
+    sentences = [] if votes is None else votes.sentences
     if as_json:
         each = [_standing(one) for one in standings]
-        print_json({**told, "gold": as_dict(gold), "task": each})
+        print_json({**told, "gold": as_dict(gold), "sentences": sentences, "task": each})
         return
     for name, value in told.items():
         if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
@@ -220,10 +246,13 @@ def status(
             print_text(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
     for name, number in told["verdicts"].items():
         print_text(f"{'tasks ' + name:<20}{number:>12}")
-    prior = told["class_prior"]
-    shown = class_prevalence.format_prevalence(list(prior), list(prior.values()))
-    print_text(f"{'class prior':<20}{shown:>12}")
-    print_gold_calibration(state, gold)
+    if votes is None:
+        prior = told["class_prior"]
+        shown = class_prevalence.format_prevalence(list(prior), list(prior.values()))
+        print_text(f"{'class prior':<20}{shown:>12}")
+        print_gold_calibration(state, gold)
+    for sentence in sentences:
+        print_text(sentence)
     _print_standings(least_confident(standings, rows))
     _print_unlabelled(told["unlabelled"], told["tasks"])
 
@@ -278,27 +307,20 @@ def review(
 def export_answers(store: StoreName, out: OutFile = None) -> None:
     """Print all answers as task, worker, label, in the order of arrival.
 
-    Where times are known, answered_at and seconds are added, as crowd-tvcs workers reads them.
+    Comparisons are worker, left, right, answer, as crowd-tvcs rank reads them. Where times are
+    known, answered_at and seconds are added, as crowd-tvcs workers reads them.
     """
-    from crowd_tvcs.answers.times import to_iso
+    from crowd_tvcs.campaign.answer_kinds.votes import answer_rows
 
     with open_campaign(store, out) as campaign:
-        answers = campaign.state().answers
-    header, rows = ["task", "worker", "label"], [list[object](row) for row in answers.rows()]
-    if answers.when is not None:
-        header.append("answered_at")
-        rows = [[*row, to_iso(t)] for row, t in zip(rows, answers.when.tolist(), strict=True)]
-    if answers.seconds is not None:
-        header.append("seconds")
-        took = ["" if math.isnan(t) else round(t, 3) for t in answers.seconds.tolist()]
-        rows = [[*row, t] for row, t in zip(rows, took, strict=True)]
+        header, rows = answer_rows(campaign.state())
     write_rows(out, header, rows)
 
 
 @app.command("export-remarks")
 @stored
 def export_remarks(store: StoreName, out: OutFile = None) -> None:
-    """Print what workers said of tasks: task, worker, kind (skip, comment or flag), text, at."""
+    """Print workers' remarks on tasks: task, worker, kind (skip, comment or flag), text, at."""
     from crowd_tvcs.answers.times import to_iso
     from crowd_tvcs.campaign.desk.remarks import all_remarks
 
@@ -313,12 +335,22 @@ def export_remarks(store: StoreName, out: OutFile = None) -> None:
 def export_labels(store: StoreName, out: OutFile = None) -> None:
     """Print the result: task, label, confidence, answers.
 
-    A task without answers has no label and no confidence, unless --tasks gave it a prior.
+    A task without answers has no label and no confidence, unless --tasks gave it a prior. Of scales
+    and several labels it has the columns of vote --scale and multilabel, and of comparisons the
+    items in order, as rank.
     """
     from crowd_tvcs.campaign import task_statuses
+    from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
 
     with open_campaign(store, out) as campaign:
-        found = task_statuses(campaign.state())
+        state = campaign.state()
+    if (votes := vote_by_kind(state)) is not None:
+        rows = [["" if cell is None else cell for cell in row] for row in votes.rows]
+        write_rows(out, list(votes.columns), rows)
+        for sentence in votes.sentences:
+            print_message(sentence)
+        return
+    found = task_statuses(state)
     rows = [[one.task, one.label, one.confidence, one.answers] for one in found]
     write_rows(out, ["task", "label", "confidence", "answers"], rows)
     _print_unlabelled(sum(one.label is None for one in found), len(found))
@@ -336,6 +368,11 @@ def report(
 
     with open_campaign(store, out) as campaign:
         state = campaign.state()
+    if state.kind.name != "class":
+        raise ValueError(
+            f"a report is of classes, and the answers of this campaign are of the kind "
+            f"{state.kind.name}; campaign status and export-labels have their vote"
+        )
     page = render(state, name=Path(store).name if "://" not in store else "campaign")
     write_whole(out, lambda path: path.write_text(page, encoding="utf-8"))
     print_message(f"written to {out}")
@@ -375,18 +412,20 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
         method=given.method,
         time_limit=given.time_limit,
         min_gain=given.min_gain,
+        max_per_side=given.max_per_side,
     )
     try:
-        write_rows(out, ["worker", "task"], [[w, t] for w, t in found.pairs])
+        write_rows(out, *pair_rows(campaign, found.pairs))
     except (OSError, DataError):
         print_message(
             f"round {found.number} is issued; crowd-tvcs campaign pending prints its pairs"
         )
         raise
-    print_message(
-        f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason}); "
-        f"expected accuracy after them {found.expected_accuracy:.4f}"
-    )
+    said = f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason})"
+    if found.method == "information":
+        print_message(said)
+        return
+    print_message(f"{said}; expected accuracy after them {found.expected_accuracy:.4f}")
     if found.forecast is not None:
         print_message(str(found.forecast))
     if found.bound is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut, money, share
+from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut, class_names, money, share
 from crowd_tvcs.cli.campaign_options import (
     AnswersFile,
     GoldFile,
@@ -24,6 +24,15 @@ from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from crowd_tvcs.campaign.state import State
+
+
+_FEWEST = "tasks with fewest answers are handed out first, up to the caps of tasks and people"
+HOW_PLANNED = {
+    "scale": "plans and next take the steps as classes without an order; status and export-labels "
+    "vote by the scale",
+    "multilabel": _FEWEST,
+    "pairs": f"{_FEWEST}; campaign plan chooses the pairs of most information, which come first",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +87,24 @@ class InitOptions:
         str | None,
         typer.Option(metavar="A,B,...", help="The labels. Default: those of the gold, or 0,1."),
     ] = None
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Ask for a step of an ordered scale: its steps, in order."
+        ),
+    ] = None
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Ask for any of several labels: these, at most 30."),
+    ] = None
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs",
+            help="Ask which of two items is better, or a tie: --tasks has columns left and right, "
+            "or items, for all pairs of them.",
+        ),
+    ] = False
     prior: Annotated[
         str | None,
         typer.Option(
@@ -125,11 +152,14 @@ def init(given: InitOptions) -> None:
     --answers the people of --workers are unknown: each counts as usual workers do, until they have
     answered gold (serve --gold-first N). Workers and tasks are those of --workers and --tasks;
     without these, those of the quality table, and the workers of --kinds or of the gold answers.
+    With --labels or --pairs, tasks with fewest answers are handed out first, up to their caps, and
+    gold alone shows how good people are.
     """
     from crowd_tvcs.campaign import Campaign
     from crowd_tvcs.campaign.first_tables import read_first
 
-    first = read_first(**vars(given.tables), classes=given.classes, prior=given.prior)
+    kind, classes = _kind(given)
+    first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)
     made = Campaign.create(
         given.store,
         **first,
@@ -145,11 +175,24 @@ def init(given: InitOptions) -> None:
     print_message(
         f"{len(state.workers)} workers, {len(state.tasks)} tasks, classes {list(state.classes)}"
     )
-    if first["gold"] and not first["qualities"] and not first["kinds"]:
+    if first["gold"] and state.settings.source == "gold":
         _print_unknown(state)
     print_model(made)
+    if kind in HOW_PLANNED:
+        print_message(HOW_PLANNED[kind])
     print_message(f"written to {made.store.name}")
     made.close()
+
+
+def _kind(given: InitOptions) -> tuple[str, list[str] | None]:
+    """Return the kind of answers, and the names of the classes, steps or labels."""
+    asked = {"class": given.classes, "scale": given.scale, "multilabel": given.labels}
+    asked["pairs"] = "" if given.pairs else None
+    kinds = [kind for kind, names in asked.items() if names is not None]
+    if len(kinds) > 1:
+        raise ValueError("give one of --classes, --scale, --labels and --pairs")
+    kind = kinds[0] if kinds else "class"
+    return kind, class_names(asked[kind] or None)
 
 
 def _print_unknown(state: State) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -104,6 +104,20 @@ def open_campaign(store: str, out: Path | None = None) -> Campaign:
     if out is not None and there(out) and there(store) and out.samefile(store):
         raise DataError("is the store of the campaign, which is not written over", path=out)
     return Campaign(store)
+
+
+def pair_rows(
+    campaign: Campaign, pairs: Iterable[tuple[str, str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of (worker, task); of comparisons with the sides that are shown."""
+    from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
+
+    with campaign.store.read() as (_, settings):
+        kind = kind_of(settings)
+    if isinstance(kind, Preference):
+        rows = [[w, t, *kind.sides(t, w)] for w, t in pairs]
+        return ["worker", "task", "left", "right"], rows
+    return ["worker", "task"], [[w, t] for w, t in pairs]
 
 
 def print_model(campaign: Campaign) -> None:

@@ -21,7 +21,9 @@ from crowd_tvcs.exchange import (
     wide,
     zooniverse,
 )
-from crowd_tvcs.exchange.collecting import Collected, Collector, FieldNames, read_accounts
+from crowd_tvcs.exchange.accounts import read_accounts
+from crowd_tvcs.exchange.collecting import Collected, Collector
+from crowd_tvcs.exchange.fields import FieldNames
 from crowd_tvcs.exchange.work import TaskTable, Work, gather, read_assignment, read_tasks
 from tvcs_core.files.errors import DataError
 

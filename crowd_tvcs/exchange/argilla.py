@@ -6,20 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import (
-    SEVERAL,
-    Collector,
-    Field,
-    FieldNames,
-    SourceLocation,
-    Stamp,
-)
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import printed_list, read_sheet
+from crowd_tvcs.exchange.fields import SEVERAL, Field, FieldNames, SourceLocation, Stamp
 from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
+from tvcs_core.files.tables import read_text
 
 TASK = "id"
 TIMES = ("inserted_at", "updated_at")  # of a response, if the export has them
@@ -58,7 +53,9 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     responses with a value count. A CSV of `to_datasets()` is read like `to_list(flatten=True)`.
     """
     records: Iterable[Record]
-    records = _read_csv(path, collector) if is_table(path) else read_records(path, EXPORT)
+    text = read_text(path)
+    is_csv = is_table(text)
+    records = _read_csv(path, collector) if is_csv else read_records(text, path, EXPORT)
     for record in records:
         with collector.attempt():
             for location, name, response in _responses(record, fields.question):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 from crowd_tvcs.answers.duplicates import (
     EXAMPLES,
@@ -16,17 +14,24 @@ from crowd_tvcs.answers.duplicates import (
     most_frequent,
     remedy,
 )
-from crowd_tvcs.answers.times import Timing, duration, parse_seconds, parse_time
+from crowd_tvcs.answers.times import Timing
 from crowd_tvcs.answers.values import (
     describe_fault,
     find_label_fault,
     find_label_faults,
     find_name_fault,
 )
-from tvcs_core.files.display import flaw_of, joined, quoted
+from crowd_tvcs.exchange.fields import (
+    LABEL,
+    NO_STAMP,
+    Field,
+    SourceLocation,
+    Stamp,
+    error_at,
+    name_of,
+)
+from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.spreadsheet import unshield
-from tvcs_core.files.tables import read_table
 
 
 @dataclass(frozen=True)
@@ -61,117 +66,6 @@ class Collected:
     notes: tuple[str, ...] = ()
     gold: tuple[tuple[str, str], ...] = ()
     skipped: tuple[DataError, ...] = ()
-
-
-@dataclass(frozen=True)
-class FieldNames:
-    """Names of the fields to read, as the user gave them; None for those of the format.
-
-    Attributes
-    ----------
-    question
-        The question whose answer is the label.
-    task, worker
-        Fields of the names of tasks and workers.
-    columns
-        Columns of the answers in a wide table.
-    """
-
-    question: str | None = None
-    task: str | None = None
-    worker: str | None = None
-    columns: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class SourceLocation:
-    """Location in a file, for messages.
-
-    Attributes
-    ----------
-    path
-        The file.
-    record
-        Description of the record, such as ``record 3``; empty if the line suffices.
-    line
-        Line number counted from 1, or None.
-    """
-
-    path: str
-    record: str = ""
-    line: int | None = None
-
-    def part_location(self, part: str) -> SourceLocation:
-        """Return the location of a part of the record."""
-        return SourceLocation(
-            self.path, f"{self.record}, {part}" if self.record else part, self.line
-        )
-
-    def error(self, field: str, what: str) -> DataError:
-        """Make an error about a field."""
-        where = f"{self.record}, " if self.record else ""
-        return DataError(f"{where}field {quoted(field)} {what}", path=self.path, line=self.line)
-
-    def __str__(self) -> str:
-        line = "" if self.line is None else f":{self.line}"
-        return f"{self.path}{line}" + (f", {self.record}" if self.record else "")
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """Time fields of an answer, unread: names and contents.
-
-    Attributes
-    ----------
-    when, started, seconds
-        Name and content of the fields of its time, its start and its duration; None if missing.
-    shared_by
-        Number of answers with this duration; each gets an equal share.
-    """
-
-    when: tuple[str, object] | None = None
-    started: tuple[str, object] | None = None
-    seconds: tuple[str, object] | None = None
-    shared_by: int = 1
-
-    @classmethod
-    def of(cls, fields: Mapping[str, object], **names: str) -> Stamp:
-        """Take the fields of these names that are not empty."""
-        there: dict[str, Any] = {part: (name, fields.get(name)) for part, name in names.items()}
-        return cls(**{part: f for part, f in there.items() if f[1] not in (None, "")})
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no time."""
-        return self.when is None and self.seconds is None
-
-    def read(self, location: SourceLocation) -> Timing:
-        """Parse the fields; errors name the field."""
-        found = Timing()
-        for part, field in (("when", self.when), ("seconds", self.seconds)):
-            if field is not None:
-                try:
-                    value = (parse_time if part == "when" else parse_seconds)(field[1])
-                except ValueError as error:
-                    raise location.error(field[0], str(error)) from None
-                found = replace(found, **{part: value})
-        if self.started is not None and self.when is not None:
-            name = self.started[0]
-            try:
-                started = parse_time(self.started[1])
-                name = self.when[0]
-                found = replace(found, seconds=duration(started, found.when, found.seconds))
-            except ValueError as error:
-                raise location.error(name, str(error)) from None
-        return replace(found, seconds=found.seconds / self.shared_by)
-
-
-NO_STAMP, LABEL = Stamp(), "label"
-Field = tuple[str, object]  # name and content
-SEVERAL = (
-    "questions with several answers are not read: leave such answers out of the export, or ask "
-    "one question (yes or no) for every class"
-)
 
 
 class Collector:
@@ -303,7 +197,7 @@ class Collector:
                 what = (
                     f"account {quoted(account)} is not in the table of accounts; add a row for it"
                 )
-                raise _error_at(location, what)
+                raise error_at(location, what)
             worker = self._accounts[account]
         self._has_times |= not stamp.is_empty
         timing = stamp.read(location) if self._times or self._keep else Timing()
@@ -364,7 +258,7 @@ class Collector:
                         f"the ground truth of task {quoted(task)} is {quoted(other)} here and "
                         f"{quoted(label)} in {first}; take the mark off one of them there"
                     )
-                    self._refuse_or_skip(_error_at(location, what))
+                    self._refuse_or_skip(error_at(location, what))
                     break
             else:
                 found.append((task, label))
@@ -380,7 +274,7 @@ class Collector:
             label, location, _ = answer
             if label in faults:
                 what = describe_fault(faults[label], label, LABEL, of_answers=True)
-                self._refuse_or_skip(_error_at(location, what))
+                self._refuse_or_skip(error_at(location, what))
                 self._given[pair].remove(answer)
                 if not self._given[pair]:
                     del self._given[pair]
@@ -415,63 +309,8 @@ class Collector:
         return describe_duplicates(len(repeated), answers, str(self._keep), examples)
 
 
-def _error_at(location: SourceLocation, what: str) -> DataError:
-    where = f"{location.record}: " if location.record else ""
-    return DataError(f"{where}{what}", path=location.path, line=location.line)
-
-
-def name_of(value: object, location: SourceLocation, field: str) -> str:
-    """Read a name, a label or a user number: non-empty text, or an integer."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or not value.strip():
-        what = f"must be text or a whole number, found {quoted(value)}; export it as text"
-        raise location.error(field, what)
-    if flaw := flaw_of(value):
-        what = f"must be text, found {flaw} in {quoted(value)}; take it out there"
-        raise location.error(field, what)
-    return value.strip()
-
-
-def only(values: list[object], location: SourceLocation, field: str) -> Field:
-    """Return the one label of a list of choices."""
-    if len(values) != 1:
-        several = f"; {SEVERAL}" if len(values) > 1 else ""
-        raise location.error(field, f"must hold one choice, found {quoted(values)}{several}")
-    return field, values[0]
-
-
 def _other_label(text: str, classes: Collection[str]) -> str:
     return (
         f"must be one of the classes {joined(sorted(classes), quoted)}, found {quoted(text)}; "
         "--classes names what there may be"
     )
-
-
-def read_accounts(path: str | Path) -> dict[str, str]:
-    """Read the accounts of the workers: a table with the columns `account` and `worker`.
-
-    Several accounts may be one worker.
-
-    Raises
-    ------
-    DataError
-        If a column or a cell is missing, or an account is repeated.
-    """
-    table = read_table(path)
-    table.check_rectangle()
-    if sorted(table.rows[0]) != ["account", "worker"]:
-        raise table.error(
-            f"must have the columns account, worker; found {joined(table.rows[0])}", 0
-        )
-    at = [table.rows[0].index(name) for name in ("account", "worker")]
-    out: dict[str, str] = {}
-    for r, row in enumerate(table.rows[1:], start=1):
-        account, worker = (unshield(row[j]) for j in at)
-        for kind, name, j in (("account", account, at[0]), ("worker", worker, at[1])):
-            if fault := find_name_fault(name):
-                raise table.error(describe_fault(fault, name, kind, of_answers=False), r, j)
-        if account in out:
-            raise table.error(f"account {quoted(account)} is there already; keep one row", r, at[0])
-        out[account] = worker
-    return out

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import SourceLocation
+from crowd_tvcs.exchange.fields import SourceLocation
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.spreadsheet import shield, unshield

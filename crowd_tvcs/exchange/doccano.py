@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, FieldNames, only
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import read_sheet
+from crowd_tvcs.exchange.fields import FieldNames, only
 from crowd_tvcs.exchange.json_files import Record, is_table, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.tables import read_text
 
 TASK, ID = "task", "id"
 EVERYBODY = "all"  # name of doccano's file without the names of users
@@ -48,10 +50,11 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     if user.lower().endswith(EVERYBODY) and user.lower()[:-3].strip("_- ") in ("", "doccano"):
         raise DataError(f"has answers of all users without their names; {PER_USER}", path=path)
     records: Iterator[Record]
-    if is_table(path):
+    text = read_text(path)
+    if is_table(text):
         records = (Record(where, dict(row)) for where, row in read_sheet(path).rows())
     else:
-        records = read_lines(path, PER_USER, collector)
+        records = read_lines(text, path, PER_USER, collector)
     for record in records:
         with collector.attempt():
             _read_line(record, user, collector, fields.task)

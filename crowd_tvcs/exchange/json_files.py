@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import Collector, Field, SourceLocation, name_of
+from crowd_tvcs.exchange.collecting import Collector
+from crowd_tvcs.exchange.fields import Field, SourceLocation, name_of
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
-from tvcs_core.files.tables import read_text
 
 ABSENT_FIELD = object()
 AGAIN = "export it again, and do not edit it"
@@ -57,8 +57,8 @@ class Record:
         ]
 
 
-def read_records(path: str | Path, remedy: str) -> list[Record]:
-    """Read a JSON file that holds a list of objects.
+def read_records(text: str, path: str | Path, remedy: str) -> list[Record]:
+    """Read the text of a JSON file that holds a list of objects.
 
     Raises
     ------
@@ -66,7 +66,6 @@ def read_records(path: str | Path, remedy: str) -> list[Record]:
         If it is truncated or invalid JSON, or something else. `remedy` names the right export for
         a file of another kind.
     """
-    text = read_text(path)
     _refuse_others(text, path, remedy)
     value = _parse(text, path)
     if not isinstance(value, list):
@@ -80,15 +79,14 @@ def read_records(path: str | Path, remedy: str) -> list[Record]:
     return out
 
 
-def read_lines(path: str | Path, remedy: str, collector: Collector) -> Iterator[Record]:
-    """Read a JSON Lines file, an object per line; blank lines are skipped.
+def read_lines(whole: str, path: str | Path, remedy: str, collector: Collector) -> Iterator[Record]:
+    """Read the text of a JSON Lines file, an object per line; blank lines are skipped.
 
     Raises
     ------
     DataError
         Naming an invalid or truncated line. `remedy` names the right export.
     """
-    whole = read_text(path)
     _refuse_others(whole, path, remedy)
     for line, text in enumerate(whole.split("\n"), start=1):
         if not text.strip():
@@ -103,11 +101,6 @@ def read_lines(path: str | Path, remedy: str, collector: Collector) -> Iterator[
             yield Record(SourceLocation(str(path), line=line), fields)
 
 
-def is_table(path: str | Path) -> bool:
-    """Return whether a file begins like a table such as CSV, and not like JSON."""
-    return _begins_like_table(read_text(path))
-
-
 def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
     """Refuse a file that does not begin like JSON."""
     begin = text.lstrip()[:1]
@@ -118,11 +111,12 @@ def _refuse_others(text: str, path: str | Path, remedy: str) -> None:
             "to crowd-tvcs vote",
             path=path,
         )
-    if _begins_like_table(text):
+    if is_table(text):
         raise DataError(f"must be JSON, found a table such as CSV; {remedy}", path=path)
 
 
-def _begins_like_table(text: str) -> bool:
+def is_table(text: str) -> bool:
+    """Return whether a text begins like a table such as CSV, and not like JSON."""
     first = text.lstrip().partition("\n")[0]
     return first[:1] not in ("{", "[", "<", "") and any(mark in first for mark in ",;\t")
 

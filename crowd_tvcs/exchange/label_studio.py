@@ -6,20 +6,15 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import (
-    Collector,
-    Field,
-    FieldNames,
-    SourceLocation,
-    Stamp,
-    only,
-)
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import read_sheet
+from crowd_tvcs.exchange.fields import Field, FieldNames, SourceLocation, Stamp, only
 from crowd_tvcs.exchange.json_files import AGAIN, Record, is_table, read_records
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
+from tvcs_core.files.tables import read_text
 
 TASK = "task"
 TIMES = {"when": "created_at", "seconds": "lead_time"}
@@ -35,6 +30,8 @@ OTHERS = {  # names of results that are not choices, by their type or the field 
     "number": "a number",
     "datetime": "a date",
 }
+
+EXPORT = "in Label Studio choose Export, JSON, JSON-MIN or CSV"
 
 
 def write(path: Path, works: Sequence[Work]) -> None:
@@ -66,14 +63,15 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     are refused by name.
     """
     named = fields.task or TASK
-    if is_table(path):
+    text = read_text(path)
+    if is_table(text):
         sheet = read_sheet(path)
         sheet.require("annotator", ": no CSV of Label Studio; check --format")
         for location, row in sheet.rows():
             record = Record(location, {name: _cell(text) for name, text in row.items()})
             _read_flat(record, collector, fields.question, named)
         return
-    for record in read_records(path, "in Label Studio choose Export, JSON, JSON-MIN or CSV"):
+    for record in read_records(text, path, EXPORT):
         if "annotator" in record.fields and "annotations" not in record.fields:
             _read_flat(record, collector, fields.question, named)
         else:

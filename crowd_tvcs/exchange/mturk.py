@@ -8,15 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.duplicates import EXAMPLES
-from crowd_tvcs.exchange.collecting import (
-    SEVERAL,
-    Collector,
-    FieldNames,
-    SourceLocation,
-    Stamp,
-    name_of,
-)
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
+from crowd_tvcs.exchange.fields import SEVERAL, FieldNames, SourceLocation, Stamp, name_of
 from crowd_tvcs.exchange.json_files import AGAIN, Record
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import joined, quoted

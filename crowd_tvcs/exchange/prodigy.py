@@ -6,11 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowd_tvcs.exchange.collecting import Collector, Field, FieldNames, Stamp, only
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.doccano import PER_USER, is_line
+from crowd_tvcs.exchange.fields import Field, FieldNames, Stamp, only
 from crowd_tvcs.exchange.json_files import AGAIN, Record, read_lines
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import quoted, unquoted
+from tvcs_core.files.tables import read_text
 
 TASK = "task"
 
@@ -40,7 +42,7 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     a session's name with the data set and a hyphen; the prefix is removed if the rest is a worker
     in `assigned`.
     """
-    for record in read_lines(path, "give what prodigy db-out writes", collector):
+    for record in read_lines(read_text(path), path, "give what prodigy db-out writes", collector):
         with collector.attempt():
             _read_line(record, collector, fields.task)
 

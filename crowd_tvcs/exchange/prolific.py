@@ -12,8 +12,9 @@ from itertools import islice
 from pathlib import Path
 
 from crowd_tvcs.answers.times import SECONDS, WHEN
-from crowd_tvcs.exchange.collecting import Collector, FieldNames, SourceLocation, Stamp
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet, write_sheet
+from crowd_tvcs.exchange.fields import FieldNames, SourceLocation, Stamp
 from crowd_tvcs.exchange.work import Work
 from tvcs_core.files.display import quoted
 

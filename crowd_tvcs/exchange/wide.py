@@ -5,12 +5,14 @@ Google Sheets and cleanlab have the first, Google Forms, Microsoft Forms and Qua
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from crowd_tvcs.answers.columns import TASK, WORKER
-from crowd_tvcs.exchange.collecting import Collector, FieldNames
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import Sheet, read_sheet
+from crowd_tvcs.exchange.fields import FieldNames
 from crowd_tvcs.exchange.prolific import WORKERS, exclusion, more_headers
 from tvcs_core.files.display import joined, quoted
 
@@ -109,9 +111,10 @@ def _answer_columns(sheet: Sheet, names: str, *, has_tasks: bool) -> tuple[str, 
 def _refuse_content(sheet: Sheet, columns: Sequence[str], cells: Sequence[Collection[str]]) -> None:
     """Refuse a column that has nothing in common with the others, unless it is empty."""
     found = [set(column) - {""} for column in cells]
-    for j, (name, labels) in enumerate(zip(columns, found, strict=True)):
-        others = set().union(*found[:j], *found[j + 1 :])
-        if labels and others and not labels & others:
+    columns_of = Counter(label for labels in found for label in labels)
+    n_filled = sum(map(bool, found))
+    for name, labels in zip(columns, found, strict=True):
+        if labels and n_filled > 1 and all(columns_of[label] == 1 for label in labels):
             raise sheet.error(
                 f"column {quoted(name)} shares no label with another ({quoted(min(labels))}): name "
                 "every column of answers with --column, once for each"

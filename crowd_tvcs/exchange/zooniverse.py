@@ -7,15 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.exchange.collecting import (
-    SEVERAL,
-    Collector,
-    Field,
-    FieldNames,
-    SourceLocation,
-    Stamp,
-)
+from crowd_tvcs.exchange.collecting import Collector
 from crowd_tvcs.exchange.csv_files import read_sheet
+from crowd_tvcs.exchange.fields import SEVERAL, Field, FieldNames, SourceLocation, Stamp
 from crowd_tvcs.exchange.json_files import AGAIN
 from tvcs_core.files.display import joined, quoted
 

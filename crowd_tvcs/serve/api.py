@@ -82,7 +82,10 @@ class CurrentTask(BaseModel):
     task: str | None
     expires: float | None
     content: TaskContent | None
-    classes: list[str]
+    kind: str = Field(description="class, scale, pairs or multilabel.")
+    classes: list[str] = Field(
+        description="What may be answered; of multilabel any of these with ; between, or none."
+    )
 
 
 class SubmitResponse(BaseModel):
@@ -156,11 +159,15 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
         return Depends(check)
 
     def turn(name: str, offer: NextTask) -> CurrentTask:
+        content = None
+        if offer.task:
+            content = TaskContent(**vars(served.content_for(offer.task, name)))
         return CurrentTask(
             state="task" if offer.task else progress_of(served, name, offer).state,
             task=served.name_of(offer.task) if offer.task else None,
             expires=offer.expires,
-            content=TaskContent(**vars(served.content_of(offer.task))) if offer.task else None,
+            content=content,
+            kind=served.kind.name,
             classes=served.classes,
         )
 

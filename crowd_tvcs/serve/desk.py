@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy import bindparam, func, or_, select
 
 from crowd_tvcs.campaign import Campaign, RejectedError
+from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.desk.access import Links
 from crowd_tvcs.campaign.desk.content import Content, content_of
 from crowd_tvcs.campaign.store.queries import SETTINGS
@@ -133,7 +133,7 @@ class Served:
         self.public_url = self.public_url or f"http://127.0.0.1:8000{self.root}"
         self.cookies = Cookies.of(self.links.secret)
         self.pages = PageTokens(self.links.secret)
-        self._classes: tuple[float, list[str]] = (-CLASSES_CACHE_SECONDS, [])
+        self._kind: tuple[float, AnswerKind | None] = (-CLASSES_CACHE_SECONDS, None)
         self._contents: dict[str, tuple[float, Content]] = {}
         self._aliases = Aliases(self.campaign.store, self.links.secret)
         self.look_for_gold()
@@ -151,6 +151,11 @@ class Served:
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Process a request that waits for the store in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+
+    def content_for(self, task: str, worker: str) -> Content:
+        """Return the content of a task with its sides as they are drawn for a worker."""
+        found = self.content_of(task)
+        return found.swapped if self.kind.is_swapped(task, worker) else found
 
     def content_of(self, task: str) -> Content:
         """Return the content of a task; another server may have just changed it."""
@@ -229,17 +234,24 @@ class Served:
         return self._aliases.unnamed() if self.is_mixed else nullcontext()
 
     @property
-    def classes(self) -> list[str]:
-        """Names of the labels; another server may have just added some."""
+    def kind(self) -> AnswerKind:
+        """The kind of answers and their labels; another server may have just added some."""
         now = time.monotonic()
-        if now - self._classes[0] >= CLASSES_CACHE_SECONDS:
+        read, found = self._kind
+        if found is None or now - read >= CLASSES_CACHE_SECONDS:
             ((settings,),) = self.campaign.store.look(SETTINGS.with_())
-            self._classes = now, list(json.loads(settings.classes))
-        return self._classes[1]
+            found = kind_of(settings)
+            self._kind = now, found
+        return found
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes, steps or labels, or the words of a preference."""
+        return list(self.kind.labels)
 
     def forget_classes(self) -> None:
         """Read the classes anew, after a change here."""
-        self._classes = (-CLASSES_CACHE_SECONDS, [])
+        self._kind = (-CLASSES_CACHE_SECONDS, None)
 
     def form_token(self, owner: str) -> str:
         """Return the token of a form, so that no other site can send it."""

@@ -129,8 +129,7 @@ def router(served: Served) -> APIRouter:
     def download(request: Request, what: str) -> Response:
         door.session(request, ANSWERS)
         if what == "labels":
-            rows = tables.labels(campaign.store)
-            return csv_answer(what, list(tables.LABEL_COLUMNS), rows)
+            return csv_answer(what, *tables.labels(campaign.store))
         if what == "answers":
             header = ["task", "worker", "label", "seconds", "too_fast"]
             return csv_answer(what, header, tables.answers(campaign.store))
@@ -165,6 +164,10 @@ def router(served: Served) -> APIRouter:
         state = campaign.state()
         given: dict[str, Any] = {"method": None, "min_gain": None, "time_limit": PLANNING_SECONDS}
         found = propose(state, labels=labels, quick=True, **given)
+        title = f"A round of {labels} labels"
+        if not state.kind.has_classes:
+            message = f"{len(found.pairs)} pairs: {found.reason}. No task was issued."
+            return served.page("result.html.j2", title=title, message=message)
         words = "" if found.forecast is None else f"{found.forecast}."
         forecast = f" {words[:1].upper()}{words[1:]}".rstrip()
         message = (
@@ -172,7 +175,7 @@ def router(served: Served) -> APIRouter:
             f"expected accuracy rises from {state.expected_accuracy:.2%} to "
             f"{found.expected_accuracy:.2%}.{forecast} No task was issued."
         )
-        return served.page("result.html.j2", title=f"A round of {labels} labels", message=message)
+        return served.page("result.html.j2", title=title, message=message)
 
     @routes.post("/workers")
     def add_workers(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import Request
@@ -13,6 +13,7 @@ from fastapi import Request
 from crowd_tvcs.serve.limits import MAX_NAMES, Receive, Scope, Send, refuse
 from tvcs_core.files.display import quoted
 
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 USER = "tvcs.user"
 """Key of a request's scope: the person whom the proxy names."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}")
@@ -43,6 +44,7 @@ class UserHeader:
 
     name: str
     addresses: tuple[str, ...]
+    _networks: tuple[Network, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name.lower() in TAKEN:
@@ -55,6 +57,7 @@ class UserHeader:
                 "--user-header needs --proxy-address, as anybody could write this header: give the "
                 "address of the proxy, such as 127.0.0.1"
             )
+        networks = []
         for text in self.addresses:
             try:
                 network = ipaddress.ip_network(text)
@@ -68,6 +71,8 @@ class UserHeader:
                     f"--proxy-address {text} names every address, so anybody could write the "
                     "header: name that of the proxy"
                 )
+            networks.append(network)
+        object.__setattr__(self, "_networks", tuple(networks))
 
     def is_proxy(self, peer: str) -> bool:
         """Return whether an address is the proxy's."""
@@ -76,7 +81,7 @@ class UserHeader:
         except ValueError:
             return False
         mapped = getattr(address, "ipv4_mapped", None) or address
-        return any(mapped in ipaddress.ip_network(text) for text in self.addresses)
+        return any(mapped in network for network in self._networks)
 
 
 class UserHeaderMiddleware:

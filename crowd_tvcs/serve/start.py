@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
 import socket
@@ -20,9 +19,11 @@ import uvicorn
 from sqlalchemy import func, select
 
 from crowd_tvcs.campaign import Campaign
+from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
 from crowd_tvcs.campaign.desk.content import (
     Content,
     check_kept_media,
+    content_of_pairs,
     read_content,
     set_content,
     text_of,
@@ -179,7 +180,8 @@ def serve(
         accounts = () if operators is None else tuple(read_accounts(operators))
         password = "" if accounts else _password(password_file)
         text = "" if instructions is None else _instructions(instructions, media)
-        bodies = {} if content is None else read_content(content, media)
+        labels = {} if gold is None else _gold_labels(campaign, gold)
+        bodies = {} if content is None else _bodies(campaign, content, media, labels)
         check_kept_media(campaign.store, media, bodies)
         is_gold = gold is not None or gold_share is not None or gold_first > 0
         share = GOLD_SHARE if gold_share is None else gold_share
@@ -204,7 +206,7 @@ def serve(
             campaign.store, served.setup(share, gold_first, gold_feedback), SETUP_DIFFERENCES
         ) as sign:
             if is_gold:
-                _mix_in(campaign, gold, content, bodies)
+                _mix_in(campaign, labels, content, bodies)
                 campaign.gold_share, campaign.gold_first = share, gold_first
                 campaign.gold_feedback = gold_feedback
                 served.look_for_gold()
@@ -236,20 +238,40 @@ def _instructions(path: Path, media: Path | None) -> str:
     return text
 
 
-def _mix_in(
-    campaign: Campaign, gold: Path | None, path: Path | None, bodies: Mapping[str, Content]
-) -> None:
-    """Mix gold into the tasks, and report its number; refuse content of unknown tasks first."""
-    labels: Mapping[str, str] = {}
-    if gold is not None:
-        from crowd_tvcs.answers.answers import read_gold
+def _gold_labels(campaign: Campaign, path: Path) -> Mapping[str, str]:
+    """Read gold by the kind of answers."""
+    from crowd_tvcs.campaign.answer_kinds.tables import read_known
 
-        with campaign.store.read() as (_, settings):
-            labels = read_gold(gold, json.loads(settings.classes)).labels
+    with campaign.store.read() as (connection, settings):
+        return read_known(path, kind_of(settings), set(connection.scalars(select(task.c.name))))
+
+
+def _known_tasks(campaign: Campaign, labels: Mapping[str, str]) -> set[str]:
+    """Return the names of all tasks, gold too."""
     known = set(labels)
     with campaign.store.read() as (connection, _):
         for column in (task.c.name, gold_label.c.task):
             known.update(connection.scalars(select(column)))
+    return known
+
+
+def _bodies(
+    campaign: Campaign, path: Path, media: Path | None, labels: Mapping[str, str]
+) -> dict[str, Content]:
+    """Read the content of tasks; of comparisons it may be that of their items."""
+    bodies = read_content(path, media)
+    with campaign.store.read() as (_, settings):
+        kind = kind_of(settings)
+    if kind.name == Preference.name:
+        return content_of_pairs(bodies, _known_tasks(campaign, labels), path)
+    return bodies
+
+
+def _mix_in(
+    campaign: Campaign, labels: Mapping[str, str], path: Path | None, bodies: Mapping[str, Content]
+) -> None:
+    """Mix gold into the tasks, and report its number; refuse content of unknown tasks first."""
+    known = _known_tasks(campaign, labels)
     for name in bodies:
         if name not in known:
             raise DataError(f"task {quoted(name)} is not in the campaign", path=path)

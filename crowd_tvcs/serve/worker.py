@@ -10,7 +10,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import bindparam, exists, func, select
 
+from crowd_tvcs.answer_kinds.words import LEFT, RIGHT, SEPARATOR, TIE, WORDS
 from crowd_tvcs.campaign import NextTask
+from crowd_tvcs.campaign.answer_kinds.kind import Preference
 from crowd_tvcs.campaign.desk.media import NotMedia, open_media
 from crowd_tvcs.campaign.desk.remarks import add_remark
 from crowd_tvcs.campaign.store.queries import SETTINGS
@@ -30,7 +32,7 @@ from tvcs_core.command.shell import print_message
 
 COOKIE_SECONDS = 90 * 86400
 """Seconds that a browser keeps the worker's login."""
-MAX_FIELDS = 20
+MAX_FIELDS = 40
 """Largest number of fields of a form."""
 POLL_SECONDS = 15
 """Seconds after which a page without a task reloads."""
@@ -124,7 +126,8 @@ def fields_of(body: bytes) -> dict[str, str]:
         raise ValueError("this form cannot be read") from None
     if any("\0" in value for _, value in given):
         raise ValueError("a form may have no character 0")
-    return dict(given)
+    labels = SEPARATOR.join(value for name, value in given if name == "label")
+    return dict(given) | ({"label": labels} if any(name == "label" for name, _ in given) else {})
 
 
 def router(served: Served) -> APIRouter:
@@ -198,15 +201,28 @@ def _answer(served: Served, request: Request, body: bytes) -> Response:
         task = served.task_of(fields["task"], name)
         _, offer = served.campaign.submit_and_next(name, task, fields["label"])
         known = served.campaign.feedback(name, task)
-    return _after(served, request, name, offer, _feedback(served, fields["label"], known))
+        code = served.kind.parse(fields["label"], task, name)
+    given = served.kind.seen(code, task, name)
+    return _after(served, request, name, offer, _feedback(served, given, known))
 
 
 def _feedback(served: Served, given: str, known: str | None) -> str:
     """Describe whether an answer to gold was right, where its label is to be shown."""
     if known is None:
         return ""
-    texts = served.texts
-    return texts["right"] if given == known else texts["wrong"].format(right=known, given=given)
+    texts, said = served.texts, dict(choices(served))
+    if given == known:
+        return texts["right"]
+    return texts["wrong"].format(right=said.get(known, known), given=said.get(given, given))
+
+
+def choices(served: Served) -> list[tuple[str, str]]:
+    """Return what a worker may answer, each with its text on the page."""
+    t = served.texts
+    if served.kind.name == Preference.name:
+        words = (t["one"], t["tie"], t["other"])
+        return list(zip((WORDS[LEFT], WORDS[TIE], WORDS[RIGHT]), words, strict=True))
+    return [(label, label) for label in served.kind.labels]
 
 
 def _skip(served: Served, request: Request, body: bytes) -> Response:
@@ -317,13 +333,16 @@ def finish_of(served: Served, name: str, progress: Progress) -> Finish | None:
 
 def _values(served: Served, name: str, offer: NextTask) -> dict[str, Any]:
     """Return the values of a worker's page."""
-    progress = progress_of(served, name, offer)
+    progress, answers = progress_of(served, name, offer), choices(served)
     return {
         **progress._asdict(),
         "finish": finish_of(served, name, progress),
         "task": served.name_of(offer.task) if offer.task else "",
-        "content": served.content_of(offer.task) if offer.task else None,
-        "classes": list(zip(served.classes, keys_of(served.classes), strict=True)),
+        "content": served.content_for(offer.task, name) if offer.task else None,
+        "kind": served.kind.name,
+        "choices": [
+            (*one, key) for one, key in zip(answers, keys_of([v for v, _ in answers]), strict=True)
+        ],
         "least": served.pages.least,
         "campaign": served.cookies.worker,
         "seconds": max(0, int(offer.expires - time.time())) if offer.expires else 0,

@@ -84,7 +84,7 @@ def estimate_quality(
         here, there = joined(sorted(gold.labels), quoted), joined(answers.tasks, quoted)
         raise ValueError(
             f"no gold task is answered: none of the {len(gold)} gold tasks ({here}) is among the "
-            f"{len(answers.tasks)} tasks with answers ({there})"
+            f"{len(answers.tasks)} tasks with answers ({there}); a task must have one name in both"
         )
     n, k = len(answers.workers), len(answers.classes)
     counts = np.zeros((n, k, k), dtype=np.int64)

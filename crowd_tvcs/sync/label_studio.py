@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from crowd_tvcs.answers.times import parse_time
-from crowd_tvcs.exchange.collecting import Collector, SourceLocation
+from crowd_tvcs.exchange.collecting import Collector
+from crowd_tvcs.exchange.fields import SourceLocation
 from crowd_tvcs.exchange.json_files import Record
 from crowd_tvcs.exchange.label_studio import TASK, read_annotation
 from crowd_tvcs.sync.connection import DEFAULT, Connection, ToolError, Trust

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import bindparam, case, func, select
 
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk.actions import MAX_REASON_CHARACTERS, AuditEntry, write_audit
 from crowd_tvcs.campaign.leases import (
     KNOWN,
@@ -22,6 +23,7 @@ from crowd_tvcs.campaign.leases import (
     before_submit,
     free,
     judge,
+    read_label,
     take_again,
     the_worker,
     write_answers,
@@ -87,23 +89,18 @@ def take_answer(store: Store, answer: Answer, now: float) -> str:
     """
     first = before_submit(answer.worker, answer.task)
     with store.write(*first, flush=False) as (connection, settings, (workers, rows, pairs)):
-        classes = json.loads(settings.classes)
-        if answer.label not in classes:
-            raise RejectedError(
-                f"label must be one of {', '.join(classes)}, found {answer.label!r}"
-            )
         who = the_worker(workers, answer.worker)
         if not rows:
             raise RejectedError(f"there is no task {answer.task!r} in this campaign")
+        code = read_label(kind_of(settings), answer.label, answer.task, answer.worker)
         [row] = rows
         slot = next((p for p in pairs if p.worker_id == who.id), None)
-        reason = judge(connection, settings, who, row, slot, answer.label)
+        reason = judge(connection, settings, who, row, slot, code)
         if reason == KNOWN:
             return reason
         if reason == LATE:
             take_again(connection, settings, who, row)
-        label, when = classes.index(answer.label), min(answer.when, now)
-        given = Given(row.id, who.id, label, when, answer.seconds)
+        given = Given(row.id, who.id, code, min(answer.when, now), answer.seconds)
         write_answers(connection, settings, [given])
         for held in {one.lease for one in workers} - {None, row.id}:
             until = now + settings.lease_seconds
@@ -181,6 +178,11 @@ def labels_now(store: Store) -> dict[str, tuple[str, float]]:
 def names(store: Store) -> Names:
     """Read the names of the campaign, without gold that the server mixes in: that is its own."""
     with store.read() as (connection, settings):
+        if not (kind := kind_of(settings)).has_classes:
+            raise ValueError(
+                f"sync is for classes and scales, and these answers are of the kind {kind.name}: "
+                "ask for them by crowd-tvcs serve"
+            )
         workers = frozenset(connection.scalars(select(worker.c.name)))
         tasks = frozenset(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
         return Names(json.loads(settings.classes), workers, tasks)

@@ -140,9 +140,27 @@ def homes(root: Path) -> dict[str, str]:
     return found
 
 
+def qualified(root: Path) -> dict[str, set[str]]:
+    """Return the full names that the reference has for each name that it shows more than once."""
+    found: dict[str, set[str]] = {}
+    for module, names in shown(root).items():
+        for name in names:
+            found.setdefault(name, set()).add(f"{module}.{name}")
+    return {name: full for name, full in found.items() if len(full) > 1}
+
+
+def other_modules(root: Path) -> dict[str, set[str]]:
+    """Return the modules under which the reference shows names, by the module that defines them."""
+    found: dict[str, set[str]] = {}
+    for home, place in homes(root).items():
+        found.setdefault(home.rpartition(".")[0], set()).add(place.rpartition(".")[0])
+    return found
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directive, and lead from where a name is defined to where it is shown."""
     from docutils.statemachine import StringList
+    from sphinx.addnodes import desc_signature, pending_xref
     from sphinx.ext.intersphinx import missing_reference
     from sphinx.util.docutils import SphinxDirective
 
@@ -156,7 +174,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
             lines = entries(module, names)
             return self.parse_text_to_nodes(StringList(lines, source=f"public names of {module}"))
 
-    places = homes(Path(app.srcdir))
+    places, among = homes(Path(app.srcdir)), qualified(Path(app.srcdir))
+    modules = other_modules(Path(app.srcdir))
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))
 
     def lead(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
@@ -170,7 +189,27 @@ def setup(app: Sphinx) -> dict[str, bool]:
         domain = env.get_domain("py")
         return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
 
+    def settle(app: Sphinx, doctree: nodes.document) -> None:
+        """Choose between equal names by the package, and give an entry every address in use.
+
+        Pages of source code link back to one module, whichever entry of that source was read first.
+        """
+        for node in doctree.findall(pending_xref):
+            package = (node.get("py:module") or "").partition(".")[0]
+            full = [
+                one for one in among.get(node["reftarget"], ()) if one.startswith(f"{package}.")
+            ]
+            if package and len(full) == 1:
+                node["reftarget"] = full[0]
+        for node in doctree.findall(desc_signature):
+            module, name = node.get("module"), node.get("fullname")
+            thing = getattr(import_module(module), name.partition(".")[0], None) if module else None
+            for other in modules.get(getattr(thing, "__module__", ""), ()):
+                if f"{other}.{name}" not in node["ids"]:
+                    node["ids"].append(f"{other}.{name}")
+
     app.add_directive("public", Public)
+    app.connect("doctree-read", settle)
     app.connect("missing-reference", lead)
     app.connect("autodoc-process-signature", _as_written)
     app.connect("autodoc-skip-member", _is_not_ours)

@@ -39,6 +39,7 @@ def _infer(given: InferOptions) -> None:
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.directions import describe_undirected
     from grn_tvcs.methods.steady_samples import unknowable
+    from grn_tvcs.network.rules import FEW
     from grn_tvcs.stability.stability import why_no_stability
 
     work, reference = read_inputs(given)
@@ -83,8 +84,10 @@ def _infer(given: InferOptions) -> None:
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
+    what = "candidate edge" if rules.chosen_by == FEW else "edge"
+    what += "" if n_selected == 1 else "s"
     print_message(
-        f"{n_selected} edges selected of {n_scored} with a score; open {out / 'report.html'}"
+        f"{n_selected} {what} selected of {n_scored} with a score; open {out / 'report.html'}"
     )
 
 

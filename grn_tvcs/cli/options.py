@@ -92,7 +92,7 @@ class InferOptions:
             metavar="INTEGER|auto",
             help="Maximum number of edges; auto chooses it by the confidence of the edges if the "
             "method gives one, else by held-out series. Default: as many as the confidence "
-            "supports; without a confidence, one for every four genes.",
+            "supports; without a confidence, one for every ten genes, as candidates.",
         ),
     ] = None
     regulators: RegulatorFile = None

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.nets import Net, evaluate_net
 from grn_tvcs.combine.relations import SECOND_STAGE, relations
-from grn_tvcs.combine.trees import Trees, evaluate
+from grn_tvcs.combine.trees import Trees, evaluate, join, split
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
 
-FORMAT = 6  # version of the file and of the evidence it was trained on; others are refused
+FORMAT = 7  # version of the file and of the evidence it was trained on; others are refused
 IMPOSSIBLE = -30.0  # log-odds of pairs that may not be edges
 ROWS = 64  # inputs per chunk of features, which bounds the memory
 
@@ -93,10 +93,12 @@ def stage_logits(stage: Trees | Net, table: Table, names: tuple[str, ...]) -> Ar
 def save(combiner: Combiner, path: Path, **more: NDArray[Any]) -> None:
     """Write a combiner and further arrays; equal contents give equal bytes."""
     arrays: dict[str, NDArray[Any]] = {"names": np.array(combiner.names)} | more
-    for word, some in (("", combiner.stages), ("net_", combiner.nets)):
-        for k, stages in enumerate(some):
-            for stage, one in stages._asdict().items():
-                arrays |= to_arrays(one, f"{word}{k}_{stage}")
+    if combiner.stages:
+        trees: list[Any] = [one for stages in combiner.stages for one in stages]
+        arrays |= join(trees, "trees")
+    for k, stages in enumerate(combiner.nets):
+        for stage, net in stages._asdict().items():
+            arrays |= {f"net_{k}_{stage}_{name}": value for name, value in net._asdict().items()}
     write_arrays(path, arrays)
 
 
@@ -123,8 +125,9 @@ def load(path: Path) -> tuple[Combiner, dict[str, NDArray[Any]], str]:
             f"two only: {joined(differing)}",
             path=path,
         )
-    stages, nets = _stages_among(arrays, "", Trees), _stages_among(arrays, "net_", Net)
-    return Combiner(names, stages, nets), arrays, stamp
+    trees = split(arrays, "trees")
+    stages = tuple(map(Stages, trees[::2], trees[1::2]))
+    return Combiner(names, stages, _nets(arrays)), arrays, stamp
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
@@ -145,29 +148,17 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
     return arrays, stamp
 
 
-def _stages_among(
-    arrays: dict[str, NDArray[Any]], word: str, kind: type[Trees] | type[Net]
-) -> tuple[Stages, ...]:
-    """Take all stages of one kind out of `arrays`."""
+def _nets(arrays: dict[str, NDArray[Any]]) -> tuple[Stages, ...]:
+    """Take all stages of nets out of `arrays`."""
     found: list[Stages] = []
-    while f"{word}{len(found)}_first_base" in arrays:
-        prefix = f"{word}{len(found)}"
+    while f"net_{len(found)}_first_base" in arrays:
+        prefixes = [f"net_{len(found)}_{stage}" for stage in Stages._fields]
         found.append(
-            Stages(*(pop_model(arrays, f"{prefix}_{stage}", kind) for stage in Stages._fields))
+            Stages(
+                *(Net(*(arrays.pop(f"{one}_{name}") for name in Net._fields)) for one in prefixes)
+            )
         )
     return tuple(found)
-
-
-def pop_model(
-    arrays: dict[str, NDArray[Any]], prefix: str, kind: type[Trees] | type[Net] = Trees
-) -> Any:
-    """Take trees or a net out of `arrays`, as `to_arrays` stored them."""
-    return kind(*(arrays.pop(f"{prefix}_{name}") for name in kind._fields))
-
-
-def to_arrays(stage: Trees | Net, prefix: str) -> dict[str, NDArray[Any]]:
-    """Return the fields of trees or a net as named arrays."""
-    return {f"{prefix}_{name}": value for name, value in stage._asdict().items()}
 
 
 def digest(arrays: dict[str, NDArray[Any]]) -> str:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.calibration import Calibration, NullModel
-from grn_tvcs.combine.combiner import Combiner, load, pop_model, save, to_arrays
+from grn_tvcs.combine.combiner import Combiner, load, save
 from grn_tvcs.combine.domain_check import TraitDistribution, covariates
 from grn_tvcs.combine.nulls import null_log_odds
-from grn_tvcs.combine.trees import Trees
+from grn_tvcs.combine.trees import Trees, join, split
 from grn_tvcs.simulation.designs import RANDOM, WILD, Design
 
 PATH = Path(__file__).with_name("pretrained.npz")
@@ -119,7 +119,7 @@ def load_pretrained(path: Path = PATH) -> PretrainedModels:
         for start, word in WORDS.items()
     }
     design_keys = tuple(map(str, more["own_keys"]))
-    nulls = pop_model(more, "nulls")
+    [nulls] = split(more, "nulls")
     made = json.loads(str(more["made"]))
     return PretrainedModels(
         combiner, trait_distributions, more["growth"], nulls, common, design_keys, made, stamp
@@ -165,7 +165,7 @@ def write_pretrained(
         combiner,
         path,
         growth=growth,
-        **to_arrays(nulls, "nulls"),
+        **join([nulls], "nulls"),
         made=np.array(json.dumps(made or {}, sort_keys=True)),
         own_keys=np.array(design_keys, dtype=str),
         common_keys=np.array(list(common), dtype=str),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,8 @@ class Trees(NamedTuple):
     feature
         Feature of each node, -1 for leaves; (nodes,), as all that follow.
     threshold
-        Rows with values up to it go left.
+        Rows with values up to it go left. As features are float32, so is it: the largest one that
+        is no more than that of scikit-learn parts the same rows.
     left, right
         Child nodes.
     nan_left
@@ -34,7 +36,7 @@ class Trees(NamedTuple):
     base: NDArray[np.float64]
     starts: NDArray[np.int32]
     feature: NDArray[np.int16]
-    threshold: NDArray[np.float64]
+    threshold: NDArray[np.float32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     nan_left: NDArray[np.bool_]
@@ -60,9 +62,79 @@ def trees_from_classifier(classifier: Any) -> Trees:
         base=np.asarray(classifier._baseline_prediction, dtype=np.float64).reshape(1),
         starts=starts.astype(np.int32),
         feature=np.where(is_leaf, -1, all_nodes["feature_idx"]).astype(np.int16),
-        threshold=np.where(is_leaf, 0.0, all_nodes["num_threshold"]),
+        threshold=np.where(is_leaf, 0, floor(all_nodes["num_threshold"])),
         left=np.where(is_leaf, 0, all_nodes["left"] + offset).astype(np.int32),
         right=np.where(is_leaf, 0, all_nodes["right"] + offset).astype(np.int32),
         nan_left=all_nodes["missing_go_to_left"].astype(bool),
         value=np.where(is_leaf, all_nodes["value"], 0.0),
     )
+
+
+def join(models: Sequence[Trees], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return several models as few arrays, `PREFIX_FIELD`, without what the order of nodes implies.
+
+    Nodes are in pre-order, as scikit-learn writes them: the left child follows its parent, and the
+    right child the subtree of the left one. Only inner nodes have a threshold, only leaves a value.
+    """
+    is_leaf = np.concatenate([one.feature for one in models]) < 0
+    fields: dict[str, list[Any]] = {
+        "base": [one.base for one in models],
+        "counts": [[len(one.starts) - 1] for one in models],
+        "sizes": [np.diff(one.starts) for one in models],
+        **{name: [getattr(one, name) for one in models] for name in ("feature", "nan_left")},
+    }
+    found = {f"{prefix}_{name}": np.concatenate(parts) for name, parts in fields.items()}
+    for name, nodes in (("threshold", ~is_leaf), ("value", is_leaf)):
+        found[f"{prefix}_{name}"] = np.concatenate([getattr(one, name) for one in models])[nodes]
+    return found
+
+
+def split(arrays: dict[str, NDArray[Any]], prefix: str) -> list[Trees]:
+    """Take the models that `join` stored out of `arrays`; none if there are none."""
+    if f"{prefix}_base" not in arrays:
+        return []
+    base, counts, sizes, feature, nan_left, thresholds, values = (
+        arrays.pop(f"{prefix}_{name}")
+        for name in ("base", "counts", "sizes", "feature", "nan_left", "threshold", "value")
+    )
+    is_leaf = feature < 0
+    threshold, value = np.zeros(len(feature), dtype=np.float32), np.zeros(len(feature))
+    threshold[~is_leaf], value[is_leaf] = thresholds, values
+    left, right = _children(is_leaf, sizes)
+    found, first = [], 0
+    for k, of_trees in enumerate(np.split(sizes, np.cumsum(counts)[:-1])):
+        starts = np.concatenate([[0], np.cumsum(of_trees)]).astype(np.int32)
+        nodes = slice(first, first + starts[-1])
+        to_left, to_right = (
+            np.where(is_leaf[nodes], 0, child[nodes] - first).astype(np.int32)
+            for child in (left, right)
+        )
+        found.append(
+            Trees(
+                base[k : k + 1], starts, feature[nodes], threshold[nodes],
+                to_left, to_right, nan_left[nodes], value[nodes],
+            )
+        )  # fmt: skip
+        first = nodes.stop
+    return found
+
+
+def _children(
+    is_leaf: NDArray[np.bool_], sizes: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the children of every inner node of trees in pre-order; anything for leaves."""
+    node, tree = np.arange(len(is_leaf)), np.repeat(np.arange(len(sizes)), sizes)
+    # An inner node opens a bracket, which the last leaf of its left subtree closes; both have one
+    # level, where they alternate. The last leaf of a tree closes none and is alone at level 0.
+    level = np.cumsum(np.where(is_leaf, -1, 1)) + tree + is_leaf
+    pairs = np.argsort(level.astype(np.int16), kind="stable")[len(sizes) :]
+    right = np.zeros_like(node)
+    right[pairs[::2]] = pairs[1::2] + 1
+    return node + 1, right
+
+
+def floor(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the largest float32 that is no more than each number."""
+    with np.errstate(over="ignore"):
+        near = thresholds.astype(np.float32)
+    return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)

@@ -35,6 +35,7 @@ from grn_tvcs.expression.judge.series import (
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
 from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
 from grn_tvcs.expression.options import may_read, option_words
+from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
 from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.files.display import joined, quoted
@@ -79,6 +80,7 @@ def expression_in(roles: Roles) -> Expression:
     if on is not None:
         on = _perturbed_of(on, samples, series)
     series, levels_of_series, note = averaged(samples, series, values[:n])
+    scale, why = counts_before_averaging(values) if note else (None, None)
     return Expression(
         levels_of_series,
         times[series.rows],
@@ -87,6 +89,8 @@ def expression_in(roles: Roles) -> Expression:
         on,
         notes=(*notes, *([note] if note else ())),
         steady_values=values[n:],
+        scale=scale,
+        guessed_from=why,
     )
 
 

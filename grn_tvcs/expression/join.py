@@ -73,6 +73,8 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
         np.concatenate(on) if any(known) else None,
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         steady_values=np.concatenate(rest) if rest else None,
+        scale=parts[0].scale if len({part.scale for part in parts}) == 1 else None,
+        guessed_from=parts[0].guessed_from,
         cells=_cells(parts),
     )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from grn_tvcs.expression.expression import SCALES, Expression
 from grn_tvcs.expression.user_warnings import warn_user
@@ -18,6 +20,8 @@ SHARE_OF_CHANGES = 0.25  # of negative values: half of the changes are, of logar
 FEW_GENES = 100
 FEWEST_COUNTED, SOME_ZEROS = 10, 0.05  # genes, and part of 0, that small counts of molecules have
 SKEWED = 6.0  # the 99th percentile beside the median: above this few levels tower over many
+LARGEST = {"log": 64.0, "levels": 1e15, "counts": 1e15}  # beyond what any machine measures
+TOLD_BY = 2000  # cells, of which the first tell the scale of all
 LEAST_RANGE = 1e-100  # of logarithms; the squares of less are no numbers any more
 WHOLE = 0.25  # part of the lesser values that are whole numbers in expected counts, as of RSEM
 OF_ONE_SIZE = 1e-12  # samples whose sizes differ by less have one size, up to rounding
@@ -77,6 +81,22 @@ def guess_scale(values: Values) -> Guess:
     return Guess("log", f"no whole numbers, and {span}", "levels")
 
 
+def counts_before_averaging(values: Any) -> tuple[str | None, str | None]:
+    """Return scale and evidence of counts, whose means do not look like counts; else None twice.
+
+    Parameters
+    ----------
+    values
+        Cells or samples that are averaged, dense or sparse; (cells, genes).
+    """
+    stored = values.data if sparse.issparse(values) else np.asarray(values)
+    if not (stored == np.rint(stored)).all():
+        return None, None
+    some = values[:TOLD_BY]
+    guess = guess_scale(some.toarray() if sparse.issparse(some) else np.asarray(some))
+    return ("counts", guess.why) if guess.scale == "counts" else (None, None)
+
+
 def scale_of(expression: Expression) -> str:
     """Return the scale of an expression; a guess without a word if none is given."""
     return expression.scale or guess_scale(expression.levels).scale
@@ -93,7 +113,8 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     ------
     ValueError
         If `scale` is none of the three, or values that are given as levels or counts are negative
-        by more than a background, or logarithms differ by next to nothing.
+        by more than a background, or logarithms differ by next to nothing, or a guess leaves values
+        that nobody measures, such as -999 for a missing one.
     """
     if scale is not None:
         check_choice("scale", scale, SCALES)
@@ -106,6 +127,8 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
             f"--scale {guess.other} (scale={guess.other!r} in Python)"
         )
     used = told or guess.scale
+    if told is None:
+        _refuse_implausible(expression, used)
     why = guess.why if told is None else expression.guessed_from if scale is None else None
     if used != "log" and (values < 0).any():
         values = _without_background(expression, used)
@@ -201,15 +224,40 @@ def _is_background(values: Values) -> bool:
     return bool(is_rare and -values.min() <= SLIGHT * values.max())
 
 
-def _without_background(expression: Expression, scale: str) -> Values:
+def _refuse_implausible(expression: Expression, scale: str) -> None:
+    """Refuse markers of missing values, and levels of which a large background was subtracted."""
+    values = expression.levels
+    size = np.abs(values)
+    if size.max(initial=0.0) <= LARGEST[scale]:
+        return
+    place = int(size.argmax())
+    n = int((values == values.flat[place]).sum())
+    limits, remedy = "levels and counts are at most 1e15", ""
+    if scale == "log":
+        limits = "logarithms and z-scores lie between -64 and 64, and levels are not below 0"
+        remedy = "set levels that a subtracted background left below 0 to 0; "
+    raise ValueError(
+        f"{limits}, found {_place_of(expression, place)} ({n} such cells); if it marks a missing "
+        "value, leave the cell empty and give --missing interpolate (missing='interpolate' in "
+        f"Python); {remedy}if it is right, give --scale {scale} (scale={scale!r} in Python)"
+    )
+
+
+def _place_of(expression: Expression, place: int) -> str:
+    """Return the value at a place of the flat levels, its gene and its sample, as text."""
     values, n = expression.levels, len(expression.times)
-    sample, gene = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
-    place = (
+    sample, gene = (int(k) for k in np.unravel_index(place, values.shape))
+    at = (
         f"at time {expression.times[sample]:g} of series {expression.series[sample]}"
         if sample < n
         else f"in steady-state sample {sample - n + 1}"
     )
-    where = f"{values[sample, gene]:g} of gene {expression.genes[gene]} {place}"
+    return f"{values[sample, gene]:g} of gene {expression.genes[gene]} {at}"
+
+
+def _without_background(expression: Expression, scale: str) -> Values:
+    values = expression.levels
+    where = _place_of(expression, int(values.argmin()))
     n_below = int((values < 0).sum())
     if scale == "counts" or not _is_background(values):
         raise ValueError(

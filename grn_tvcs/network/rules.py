@@ -13,7 +13,7 @@ from tvcs_core import TVCS
 from tvcs_core.arguments import describe_value, names_of
 from tvcs_core.files.display import joined
 
-FEW_PER_GENE = 0.25  # edges that are selected where nothing says how many are true
+FEW_PER_GENE = 0.1  # edges selected where nothing says how many are true (decision 294)
 
 if TYPE_CHECKING:
     from grn_tvcs.network.verdict import Verdict
@@ -112,7 +112,7 @@ class Rules:
 
         The number is that of the verdict: 0 also if the table looks like one without any edge.
         Without a verdict or probabilities it is `FEW_PER_GENE` of the genes whose regulators are
-        sought, at least 1: the surest edges are true most often, and nothing supports the next.
+        sought, at least 1: candidates to test, of which nothing supports any.
         """
         if self.max_edges is not None:
             return self
@@ -130,8 +130,9 @@ class Rules:
             BY_VERDICT: f"The number of edges, {n}, is that which the verdict supports.",
             BY_HELD_OUT: f"The number of edges, {n}, is that which predicts held-out series well.",
             FEW: (
-                f"Nothing says how many edges are true, so only the surest are selected, {n}: one "
-                f"for every {round(1 / FEW_PER_GENE)} genes whose regulators are sought."
+                f"Nothing says how many edges are true. The number selected, {n}, is one for every "
+                f"{round(1 / FEW_PER_GENE)} genes whose regulators are sought: candidates to test, "
+                "not findings."
             ),
             NULL: "No edge is selected, for the table looks like one without any edge.",
         }.get(self.chosen_by, "")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.edge_count import SHRINK, fold_numbers, split_for_folds
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.scales import on_scale
+from grn_tvcs.held_out_series import SHRINK, fold_numbers, split_for_folds
 from grn_tvcs.methods import options_of
 from grn_tvcs.network.network import Network
 from grn_tvcs.stability.model import RIDGE, transitions

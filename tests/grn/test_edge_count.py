@@ -20,14 +20,9 @@ from grn_tvcs import (
     write_expression,
 )
 from grn_tvcs.cli.main import app
-from grn_tvcs.edge_count import (
-    best_count,
-    choose_edges,
-    fold_numbers,
-    held_out_gains,
-    split_for_folds,
-)
+from grn_tvcs.edge_count import best_count, choose_edges
 from grn_tvcs.expression.scales import log_levels
+from grn_tvcs.held_out_series import fold_numbers, held_out_gains, split_for_folds
 from tvcs_core.engines import Processes, Serial, Threads
 
 ROOT = Path(__file__).parents[2]

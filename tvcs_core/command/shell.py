@@ -18,8 +18,8 @@ from typing import NoReturn, ParamSpec, TextIO, TypeVar
 
 from tvcs_core.command.blas import one_thread_unless_told
 from tvcs_core.command.interrupts import raise_lost_interrupts
+from tvcs_core.files.display import in_lines, visible
 from tvcs_core.files.display import message as tidy
-from tvcs_core.files.display import visible
 from tvcs_core.files.errors import NO_SPACE, RunError, WriteError
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -59,13 +59,15 @@ def is_quiet() -> bool:
 def print_message(message: str) -> None:
     """Print a message for the person on standard error; standard output is for data.
 
-    Control characters of names that it quotes are escaped, and a line ends at `LINE` characters. A
-    message that cannot be printed, as where a log is full, does not stop the work.
+    Control characters of names that it quotes are escaped, and a text of more than `LINE`
+    characters is broken between sentences. A message that cannot be printed, as where a log is
+    full, does not stop the work.
     """
     if _volume is Volume.VERBOSE:
         message = f"[{time.monotonic() - _start:.1f} s] {message}"
     if not is_quiet():
-        _print_line(message)
+        for line in in_lines(message):
+            _print_line(line)
 
 
 def _print_line(message: str) -> None:

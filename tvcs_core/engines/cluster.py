@@ -330,7 +330,7 @@ def _connected(address: Address) -> Client:
     if address.tls is not None:
         ca, cert, key = (str(address.tls / name) for name in PEM)
         security = Security(
-            tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, check_encryption=True
+            tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
         )
     try:
         if not address.url.startswith("inproc:"):

@@ -137,6 +137,18 @@ def message(text: str) -> str:
     return cut(line, LINE)
 
 
+def in_lines(text: str) -> list[str]:
+    """Break a text of more than `LINE` characters into lines of whole sentences."""
+    lines = [""]
+    for sentence in re.split(r"(?<=\.) ", text) if len(text) > LINE else [text]:
+        longer = f"{lines[-1]} {sentence}".lstrip()
+        if lines[-1] and len(longer) > LINE:
+            lines.append(sentence)
+        else:
+            lines[-1] = longer
+    return lines
+
+
 def json_text(value: Any, indent: int | None = None) -> str:
     """Write JSON with control characters escaped; all names read back exactly."""
     text = json.dumps(value, indent=indent, ensure_ascii=False)

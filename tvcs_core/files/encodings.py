@@ -19,6 +19,12 @@ AS_UTF8 = "save it as 'CSV UTF-8' (Excel: Save As, file type)"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ZIP = b"PK\x03\x04"
 _ZIP_OF_TEXT = re.compile(re.escape(_ZIP) + rb".{26}[^\0]{,200}?\.(csv|tsv|txt|jsonl?)", re.DOTALL)
+_BINARY = {  # the first bytes of files that hold no text
+    b"\x89HDF": "an HDF5 file, such as .h5ad",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "a Feather file",
+    b"%PDF": "a PDF",
+}
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _PERCENT = re.compile(r"[+-]?[0-9]+([.,][0-9]+)? ?%")
 _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
@@ -73,6 +79,9 @@ def _guess_format(raw: bytes, at: int) -> str:
         return "; it is a .zip archive: unpack it"
     if raw.startswith(_ZIP):
         return f"; a workbook of Excel (.xlsx) is no text: {AS_UTF8}"
+    for first, name in _BINARY.items():
+        if raw.startswith(first):
+            return f"; it is {name}: save the table as CSV"
     if b"\0" in raw:
         return _utf16_remedy(raw)
     try:

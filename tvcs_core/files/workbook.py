@@ -2,7 +2,7 @@
 
 One sheet is one table. The sheet is never guessed: if several hold cells, the user must name one.
 Merged cells are refused, because all but the first of them are empty. So are formulas without a
-stored value.
+stored value, and hidden rows, which nobody sees.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ _MERGED = re.compile(rb"<(?:\w+:)?mergeCell [^>]*ref=\"([A-Z0-9:]+)\"")
 _NO_VALUE = re.compile(
     rb"<(?:\w+:)?c r=\"([A-Z]+[0-9]+)\"(?![^>]*t=\"str\")[^>]*>"
     rb"<(?:\w+:)?f(?:[^<>]*/>|[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<v></v>|</(?:\w+:)?c>)"
+)
+_HIDDEN = re.compile(
+    rb"<(?:\w+:)?row(?=\s[^>]*hidden=\"(?:1|true)\")[^>]*?\sr=\"([0-9]+)\"[^>]*[^>/]>"
 )
 MAX_FORMULA_BYTES = 10_000  # Excel allows 8,192 characters
 BYTES_PER_SLOT = 8  # an empty cell in a Python list
@@ -136,9 +139,9 @@ def _only_sheet(workbook: Any, path: Path) -> str:
 
 
 def _refuse_unread(workbook: Any, path: Path, sheet: str) -> None:
-    """Raise if the sheet's XML has merged cells or formulas without a value.
+    """Raise if the sheet's XML has merged cells, formulas without a value or hidden rows.
 
-    openpyxl, reading row by row, returns both as empty cells.
+    openpyxl, reading row by row, returns the first two as empty cells, and the last as any other.
     """
     # Only this private attribute of openpyxl has the path of the XML in the archive.
     with zipfile.ZipFile(path) as archive, archive.open(workbook[sheet]._worksheet_path) as text:
@@ -155,6 +158,12 @@ def _refuse_unread(workbook: Any, path: Path, sheet: str) -> None:
                 raise DataError(
                     f"must store the values of formulas, found none in {match[1].decode()} of the "
                     f"sheet {sheet}: open it in Excel or LibreOffice and save it",
+                    path=path,
+                )
+            if match := _HIDDEN.search(before + part):
+                raise DataError(
+                    f"has a hidden row, {match[1].decode()} of the sheet {sheet}: show it (clear "
+                    "the filter, or Unhide) to have it read, or delete it to leave it out",
                     path=path,
                 )
             before = part[-MAX_FORMULA_BYTES:]

@@ -10,6 +10,12 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.belief.uncertainty import affinity
+from crowd_tvcs.campaign.answer_kinds.kind import (
+    Preference,
+    ScaleStep,
+    kind_of,
+    labels_of_kind,
+)
 from crowd_tvcs.campaign.change.changes import COUNTS, Changes
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.estimates import estimate, note_best
@@ -70,6 +76,11 @@ def _new_row(connection: Connection, settings: Settings, wanted: Changes) -> dic
     row = wanted.limits
     if row.get("money") is not None:
         row["money"] = round(row["money"] * MILLION)
+    if not kind_of(settings).has_classes and (asked := {"target", "min_gain"} & row.keys()):
+        raise RejectedError(
+            f"{min(asked)} is for classes and scales, and these answers claim no confidence; "
+            "change the caps instead"
+        )
     if "min_gain" in row:
         row["min_gain"] = row["min_gain"] or None
     if wanted.new_classes:
@@ -79,7 +90,12 @@ def _new_row(connection: Connection, settings: Settings, wanted: Changes) -> dic
 
 def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -> dict[str, Any]:
     """Return the classes with the new ones, and the class probabilities before any answer."""
-    before = json.loads(settings.classes)
+    kind, before = kind_of(settings), json.loads(settings.classes)
+    if kind.name in (ScaleStep.name, Preference.name):
+        raise RejectedError(
+            f"people were asked for {', '.join(before)}, and their answers would mean something "
+            "else beside a new one; begin a new campaign of the tasks that are open (campaign init)"
+        )
     for name in wanted.new_classes:
         if name in before:
             raise RejectedError(f"class {name!r} is in the campaign already; leave it out")
@@ -88,13 +104,13 @@ def _with_classes(connection: Connection, settings: Settings, wanted: Changes) -
             "tasks of this campaign have a prior of their own, which is for two classes; begin a "
             "new campaign of the tasks that are open (campaign init) to have more"
         )
-    names = classes_of([*before, *wanted.new_classes])
+    names = labels_of_kind(kind.name, classes_of([*before, *wanted.new_classes]))
     if wanted.prior is not None:
         prior = prior_of_classes(wanted.prior, len(names))
     else:
         prior = _usual_prior(connection, settings, names)
     return {
-        "classes": json.dumps(names),
+        "classes": json.dumps(list(names)),
         "prior": json.dumps(prior),
         "shares_of_gold": settings.shares_of_gold if wanted.prior is None else 0,
     }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from sqlalchemy import Connection, delete, insert, select, update
 
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.leases import RejectedError
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import Settings
@@ -24,20 +23,20 @@ def settle_label(connection: Connection, settings: Settings, name: str, label: s
     row = queries.TASK_CALLED.first(connection, called=name)
     if row is None or row.closed == GOLD:
         raise RejectedError(f"there is no task {name!r} in this campaign")
-    classes = json.loads(settings.classes)
+    kind = kind_of(settings)
     if label is None and row.settled is None:
         raise RejectedError(f"task {name!r} is not settled, so there is nothing to take back")
-    if label is not None and label not in classes:
-        shown = ", ".join(map(repr, classes))
-        raise RejectedError(f"label must be one of {shown}, found {label!r}")
+    try:
+        code = None if label is None else kind.parse(label, name)
+    except ValueError as error:
+        raise RejectedError(f"label {error}") from None
     known = connection.scalar(select(gold.c.label).where(gold.c.task == name))
     if known is not None and row.settled is None:
         raise RejectedError(
-            f"the label of task {name!r} is known by gold already: {classes[known]!r}; close the "
-            "task to have no more labels"
+            f"the label of task {name!r} is known by gold already: {kind.show(known, name)!r}; "
+            "close the task to have no more labels"
         )
     connection.execute(delete(gold).where(gold.c.task == name))
-    code = None if label is None else classes.index(label)
     if code is not None:
         connection.execute(insert(gold).values(task=name, label=code))
     state = OPEN if code is None else CLOSED

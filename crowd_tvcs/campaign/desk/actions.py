@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, update
 
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.leases import RejectedError, free, the_worker
 from crowd_tvcs.campaign.offers import NextTask
 from crowd_tvcs.campaign.store import gold, queries
@@ -134,12 +134,11 @@ def undo(
 def shown_label(
     connection: Connection, settings: Settings, name: str, task_name: str, first: int
 ) -> str | None:
-    """Return the label of a task that is among the first gold a worker answered, or None."""
+    """Return the label of a task among the first gold of a worker, as they see it, or None."""
     found = gold.LABEL_OF_ANSWERED.first(connection, called=name, of_gold=task_name)
     if found is None or gold.N_DONE.only(connection, called=name).tasks > first:
         return None
-    classes: list[str] = json.loads(settings.classes)
-    return classes[found.label]
+    return kind_of(settings).seen(found.label, task_name, name)
 
 
 def _use_of(connection: Connection, last: LastAnswer) -> str:

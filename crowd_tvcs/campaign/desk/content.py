@@ -12,7 +12,9 @@ from sqlalchemy import bindparam, delete, insert, select
 
 from crowd_tvcs.answers.columns import TASK, find, open_table, rows_by_name
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
+from crowd_tvcs.campaign.answer_kinds.kind import Preference, items_of_pair, kind_of
 from crowd_tvcs.campaign.desk.media import MEDIA, check_media
+from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import content, task
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -66,6 +68,16 @@ class Content:
         ]
         return both if any(both[1].values()) else both[:1]
 
+    @property
+    def swapped(self) -> Content:
+        """The same with its sides swapped."""
+        kinds = ("text", *MEDIA[:3])
+        first = {kind: getattr(self, f"{kind}_2") for kind in kinds}
+        second = {f"{kind}_2": getattr(self, kind) for kind in kinds}
+        other = {"alt": "alt_2", "alt_2": "alt"}
+        fields = {other.get(name, name): text for name, text in self.fields.items()}
+        return Content(**first, **second, fields=fields)
+
     def as_json(self) -> str:
         """Return it as it is kept."""
         kept = {name: value for name, value in vars(self).items() if value or name[-2:] != "_2"}
@@ -118,6 +130,52 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
     return out
 
 
+def content_of_pairs(
+    bodies: Mapping[str, Content], tasks: Collection[str], path: Path | None
+) -> dict[str, Content]:
+    """Return the content of comparisons, given by task, or by item for all tasks that have it.
+
+    Raises
+    ------
+    DataError
+        If an item is in no task or the other one of its pair has no content, or a field differs
+        between the items of a pair, which would show who is who.
+    """
+    out = {name: one for name, one in bodies.items() if name in tasks}
+    items = {name: one for name, one in bodies.items() if name not in tasks}
+    used = set()
+    for name in tasks if items else ():
+        pair = items_of_pair(name)
+        described = [one for one in pair if one in items]
+        used.update(described)
+        if len(described) == 1:
+            lacking = pair[1 - pair.index(described[0])]
+            raise DataError(f"item {quoted(lacking)} has no row, but is compared", path=path)
+        if described:
+            out[name] = _beside(items[pair[0]], items[pair[1]], path)
+    for name in items:
+        if name not in used:
+            raise DataError(f"item {quoted(name)} is in no pair of the campaign", path=path)
+    return out
+
+
+def _beside(first: Content, second: Content, path: Path | None) -> Content:
+    """Return two items side by side."""
+    fields = dict(first.fields)
+    for name, text in second.fields.items():
+        if name == "alt":
+            fields["alt_2"] = text
+        elif fields.setdefault(name, text) != text:
+            raise DataError(
+                f"the field {quoted(name)} differs between the items of a pair, so it would show "
+                "who is who; leave it out",
+                path=path,
+            )
+    sides = {kind: getattr(first, kind) for kind in ("text", *MEDIA[:3])}
+    sides |= {f"{kind}_2": getattr(second, kind) for kind in ("text", *MEDIA[:3])}
+    return Content(**sides, fields=fields)
+
+
 def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
     """Replace the content of the tasks; return the number of tasks without content.
 
@@ -162,9 +220,14 @@ def check_kept_media(store: Store, media: Path | None, given: Collection[str]) -
 
 
 def content_of(store: Store, name: str) -> Content:
-    """Return the content of a task; its name if it has none."""
-    (rows,) = store.look(_BODY.with_(called=name))
-    return Content(**json.loads(rows[0].body)) if rows else Content(text=name)
+    """Return the content of a task; its name, or those of its items, if it has none."""
+    rows, (settings,) = store.look(_BODY.with_(called=name), SETTINGS.with_())
+    if rows:
+        return Content(**json.loads(rows[0].body))
+    if kind_of(settings).name == Preference.name:
+        first, second = items_of_pair(name)
+        return Content(text=first, text_2=second)
+    return Content(text=name)
 
 
 def text_of(path: Path) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.remarks import FLAG, Remark, remarks_of
 from crowd_tvcs.campaign.leases import RejectedError
@@ -157,7 +157,7 @@ def details_of_worker(
 
 
 def _line(settings: Settings, row: Any) -> TaskLine:
-    is_known = has_label(row.answers, row.prior, row.settled)
+    is_known, kind = has_label(row.answers, row.prior, row.settled), kind_of(settings)
     if row.settled is not None:
         state = "settled"
     elif row.closed == CLOSED:
@@ -166,8 +166,8 @@ def _line(settings: Settings, row: Any) -> TaskLine:
         state = "open" if row.wanted else "done"
     return TaskLine(
         row.name,
-        json.loads(settings.classes)[row.label] if is_known else None,
-        row.confidence if is_known else None,
+        kind.show(row.label, row.name) if is_known else None,
+        row.confidence if is_known and kind.has_classes else None,
         row.answers,
         row.slots - row.answers,
         state,
@@ -178,7 +178,7 @@ def _answers(
     connection: Connection, settings: Settings, which: ColumnElement[bool]
 ) -> list[GivenAnswer]:
     """Read the latest answers."""
-    classes = json.loads(settings.classes)
+    kind = kind_of(settings)
     fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
     query = _ANSWERS.add_columns(fast.label("fast")).where(which)
     rows = connection.execute(answer_speed.with_texts(query).limit(LATEST)).all()
@@ -186,7 +186,7 @@ def _answers(
         GivenAnswer(
             row.task,
             row.worker,
-            classes[row.given],
+            kind.show(row.given, row.task),
             row.closed == GOLD,
             None if row.known is None else row.given == row.known,
             row.given == row.label,

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, case, func, insert, select
 
 from crowd_tvcs.answers.intervals import prediction_interval
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE
 from crowd_tvcs.campaign.store.rows import Settings
@@ -78,12 +79,14 @@ def figures(store: Store) -> Figures:
         tested = connection.execute(AMONG_OTHERS).one()
         through = _through(connection, tasks.gold or 0)
     measured = None if not known else (right or 0) / known
-    sure = None if tasks.sure is None else float(tasks.sure)
+    has_classes = kind_of(settings).has_classes
+    sure = float(tasks.sure) if has_classes and tasks.sure is not None else None
     labelled = tasks.labelled or 0
     hit = tested.right / tested.answers if tested.answers else None
     has_skills = 0 < tested.answers == tested.by_skill
     hoped = tested.expected / tested.answers if has_skills else None
-    apart = _labels_apart(float(tasks.sure_of_gold or 0.0), measured, known)
+    claimed = float(tasks.sure_of_gold or 0.0)
+    apart = _labels_apart(claimed, measured, known) if has_classes else ""
     return Figures(
         tasks=tasks.tasks,
         answers=settings.answers,
@@ -127,7 +130,7 @@ def _through(connection: Connection, number: int) -> list[str]:
 def least_confident(store: Store, rows: int = LEAST_CONFIDENT) -> list[dict[str, Any]]:
     """Return the open tasks that have a label and are least sure, each with its answers."""
     with store.read(all_of_it=True) as (connection, settings):
-        classes = json.loads(settings.classes)
+        kind = kind_of(settings)
         found = connection.execute(_LEAST_SURE.limit(rows)).all()
         out = []
         for row in found:
@@ -135,9 +138,9 @@ def least_confident(store: Store, rows: int = LEAST_CONFIDENT) -> list[dict[str,
             out.append(
                 {
                     "task": row.name,
-                    "label": classes[row.label],
-                    "confidence": row.confidence,
-                    "answers": [(name, classes[label]) for name, label in given],
+                    "label": kind.show(row.label, row.name),
+                    "confidence": row.confidence if kind.has_classes else None,
+                    "answers": [(name, kind.show(code, row.name)) for name, code in given],
                 }
             )
     return out
@@ -146,10 +149,11 @@ def least_confident(store: Store, rows: int = LEAST_CONFIDENT) -> list[dict[str,
 def note_history(store: Store, now: float) -> bool:
     """Store a point of the curve of expected accuracy, if answers came since the last one.
 
-    A task without a label counts as guessed, so the curve shows the effect of labels.
+    A task without a label counts as guessed, so the curve shows the effect of labels. Answers that
+    are no classes have no accuracy that is expected.
     """
     with store.read() as (connection, settings):
-        if not _is_new(connection, settings.answers):
+        if not kind_of(settings).has_classes or not _is_new(connection, settings.answers):
             return False
     with store.write() as (connection, settings, _):
         if not _is_new(connection, settings.answers):

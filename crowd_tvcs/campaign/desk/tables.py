@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sqlalchemy import select
 
+from crowd_tvcs.campaign.answer_kinds.kind import OneClass, kind_of
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.store.gold import ANSWERS
 from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, pair, task, worker
@@ -16,17 +16,24 @@ from crowd_tvcs.campaign.tasks import has_label
 LABEL_COLUMNS = ("task", "label", "confidence", "answers")
 
 
-def labels(store: Store) -> list[list[Any]]:
-    """Return the result: rows of `LABEL_COLUMNS`, by name.
+def labels(store: Store) -> tuple[list[str], list[list[Any]]]:
+    """Return the result, header and rows by name: `LABEL_COLUMNS`, or those of the kind of answers.
 
     A task without a label (see `crowd_tvcs.campaign.tasks.has_label`) has no confidence either:
     both cells are empty.
     """
     with store.read(all_of_it=True) as (connection, settings):
-        classes = json.loads(settings.classes)
+        kind = kind_of(settings)
+        if kind.name != OneClass.name:
+            from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
+            from crowd_tvcs.campaign.state import read_state
+
+            if (votes := vote_by_kind(read_state(connection, settings))) is not None:
+                cells = [["" if one is None else one for one in row] for row in votes.rows]
+                return list(votes.columns), cells
         rows = connection.execute(_LABELS).all()
-    return [
-        [row.name, classes[row.label], row.confidence, row.answers]
+    return list(LABEL_COLUMNS), [
+        [row.name, kind.show(row.label, row.name), row.confidence, row.answers]
         if has_label(row.answers, row.prior, row.settled)
         else [row.name, "", "", row.answers]
         for row in sorted(rows, key=lambda row: row.name)
@@ -40,12 +47,17 @@ def answers(store: Store) -> list[list[Any]]:
     last two are empty without a known time.
     """
     with store.read(all_of_it=True) as (connection, settings):
-        classes = json.loads(settings.classes)
+        kind = kind_of(settings)
         is_fast = answer_speed.is_fast(answer_speed.limit(connection, settings.answers))
         query = answer_speed.with_texts(_ANSWERS.add_columns(pair.c.seconds, is_fast))
         rows = connection.execute(query).all()
     return [
-        [name, who, classes[label], *(("", "") if took is None else (f"{took:.3f}", int(fast)))]
+        [
+            name,
+            who,
+            kind.show(label, name),
+            *(("", "") if took is None else (f"{took:.3f}", int(fast))),
+        ]
         for name, who, label, took, fast in rows
     ]
 
@@ -53,9 +65,9 @@ def answers(store: Store) -> list[list[Any]]:
 def gold_answers(store: Store) -> list[list[Any]]:
     """Return all answers to gold, brought or given among the tasks, by name: likewise."""
     with store.read() as (connection, settings):
-        classes = json.loads(settings.classes)
+        kind = kind_of(settings)
         rows = connection.execute(ANSWERS).all()
-    return [[name, who, classes[label]] for name, who, label in sorted(rows)]
+    return [[name, who, kind.show(label, name)] for name, who, label in sorted(rows)]
 
 
 _LABELS = select(

@@ -64,6 +64,9 @@ def equals(column: ColumnElement[int], value: int) -> ColumnElement[bool]:
     return column == literal_column(str(value))
 
 
+_CALLED = worker.c.name == bindparam("called")
+WHO = select(worker.c.id).where(_CALLED).scalar_subquery()
+"""The worker that is called so, in a search."""
 _THIS = (pair.c.task_id == bindparam("of_task")) & (pair.c.worker_id == bindparam("who"))
 _HE = worker.c.id == bindparam("who")
 _IT = task.c.id == bindparam("of_task")
@@ -194,6 +197,14 @@ ISSUED_PAIRS = Statement(
     .join(task, task.c.id == pair.c.task_id)
     .where(equals(pair.c.state, ISSUED))
 )
+ISSUED_TO = Statement(
+    select(task)
+    .join_from(pair, task, task.c.id == pair.c.task_id)
+    .where(pair.c.worker_id == WHO, equals(pair.c.state, ISSUED))
+    .order_by(pair.c.round, task.c.id)
+    .limit(1),
+    TaskRow,
+)
 _SLOT = (pair.c.task_id, pair.c.worker_id)
 SKIP = Statement(
     update(pair)
@@ -247,7 +258,7 @@ TAKE_BACK = Statement(
         state=LEASED,
         expires=bindparam("until"),
         leased_at=bindparam("now"),
-        **dict.fromkeys(("round", "label", "place", "answered_at", "seconds")),
+        **dict.fromkeys(("round", "label", "place", "answered_at", "seconds", "swapped")),
     )
 )
 MOVE_UP = Statement(
@@ -265,14 +276,10 @@ ANSWER = Statement(
         place=bindparam("place"),
         answered_at=bindparam("at"),
         seconds=bindparam("took"),
+        swapped=bindparam("swapped"),
         expires=None,
     )
 )
-
-
-_CALLED = worker.c.name == bindparam("called")
-WHO = select(worker.c.id).where(_CALLED).scalar_subquery()
-"""The worker that is called so, in a search."""
 
 
 def is_free_of_mates() -> ColumnElement[bool]:

@@ -35,6 +35,7 @@ class Settings(NamedTuple):
     best: float | None
     paused: int | None
     secret: str | None
+    answer_kind: str | None
     n_workers: int
 
 

@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 6  # of the tables, see `upgrade`
+VERSION = 7  # of the tables, see `upgrade`
 SKIPPED, LAPSED, ISSUED, LEASED, ANSWERED = -1, 0, 1, 2, 3  # above LAPSED a pair is a slot
 OPEN, CLOSED, GOLD = 0, 1, 2  # a task: handed out; closed by the operator; gold among the others
 ASIDE = 2  # of a task's `wanted`: not handed out until somebody better has room
@@ -64,6 +64,7 @@ campaign = Table(
     Column("best", Float),  # largest quality there is
     Column("paused", Integer),  # whether no task is handed out for now
     Column("secret", Text),  # that signs links and forms; made by the first server
+    Column("answer_kind", Text),  # see `campaign.answer_kinds`; None: one of K classes
     CheckConstraint("slots <= budget", name="within_budget"),
     CheckConstraint("committed <= money", name="within_money"),
 )
@@ -132,11 +133,12 @@ pair = Table(
     Column("state", Integer, nullable=False),
     Column("round", Integer),  # that issued it; None for a lease
     Column("expires", Float),  # of a lease, seconds since 1970
-    Column("label", Integer),
+    Column("label", Integer),  # code of the answer, as `campaign.answer_kinds` reads it
     Column("place", Integer),  # which answer of the campaign it is, from 1
     Column("leased_at", Float),  # of a task that `next` gave, seconds since 1970
     Column("answered_at", Float),  # likewise
     Column("seconds", Float),  # that the answer took
+    Column("swapped", Integer),  # of two items: whether the second was on the left
     PrimaryKeyConstraint("task_id", "worker_id"),
 )
 Index("pair_of_worker", pair.c.worker_id, pair.c.state)
@@ -274,6 +276,7 @@ ADDED = {
     3: [],
     4: [],
     5: [worker.c.joined, task.c.settled],
+    6: [campaign.c.answer_kind, pair.c.swapped],
 }
 # Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
 RENAMED = {

@@ -48,7 +48,10 @@ def submit(
         receipt = campaign.submit(worker, task, label)
     if as_json:
         print_json(vars(receipt), indent=None)
-    print_message(f"{receipt.reason}; label confidence is now {receipt.confidence:.4f}")
+    sure = receipt.confidence
+    print_message(
+        receipt.reason + ("" if sure is None else f"; label confidence is now {sure:.4f}")
+    )
 
 
 @stored

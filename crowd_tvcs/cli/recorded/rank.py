@@ -62,7 +62,7 @@ class RankOptions:
         ),
     ] = 2
     max_per_pair: Annotated[
-        int, typer.Option(metavar="N", help="A pair with so many answers is not asked again.")
+        int, typer.Option(metavar="N", help="Maximum number of answers to a pair.")
     ] = 5
     leave_out_missing: LeaveOut = False
     seed: Seed = 0
@@ -105,10 +105,7 @@ def rank(given: RankOptions) -> None:
         sentences.insert(0, warning)
     chosen = _next(given, found)
     if chosen is not None:
-        sentences.append(
-            f"{len(chosen.pairs)} pairs to compare next, {sum(p[2] for p in chosen.pairs):.3f} "
-            f"nats expected in all, at most {chosen.gap:.2g} below the optimum"
-        )
+        sentences.append(_describe_next(given, chosen))
     _write(given, found, chosen, sentences)
     for sentence in sentences:
         print_message(sentence)
@@ -123,6 +120,21 @@ def _check(given: RankOptions) -> None:
         value = given.next_pairs if name == "next" else getattr(given, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, found {value}")
+
+
+def _describe_next(given: RankOptions, chosen: NextPairs) -> str:
+    information = sum(pair[2] for pair in chosen.pairs)
+    short = "" if chosen.gap == 0 else f"at most {chosen.gap:.2g} below "
+    line = (
+        f"{len(chosen.pairs)} pairs to compare next, {information:.3f} nats expected, "
+        f"{short}the most that the caps allow"
+    )
+    if len(chosen.pairs) == given.next_pairs:
+        return line
+    return (
+        f"{line}; --next {given.next_pairs} needs a larger --max-per-side than "
+        f"{given.max_per_side}, or a larger --max-per-pair than {given.max_per_pair}"
+    )
 
 
 def _next(given: RankOptions, found: Ranking) -> NextPairs | None:

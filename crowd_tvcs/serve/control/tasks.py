@@ -36,7 +36,7 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
         found = details.details_of_task(store, name)
         content = served.content_of(name)
         return door.page(
-            request, "task.html.j2", found=found, content=content, classes=served.classes
+            request, "task.html.j2", found=found, content=content, classes=served.kind.options(name)
         )
 
     @routes.post("/settle")

@@ -89,21 +89,22 @@ main.addEventListener("click", (event) => {
 
 // Answers whose name has what is written; Enter takes the only one.
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-const answers = () => [...document.querySelectorAll("#answer button")];
+const answers = () => [...document.querySelectorAll("#answer fieldset button, #answer .mark")];
+const nameOf = (answer) => answer.dataset.label || answer.value;
 main.addEventListener("input", (event) => {
   if (event.target.id !== "find") return;
   const sought = plain(event.target.value.trim());
-  for (const button of answers()) button.hidden = !plain(button.value).includes(sought);
+  for (const one of answers()) one.hidden = nameOf(one) && !plain(nameOf(one)).includes(sought);
 });
 main.addEventListener("keydown", (event) => {
   if (event.target.id !== "find" || event.isComposing) return;
   if (event.key === "Enter") {
     event.preventDefault();  // else the first answer would be sent
-    const left = answers().filter((button) => !button.hidden);
+    const left = answers().filter((one) => !one.hidden && nameOf(one));
     if (left.length === 1 && !event.repeat) left[0].click();
   } else if (event.key === "Escape") {
     event.target.value = "";
-    for (const button of answers()) button.hidden = false;
+    for (const one of answers()) one.hidden = false;
     document.getElementById("content").focus({ preventScroll: true });
   }
 });
@@ -237,7 +238,7 @@ function keyOf(event) {
 
 document.addEventListener("keydown", (event) => {
   const at = document.activeElement || document.body;
-  const isText = at.matches("input, select, textarea");
+  const isText = at.matches("input:not([type=checkbox]), select, textarea");
   if (event.repeat && (event.key === "Enter" || (!isText && at.matches("button, summary")))) {
     event.preventDefault();  // one press is one answer
     return;
@@ -248,7 +249,8 @@ document.addEventListener("keydown", (event) => {
     if (!event.repeat) zoom(at);
     return;
   }
-  const key = event.key === "/" ? "/" : keyOf(event);
+  const isFree = !at.matches("a, button, summary");  // whose own Enter it is not
+  const key = event.key === "/" || (event.key === "Enter" && isFree) ? event.key : keyOf(event);
   const one = key && document.querySelector(`[aria-keyshortcuts="${key}"]:not([hidden])`);
   if (!one) return;
   event.preventDefault();

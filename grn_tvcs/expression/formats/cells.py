@@ -20,6 +20,7 @@ from grn_tvcs.expression.judge.genes import (
 from grn_tvcs.expression.judge.names import Names
 from grn_tvcs.expression.judge.samples import warn_of_samples
 from grn_tvcs.expression.options import Options
+from grn_tvcs.expression.scales import counts_before_averaging
 from tvcs_core import DataError
 from tvcs_core.files.display import unquoted
 from tvcs_core.files.input_size import refuse_cells
@@ -124,7 +125,9 @@ def expression_of_cells(
     shares = cells.weights / points.size[points.point]
     mean = sparse.csr_array((shares, (points.point, cells.cell)), shape=(n, levels.shape[0]))
     names, values = _judged(path, genes, mean @ levels, options, has_time=True)
+    scale = why = None
     if n < n_cells:
+        scale, why = counts_before_averaging(levels)
         said = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
         notes = (said, *notes)
     return Expression(
@@ -134,6 +137,8 @@ def expression_of_cells(
         names,
         perturbed,
         notes,
+        scale=scale,
+        guessed_from=why,
         cells=None if (points.size == 1).all() else points.size,
     )
 

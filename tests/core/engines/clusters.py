@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -75,7 +76,7 @@ class LocalCluster:
         if self._tls is not None:
             ca, cert, key = (str(self._tls / f"{name}.pem") for name in ("ca", "cert", "key"))
             security = Security(
-                tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, check_encryption=True
+                tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
             )
         with Client(self.address, set_as_default=False, security=security) as client:
             client.wait_for_workers(number, timeout=60)
@@ -95,6 +96,17 @@ class LocalCluster:
         )
         self._started.append((process, log))
         return process
+
+
+def make_keys(folder):
+    """Write a key and a certificate that signs itself, as `--tls` wants them."""
+    folder.mkdir()
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+         "/CN=tvcs", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    shutil.copy(folder / "cert.pem", folder / "ca.pem")
 
 
 class SlowLink:

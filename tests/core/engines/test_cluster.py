@@ -2,6 +2,7 @@ import importlib.util
 import logging
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import threading
@@ -9,8 +10,9 @@ import threading
 import pytest
 
 from tests.core.engines import toys
+from tests.core.engines.clusters import make_keys
 from tvcs_core.engines import Processes, Serial, Threads, choice, make_engine, results, workers
-from tvcs_core.engines.address import Address
+from tvcs_core.engines.address import Address, read_address
 from tvcs_core.engines.cluster import Cluster
 
 
@@ -146,3 +148,11 @@ def test_arrays_of_units_need_no_new_pages_where_a_nanny_started_the_worker():
     before, after = map(int, done.stdout.split())
     assert before > 20_000  # 200 arrays of 195 pages
     assert after < 1000
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_keys_are_read_before_a_scheduler_is_called(tmp_path, monkeypatch):
+    monkeypatch.setattr("tvcs_core.engines.cluster.CONNECT_SECONDS", 0.5)
+    make_keys(tmp_path / "keys")
+    with pytest.raises(ValueError, match=r"no scheduler answers at tls://127.0.0.1:1"):
+        Cluster(read_address("tls://127.0.0.1:1", tls=tmp_path / "keys")).__enter__()

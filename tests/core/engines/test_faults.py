@@ -12,7 +12,7 @@ import time
 import pytest
 
 from tests.core.engines import toys
-from tests.core.engines.clusters import ROOT, LocalCluster, SlowLink
+from tests.core.engines.clusters import ROOT, LocalCluster, SlowLink, make_keys
 from tvcs_core.engines import Serial
 from tvcs_core.engines import cluster as cluster_module
 from tvcs_core.engines.address import read_address
@@ -268,7 +268,7 @@ def _with_workers(cluster, number):
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
 def test_a_cluster_at_tls_needs_the_keys(want, tmp_path):
     for folder in ("ours", "theirs"):
-        _make_keys(tmp_path / folder)
+        make_keys(tmp_path / folder)
     options = {"protocol": "tls", "tls": tmp_path / "ours", "n_workers": 1}
     with LocalCluster(tmp_path / "cluster", **options) as secure:
         secure.wait_for_workers(1)
@@ -276,16 +276,6 @@ def test_a_cluster_at_tls_needs_the_keys(want, tmp_path):
             assert toys.total(toys.job(), engine) == want
         with pytest.raises(ValueError, match="no scheduler answers at tls://"):
             Cluster(read_address(secure.address, tls=tmp_path / "theirs")).__enter__()
-
-
-def _make_keys(folder):
-    folder.mkdir()
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-         "/CN=tvcs", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    shutil.copy(folder / "cert.pem", folder / "ca.pem")
 
 
 def test_the_same_bytes_of_one_two_and_four_workers(tmp_path, want):

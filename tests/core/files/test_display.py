@@ -1,6 +1,6 @@
 """What people read of names, cells and places in files."""
 
-from tvcs_core.files.display import CELL, LINE, cut, message, unquoted
+from tvcs_core.files.display import CELL, LINE, cut, in_lines, message, unquoted
 from tvcs_core.files.tables import read_table
 
 
@@ -16,6 +16,16 @@ def test_a_message_is_cut_where_it_quotes_and_as_a_whole():
     assert message(quoted) == f"must be a number, found '{'x' * 50}...{'x' * 25}'; write one"
     assert len(message("x" * 1000)) == LINE
     assert message("x" * (CELL + 1)) == "x" * (CELL + 1)
+
+
+def test_a_long_text_is_broken_between_its_sentences():
+    sentences = [f"This is sentence {k} of version 1.5, which {'so ' * 30}ends." for k in range(9)]
+    lines = in_lines(" ".join(sentences))
+    assert " ".join(lines) == " ".join(sentences)
+    assert len(lines) > 1
+    assert all(len(line) <= LINE and line.endswith("ends.") for line in lines)
+    assert in_lines("x" * 1000) == ["x" * 1000]
+    assert in_lines(sentences[0]) == sentences[:1]
 
 
 def test_a_place_in_the_header_is_a_number_and_below_it_a_name(tmp_path):

@@ -48,6 +48,8 @@ def test_a_separator_that_is_none_is_refused(tmp_path):
          r"t.csv:2: must be UTF-8 text, found other bytes \('ë' if .* cp1252\): save it as 'CSV "
          r"UTF-8'"),
         (b"PK\x03\x04\x14\x00\x06\x00\x81\xff", "a workbook of Excel .* save it as 'CSV UTF-8'"),
+        (b"\x89HDF\r\n\x1a\n\0\0\0\0\0\0\x08\x08", "it is an HDF5 file, .* save the table as CSV$"),
+        (b"PAR1\x15\x04\x15\x90\0", "it is a Parquet file: save the table as CSV$"),
         (b"a\tb\n\x81\t1\n", r":2: must be UTF-8 text, found other bytes$"),
         (TEXT.replace("Ł", "L").replace("ë", "e").encode("utf-16-le"),
          "binary file; it looks like UTF-16 without its byte-order mark: save it as"),

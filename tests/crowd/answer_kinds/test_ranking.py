@@ -264,6 +264,17 @@ def test_the_command_writes_ranks_with_intervals_and_says_what_gold_measured(tab
         assert (tables / "o" / name).read_bytes() == (tables / "again" / name).read_bytes()
 
 
+def test_fewer_next_pairs_than_asked_for_name_the_caps(tables):
+    done = command(tables, "--next", 500, "--max-per-side", 1)
+    chosen = len(rows_of(tables / "o" / "next.csv"))
+    assert chosen <= 10
+    assert f"{chosen} pairs to compare next" in done.stderr
+    assert "--next 500 needs a larger --max-per-side than 1, or a larger --max-per-pair than 5" in (
+        done.stderr
+    )
+    assert "needs a larger" not in command(tables, "--next", 4, out="four").stderr
+
+
 def test_without_gold_the_confidence_in_an_order_is_not_stated(tables):
     done = command(tables)
     assert "confidence in the order of a pair not measured: give --gold" in done.stderr

@@ -121,7 +121,7 @@ def test_names_stay_as_they_are_there_and_back(tmp_path):
         (
             "task,worker\nt,a\n",
             r"a.csv:1: must have one column 'label' \(or output, answer\), found task, worker; "
-            "name one label$",
+            "name one column label$",
         ),
         (
             "task,item,worker,label\nt,t,a,1\n",

@@ -90,10 +90,25 @@ def table(tmp_path, name):
 @every_column
 def test_a_column_may_have_any_of_its_names_in_any_case(table, name, column):
     header, _, rest = READERS[name][1].partition("\n")
-    for other in (column.name.upper(), *column.also):
+    of_ids = [f"{column.name}_id", f"{column.name.title()} ID"] if column.of_names else []
+    for other in (column.name.upper(), *column.also, *of_ids):
         cells = [other if cell == column.name else cell for cell in header.split(",")]
         table.write_text(f"{','.join(cells)}\n{rest}")
         READERS[name][0](table)
+
+
+def test_a_column_of_names_is_that_of_identifiers_only_where_there_is_no_other(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("task_id,task,worker id,label\n7,t1,ann,a\n8,t2,bob,b\n")
+    answers = read_answers(path)
+    assert answers.tasks == ("t1", "t2")
+    assert answers.workers == ("ann", "bob")
+    path.write_text("task,worker,answer_id\nt1,ann,3\n")  # it names the answer, not its label
+    with pytest.raises(DataError, match=r"must have one column 'label' .*, found task, worker,"):
+        read_answers(path)
+    path.write_text("task_id,item_id,worker,label\nt1,7,ann,a\n")
+    with pytest.raises(DataError, match="found task_id, item_id; keep one of them"):
+        read_answers(path)
 
 
 @every_column

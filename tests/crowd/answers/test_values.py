@@ -347,6 +347,18 @@ def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
         read_answers(tmp_path / "x.xlsx")
 
 
+@pytest.mark.parametrize(
+    ("header", "tool"),
+    [("HITId,AssignmentId,WorkerId,Answer.label", "mturk"),
+     ("Status,PROLIFIC_PID,task,label", "prolific"),
+     ("user_name,annotations,subject_ids", "zooniverse")],
+)  # fmt: skip
+def test_the_results_of_a_tool_are_sent_to_import(tmp_path, header, tool):
+    (tmp_path / "a.csv").write_text(header + "\n" + "x" + ",x" * header.count(",") + "\n")
+    with pytest.raises(DataError, match=f"crowd-tvcs import --format {tool} reads such results$"):
+        read_answers(tmp_path / "a.csv")
+
+
 def test_a_title_above_the_header_is_found_and_deleting_it_works(tmp_path):
     text = "task,worker,label\nt1,ann,a\nt1,bob,b\n"
     (tmp_path / "a.csv").write_text("Labels of May,,\n,,\n" + text)

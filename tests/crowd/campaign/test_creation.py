@@ -44,12 +44,12 @@ def test_what_is_given_is_kept(begin):
         seed=5,
     )
     assert settings_of(campaign) == {
-        "id": 1, "schema_version": 6, "revision": 0, "seed": 5, "classes": ["a", "b", "c"],
+        "id": 1, "schema_version": 7, "revision": 0, "seed": 5, "classes": ["a", "b", "c"],
         "prior": [0.2, 0.3, 0.5], "budget": 7, "money": 1_250_000, "max_workers_per_task": 3,
         "max_tasks_per_worker": 4, "min_quality": 0.1, "target": 0.9, "lease_seconds": 60.0,
         "per_pair": 0, "source": "table", "slots": 0, "answers": 0, "committed": 0, "missing": 2,
         "rounds": 0, "dependence": None, "shares_of_gold": 0, "confidence_threshold": None,
-        "min_gain": 0.01, "best": 0.9, "paused": None, "secret": None,
+        "min_gain": 0.01, "best": 0.9, "paused": None, "secret": None, "answer_kind": None,
             "n_workers": 3,
     }  # fmt: skip
     names = "name, max_tasks, cost, team, quality, habits, slots, answers, blocked"

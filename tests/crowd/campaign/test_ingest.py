@@ -149,7 +149,7 @@ def test_what_a_table_of_answers_brought_is_counted(begin):
     for wrong, message in (
         (("t1", "zoe", "1"), "worker 'zoe' is not in the campaign"),
         (("t9", "ann", "1"), "task 't9' is not in the campaign"),
-        (("t1", "ann", "2"), "label must be one of the classes '0', '1', found '2'"),
+        (("t1", "ann", "2"), "label must be one of '0', '1', found '2'"),
     ):
         with pytest.raises(ValueError, match=message):
             campaign.add_answers([wrong])

@@ -112,15 +112,16 @@ def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, 
     done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     why = (
-        "Nothing says how many edges are true, so only the surest are selected, 2: one for every 4 "
-        "genes whose regulators are sought."
+        "Nothing says how many edges are true. The number selected, 1, is one for every 10 genes "
+        "whose regulators are sought: candidates to test, not findings."
     )
     assert f"{WHY_NOT}\n{why} --max-edges N selects N.\n" in done.stderr
+    assert "\n1 candidate edge selected of " in done.stderr
     assert CALIBRATED == [0]
     record = json.loads((out / "run.json").read_text())
     assert record["verdict"] == {"why_not": WHY_NOT}
     assert record["parameters"]["calibrate"] == "off"
-    assert (record["max_edges_used"], record["selected"]) == (2, 2)
+    assert (record["max_edges_used"], record["selected"]) == (1, 1)
     assert record["max_edges_chosen_by"] == "few"
     rows = rows_of(out / "edges.tsv")
     assert not {"confidence", "false_discovery"} & set(rows[0])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from grn_tvcs.combine.trees import Trees, evaluate, trees_from_classifier
+from grn_tvcs.combine.trees import Trees, evaluate, floor, join, split, trees_from_classifier
 
 N_FEATURES = 6
 
@@ -70,7 +70,7 @@ def test_rows_at_the_threshold_and_rows_that_do_not_know_go_as_the_node_says():
         base=np.array([10.0]),
         starts=np.array([0, 3, 4], dtype=np.int32),
         feature=np.array([1, -1, -1, -1], dtype=np.int16),
-        threshold=np.array([0.5, 0, 0, 0]),
+        threshold=np.array([0.5, 0, 0, 0], dtype=np.float32),
         left=np.array([1, 0, 0, 0], dtype=np.int32),
         right=np.array([2, 0, 0, 0], dtype=np.int32),
         nan_left=np.array([False, False, False, False]),
@@ -94,7 +94,7 @@ def test_a_tree_may_be_one_long_branch():
     n = 300
     inner = np.arange(0, 2 * n, 2)
     feature, left, right = (np.full(2 * n + 1, -1) for _ in range(3))
-    threshold, value = np.zeros(2 * n + 1), np.zeros(2 * n + 1)
+    threshold, value = np.zeros(2 * n + 1, dtype=np.float32), np.zeros(2 * n + 1)
     feature[inner], threshold[inner] = 0, np.arange(n)
     left[inner], right[inner] = inner + 1, inner + 2
     value[inner + 1], value[2 * n] = np.arange(n), n
@@ -110,3 +110,26 @@ def test_a_tree_may_be_one_long_branch():
     )
     X = np.arange(-1, n + 1, dtype=np.float32)[::-1, None]
     assert evaluate(tree, X).tolist() == [max(x, 0.0) + 0.5 for x in X[:, 0].tolist()]
+
+
+def test_models_that_are_joined_come_back_as_they_were():
+    models = [trees_from_classifier(fitted(0, **shape)) for shape in SHAPES.values()]
+    arrays = join(models, "some") | {"other": np.ones(1)}
+    back = split(arrays, "some")
+    assert list(arrays) == ["other"]
+    assert split(arrays, "none") == []
+    for one, other in zip(back, models, strict=True):
+        for field, known in zip(one, other, strict=True):
+            assert field.dtype == known.dtype
+            assert np.array_equal(field, known)
+
+
+def test_thresholds_of_four_bytes_part_the_rows_of_those_of_eight():
+    rng = np.random.default_rng(0)
+    exact = np.concatenate([rng.normal(size=999), [np.inf, 1e300, -1e300, 0.0, 0.1, -1e-50]])
+    threshold = floor(exact)
+    assert (threshold <= exact).all()
+    with np.errstate(over="ignore", under="ignore"):
+        near = np.nextafter(threshold, np.float32([[-np.inf], [np.inf]])).astype(np.float32)
+    for x in (*near, threshold, exact.clip(-3e38, 3e38).astype(np.float32)):
+        assert ((x <= threshold) == (x.astype(np.float64) <= exact)).all()

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from grn_tvcs import Expression
 from grn_tvcs.expression.formats.h5ad import _refuse_endless
+from grn_tvcs.expression.scales import on_scale
 from tests.grn.tables import ways_out
 from tvcs_core import DataError
 
@@ -238,3 +239,27 @@ def test_a_text_table_has_no_layers(tmp_path):
     (tmp_path / "x.tsv").write_text("Time\tA\n0\t1\n1\t2\n")
     with pytest.raises(ValueError, match=r"--layer is not for a table, but for \.h5ad files alone"):
         Expression.of(tmp_path / "x.tsv", layer="raw")
+
+
+def test_means_of_counts_are_counts_however_they_are_averaged(tmp_path):
+    """A pseudobulk of small counts has broken values up to 20, as logarithms have."""
+    rng = np.random.default_rng(1)
+    cells = rng.poisson(rng.uniform(0.3, 8, 12), (40, 12)).astype(float)
+    obs = pd.DataFrame({"time": np.repeat([0, 1, 2, 3], 10)}, index=[f"c{k}" for k in range(40)])
+    names = [f"G{j}" for j in range(12)]
+    frame = pd.DataFrame(cells, columns=names).assign(Time=obs["time"].to_numpy())
+    for matrix in (cells, sparse.csr_array(cells)):
+        made = anndata.AnnData(matrix, obs, pd.DataFrame(index=names))
+        with pytest.warns(UserWarning, match="averaged 40 samples to 4"):
+            found = Expression.of(made)
+        assert (found.scale, found.values.shape) == ("counts", (4, 12))
+        assert "whole numbers" in found.guessed_from
+        assert on_scale(found, "levels").scale == "levels"
+    assert Expression.of(frame, replicates="average").scale == "counts"
+    paths = [tmp_path / "a.h5ad", tmp_path / "b.h5ad"]
+    for path in paths:
+        made.write_h5ad(path)
+    with pytest.warns(UserWarning, match="averaged 40"):
+        assert Expression.of(paths).scale == "counts"
+    with pytest.warns(UserWarning, match="averaged 40"):
+        assert Expression.of(anndata.AnnData(np.log1p(cells), obs)).scale is None

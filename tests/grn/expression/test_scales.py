@@ -119,6 +119,31 @@ def test_many_negative_values_are_logarithms_and_said_so(levels):
         infer(logs, scale="counts")
 
 
+@pytest.mark.parametrize(
+    ("marker", "cells", "says"),
+    [
+        (-999.0, 9, r"lie between -64 and 64, and levels are not below 0, found -999 of gene G4"),
+        (-99.0, 9, r"found -99 of gene G4 at time .* of series 2 \(9 such cells\)"),
+        (1e30, 1, r"levels and counts are at most 1e15, found 1e\+30 of gene G4 at time"),
+    ],
+)
+def test_a_marker_of_missing_values_is_no_measurement(levels, marker, cells, says):
+    values = np.array(levels.values)
+    values[14, 3 : 3 + cells] = marker
+    marked = Expression(values, levels.times, levels.series, levels.genes)
+    with pytest.raises(ValueError, match=says + ".*leave the cell empty and give --missing"):
+        infer(marked)
+    scale = guess_scale(values).scale
+    assert on_scale(marked, scale).scale == scale  # who names the scale vouches for the values
+
+
+def test_levels_far_below_zero_after_a_background_are_not_taken_as_logarithms(levels):
+    values = np.array(levels.values) * 1000 - 200
+    below = Expression(values, levels.times, levels.series, levels.genes)
+    with pytest.raises(ValueError, match="set levels that a subtracted background left below 0"):
+        on_scale(below)
+
+
 def test_logarithms_are_not_logged_again(levels):
     """One transformation more or less is another network; said once, it is the same one."""
     offset = 0.2

@@ -99,7 +99,7 @@ def test_units_of_a_gene_do_not_matter(made):
 @pytest.mark.parametrize("caps", [{}, {"max_in_degree": 1}, {"max_out_degree": 2}])
 def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(made, caps):
     found = infer(made.expression, "tvcs", resamples=4, rng=0, **caps)
-    assert found.selected.sum() == 3  # of 12 genes
+    assert found.selected.sum() == 1  # of 12 genes
     assert found.provenance.rules.chosen_by == FEW_EDGES
     assert found.provenance.rules.why_so_many().startswith("Nothing says how many edges are true")
     some = infer(made.expression, "pcc", targets=["G1", "G2"], **caps)

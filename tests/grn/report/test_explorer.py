@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, score, simulate
-from grn_tvcs.edge_count import split_for_folds
+from grn_tvcs.held_out_series import split_for_folds
 from grn_tvcs.methods import options_of
 from grn_tvcs.report import explorer as explorer_module
 from grn_tvcs.report.explorer import explorer

@@ -236,12 +236,14 @@ def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
     few = " ".join(" ".join(Page(page_of(expression)).text).split())
     assert "edges in all" not in few
     assert "with at most" not in few
-    why = "Nothing says how many edges are true, so only the surest are selected, 2:"
+    why = "Nothing says how many edges are true. The number selected, 1, is one for every"
     assert few.count(why) == 2  # in the facts, and in the methods to paste
+    assert "scored edges selected as candidates to test, by the method" in few
     assert "no cap edges at most" in few
     capped = " ".join(Page(page_of(expression, max_in_degree=2)).text)
     assert "under at most 2 regulators of a gene, found by exact" in capped
     given = " ".join(Page(page_of(expression, max_edges=5)).text)
+    assert "candidates" not in given
     assert "under at most 5 edges in all" in given
     assert "Nothing says" not in given
 
