@@ -54,6 +54,7 @@ exclude_patterns = [
     "out",
     "README.md",
     "docs/templates",
+    "docs/static",
     "docs/gallery/GALLERY_HEADER.rst",
     "docs/gallery-pages/*.ipynb",
     "docs/reference/examples",
@@ -97,7 +98,9 @@ HOME = tomllib.loads((ROOT / "packaging" / "home.toml").read_text(encoding="utf-
 html_baseurl = HOME["documentation"]
 html_theme = "furo"
 html_title = f"tvcs {release}"
-html_static_path = []
+html_static_path = ["static"]
+html_css_files = ["tvcs.css"]
+html_search_scorer = str(ROOT / "docs" / "static" / "scorer.js")
 html_copy_source = False
 html_additional_pages = {"index": "to_the_first_page.html"}
 copybutton_prompt_text = "$ "

@@ -47,7 +47,7 @@ class ProjectOptions:
         typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
     ] = None
     col_caps: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A cap for each column, likewise.")
+        Path | None, typer.Option(metavar="FILE", help="A cap for each column, as in --row-caps.")
     ] = None
     names: Annotated[
         bool,

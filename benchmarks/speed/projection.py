@@ -158,6 +158,11 @@ LIST_VALUES = {
 }
 
 
+SHAPES = ("degree 3", "random", "half stars", "Zipf", "ten a line", "blocks", "1%", "5%", "20%")
+MAX_PEER_LIST = 1_000_000  # entries of a list that OR-Tools takes part in
+MAX_POT_LINES = 1000  # a line of tables that POT takes part in: it takes no lists
+
+
 def places_of(shape, p, rng):
     """Return the side of a square and about p places in it, sorted."""
     if shape.endswith("%"):
@@ -185,8 +190,7 @@ def list_shapes(out, p):
     out.append("Over Gaussian values, sums, products and low rank, caps of 1, 5 and 20, a total of")
     out.append("half and none; one seed. OR-Tools' costs have as many bits as it takes.\n")
     rows = []
-    shapes = ("degree 3", "random", "half stars", "Zipf", "ten a line", "blocks", "1%", "5%", "20%")
-    for shape in shapes:
+    for shape in SHAPES:
         rng, found = np.random.default_rng(1), []
         n, row, col = places_of(shape, p, rng)
         bits = 58 - (2 * n + 2).bit_length()
@@ -206,6 +210,82 @@ def list_shapes(out, p):
         cells = [f"{np.median(found):.2f}", f"{min(found):.2f}"]
         rows.append([shape, f"{row.size / n:.0f}", *cells, f"{sum(x < 1 for x in found)}"])
     table(out, ["shape", "entries per row", "median", "worst", "below 1, of 24"], rows)
+
+
+def list_growth(out, sizes):
+    out.append("\n## Lists: growth and memory\n")
+    out.append("Gaussian values at random places, three a line, caps of 1. The peak is what NumPy")
+    out.append("allocates beside the input; OR-Tools' costs have as many bits as it takes.\n")
+    rows = []
+    for share, name in ((None, "none"), (2, "half")):
+        seconds = []
+        for p in sizes:
+            rng = np.random.default_rng(1)
+            n, row, col = places_of("random", p, rng)
+            values = scaled(rng.normal(size=row.size))
+            V, ones = sparse.csr_array((values, (row, col)), shape=(n, n)), np.ones(n, np.int64)
+            total = n if share is None else n // share
+            tvcs = TVCS.matrix((n, n), row_caps=1, col_caps=1, total=total)
+            if p == sizes[0]:
+                project(V, tvcs)
+            tracemalloc.start()
+            ours, answer = clock(partial(project, V, tvcs))
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            if p < sizes[-1]:
+                ours = min(clock(partial(project, V, tvcs))[0] for _ in range(2))
+            seconds.append(ours)
+            theirs = ""
+            if p <= MAX_PEER_LIST:
+                bits = min(46, 58 - (2 * n + 2).bit_length())
+                _, solve, kept = flow(row, col, values**2, ones, ones, total, bits=bits)
+                if abs(answer.objective - kept) > 1e-6 * kept:
+                    raise AssertionError(f"{answer.objective!r}, OR-Tools {kept!r}")
+                theirs = f"{solve:.2f}"
+            cells = [name, f"{row.size:,}", f"{ours:.2f}", theirs, f"{peak / 1e6:,.0f}"]
+            rows.append([*cells, f"{answer.gap / answer.objective:.0e}"])
+            print(rows[-1], flush=True)
+        slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+        rows.append([name, "exponent", f"{slope:.2f}", "", "", ""])
+    heads = ["total", "entries", "seconds", "OR-Tools, seconds", "peak, MB", "gap / objective"]
+    table(out, heads, rows)
+
+
+def list_peers(out, p):
+    from ot import emd
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    out.append(f"\n## Lists of {p:,} candidates, all caps 1, no total: peers / `project`\n")
+    out.append("scipy's `min_weight_full_bipartite_matching` on the list, with a column of its own")
+    out.append(
+        "for each row that stays alone; POT's network simplex `emd` on the whole table, zeros"
+    )
+    out.append("in other places. Times of one thread; every answer is compared with ours.\n")
+    rows = []
+    for shape in SHAPES:
+        rng = np.random.default_rng(1)
+        n, row, col = places_of(shape, p, rng)
+        for family, make in LIST_VALUES.items():
+            values = scaled(make(rng, n, row, col))
+            V = sparse.csr_array((values, (row, col)), shape=(n, n))
+            tvcs = TVCS.matrix((n, n), row_caps=1, col_caps=1)
+            project(V, tvcs)
+            ours, answer = clock(partial(project, V, tvcs))
+            lines, top = np.arange(n), 1.0 + values.max() ** 2
+            rows_, cols = np.concatenate([row, lines]), np.concatenate([col, n + lines])
+            costs = np.concatenate([top - values**2, np.full(n, top)])
+            costs = sparse.csr_array((costs, (rows_, cols)), shape=(n, 2 * n))
+            theirs, taken = clock(partial(min_weight_full_bipartite_matching, costs))
+            check(answer.objective, (top - costs[taken]).sum(), "scipy")
+            by_pot = ""
+            if n <= MAX_POT_LINES:
+                dense = V.toarray() ** 2
+                each = np.full(n, 1.0 / n)
+                seconds, plan = clock(partial(emd, each, each, dense.max() - dense))
+                check(answer.objective, n * (plan * dense).sum(), "POT")
+                by_pot = f"{seconds / ours:.1f}"
+            rows.append([shape, family, f"{1e3 * ours:.1f}", f"{theirs / ours:.1f}", by_pot])
+    table(out, ["shape", "values", "ours, ms", "scipy / ours", "POT / ours"], rows)
 
 
 def tiny(out, calls=500):
@@ -274,6 +354,10 @@ def sections(quick):
         "closed": lambda out: closed_forms(out, squares),
         "lists": lambda out: lists(out, *candidates),
         "list shapes": lambda out: list_shapes(out, 6_000 if quick else 60_000),
+        "list growth": lambda out: list_growth(
+            out, (10_000, 30_000) if quick else (10_000, 100_000, 1_000_000, 10_000_000)
+        ),
+        "list peers": lambda out: list_peers(out, 6_000 if quick else 60_000),
         "growth": lambda out: growth(out, (316, 1000) if quick else (316, 1000, 3162)),
     }
 

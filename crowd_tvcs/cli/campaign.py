@@ -320,7 +320,7 @@ def export_answers(store: StoreName, out: OutFile = None) -> None:
 @app.command("export-remarks")
 @stored
 def export_remarks(store: StoreName, out: OutFile = None) -> None:
-    """Print what workers said of tasks: task, worker, kind (skip, comment or flag), text, at."""
+    """Print workers' remarks on tasks: task, worker, kind (skip, comment or flag), text, at."""
     from crowd_tvcs.answers.times import to_iso
     from crowd_tvcs.campaign.desk.remarks import all_remarks
 

@@ -102,7 +102,7 @@ def _by_prices(search: Search) -> PlanProof | None:
         return None
     prices = dual.prices / m
     money_price = money_price_of(relaxation.plan, relaxation.rations, prices)
-    return PlanProof(bound, prices[:n], float(prices[n]), money_price=money_price)
+    return PlanProof(bound, prices[:n], float(prices[n]), money_price=money_price, slack=dual.slack)
 
 
 def _to_the_end(

@@ -259,6 +259,8 @@ class Assignment:
             out |= of_classes | {"n_tasks": len(tasks)} | loads | {"kinds": self.kinds()}
         if self.certificate is not None and self.certificate.leaves:
             out["bound_by_prices"] = self.certificate.bound_by_prices
+        if self.certificate is not None and self.certificate.slack > 0.0:
+            out["pricing_slack"] = self.certificate.slack
         if plan.model is not None:
             out |= of_classes
         if plan.common_error > 0.0:

@@ -73,6 +73,9 @@ class PlanProof:
         Bound that the prices above prove without leaves; None if it is `bound`.
     money_price
         Price of one more unit of money, >= 0; None for a plan without money.
+    slack
+        Accuracy by which a task of a table may have been priced too high, because exact pricing
+        takes too long; 0 if the prices prove the bound to the last digit.
     """
 
     bound: float
@@ -81,6 +84,7 @@ class PlanProof:
     leaves: tuple[Leaf, ...] = ()
     bound_by_prices: float | None = None
     money_price: float | None = None
+    slack: float = 0.0
 
     def reorder(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> PlanProof:
         """Put the workers in the order of `rows` and the tasks in that of `columns`."""

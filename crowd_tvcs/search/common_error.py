@@ -77,4 +77,5 @@ def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
         tuple(map(leaf, proof.leaves)),
         None if proof.bound_by_prices is None else of(proof.bound_by_prices),
         money_price=scaled(proof.money_price),
+        slack=scale * proof.slack,
     )

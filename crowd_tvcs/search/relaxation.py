@@ -295,6 +295,8 @@ class DualBound:
         The best set of every task at these prices.
     values
         Its accuracy minus its prices.
+    slack
+        Accuracy by which the values of some tasks may be too large; 0 if all are exact.
     """
 
     prices: Floats
@@ -302,6 +304,7 @@ class DualBound:
     proved: bool
     sets: TaskSets
     values: Floats
+    slack: float = 0.0
 
 
 def price_everything(
@@ -338,11 +341,12 @@ def price_everything(
         sets.accuracy[:] = np.where(sets.accuracy == raised, true, sets.accuracy)
         if deadline.has_passed:
             return None
-        left, slack = first[~proved[first]], slack * WIDENED
+        left, used = first[~proved[first]], slack
+        slack *= WIDENED
         if not left.size:
             break
     like = first[relaxation.kind]
     limits = relaxation.rations.limits(relaxation.caps)
     bound = float(prices @ limits) + relaxation.total(value[like])
     are_proved = bool(proved[first].all() and relaxation.is_exact)
-    return DualBound(prices, bound, are_proved, sets.of_tasks(like), value[like])
+    return DualBound(prices, bound, are_proved, sets.of_tasks(like), value[like], used)

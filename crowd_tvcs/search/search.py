@@ -28,6 +28,7 @@ ORDERS = 3
 ROUNDS = 30
 ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
 ROUGH_ROUNDS = 8
+SLACK = 0.3 * CERTIFIED_WITHIN  # of the accuracy of a task, where exact pricing gives up
 MOST_COLUMNS = 40_000
 # Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
 FEW_BARGAINED, MOST_BARGAINED = 10_000, 200_000
@@ -47,7 +48,7 @@ class Search:
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
         self._traded: TaskSets | None = None
-        self._nodes = ROUGH_NODES
+        self._nodes, self._slack = ROUGH_NODES, 0.0
         self._rng = rng
         self._deadline = deadline
         self._columns = Columns(self.relaxation)
@@ -168,7 +169,9 @@ class Search:
         # can add to the likeliest of the classes.
         most_gain = 1.0 - 1.0 / self.relaxation.plan.n_classes
         prices = self.relaxation.rations.priced_out(prices, self.relaxation.caps, most_gain)
-        dual = price_everything(self.relaxation, prices, start, self._deadline, self._nodes)
+        dual = price_everything(
+            self.relaxation, prices, start, self._deadline, self._nodes, slack=self._slack
+        )
         if dual is None:
             return
         self._columns.add(dual.sets)
@@ -178,13 +181,18 @@ class Search:
             self.dual = dual
 
     def _look_closer(self) -> bool:
-        """Price again, exactly, at the best prices; False if that was exact already."""
+        """Price again, exactly, at the best prices; False if that was exact already.
+
+        If the nodes do not do for that, from then on with a slack.
+        """
         before = self._guide
-        if before is None or before.proved or self._nodes == PROOF_NODES:
+        if before is None or before.proved or self._slack > 0.0:
             return False
+        if self._nodes == PROOF_NODES:
+            self._slack = SLACK
         self._nodes, self._guide = PROOF_NODES, None
         self._price(before.prices)
-        return True
+        return self._slack > 0.0 or self.dual is not None or self._look_closer()
 
     def _assign_by(self, prices: NDArray[np.float64], fixed: TaskSets | None = None) -> None:
         """Assign the tasks that `fixed` leaves open their best sets, in a few orders."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_EXACT_OUTCOMES = 2**20  # outcomes of a team; more are sampled
 SEED = 7  # of the sampled outcomes, so that checks repeat
 N_STANDARD_ERRORS = 6.0  # standard errors that a sampled accuracy may be off
-MAX_NODES = 100_000  # nodes of a search, beyond which pricing is given up
+MAX_NODES = 150_000  # nodes of a search, beyond which pricing is given up
 BOUND_STEP = 4  # workers after which the bounds of a node are computed anew
 ROUNDING = 1e-12  # of probabilities
 

@@ -293,6 +293,16 @@ def read_prices(
     return values[[row_of[name] - 1 for name in workers]], others[0], others[1]
 
 
+def read_slack(path: Path, summary: Mapping[str, Any]) -> float:
+    """Return the accuracy by which tasks of a table may be priced too high; 0 if not given."""
+    slack = summary.get("pricing_slack", 0.0)
+    if not is_number(slack) or not 0.0 <= slack <= 1.0:
+        raise DataError(
+            f"pricing_slack must be a number from 0 to 1, found {quoted(slack)}", path=path
+        )
+    return float(slack)
+
+
 def _require(path: Path, entries: Mapping[str, Any], kinds: dict[str, Kind], at: str = "") -> None:
     for name, (words, holds) in kinds.items():
         if name not in entries:

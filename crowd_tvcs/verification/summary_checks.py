@@ -64,6 +64,8 @@ class Found:
         Standard deviation of the accuracy; None if no skills were given or a team is large.
     forecast
         Function from the accuracy of every task to the forecast; None without a forecast model.
+    slack
+        Accuracy by which tasks may be priced too high.
     """
 
     plan: Plan
@@ -79,6 +81,7 @@ class Found:
     is_branched: bool
     deviation: float | None
     forecast: Callable[[Floats], dict[str, float]] | None
+    slack: float = 0.0
 
     @property
     def is_large(self) -> NDArray[np.bool_]:
@@ -149,6 +152,8 @@ def _fields(found: Found, *, has_bound: bool) -> list[str]:
     method = found.parameters["method"]
     if found.is_branched:
         out.append("bound_by_prices")
+    if found.plan.is_table and found.slack > 0.0:
+        out.append("pricing_slack")
     out += ["sum_of_qualities"] if method == "qlp" else []
     if found.parameters["skills"] is not None:
         out.append("accuracy_deviation")
@@ -289,6 +294,8 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
         is_one = _near(said["bound"], found.bound)
         if not found.plan.is_table:  # priced with some slack, by the method and here
             is_one = said["bound"] >= found.bound - TOLERANCE
+        elif found.slack > 0.0:
+            is_one = -TOLERANCE <= said["bound"] - found.bound <= found.slack + TOLERANCE
         yield "bound", is_one, f"{found.bound!r} by {words}"
     if found.is_branched and found.by_prices is not None:
         words = f"{found.by_prices!r} by {_prices_in(found)}"

@@ -40,6 +40,7 @@ from crowd_tvcs.verification.record_checks import (
     read_json,
     read_prices,
     read_record,
+    read_slack,
 )
 from crowd_tvcs.verification.result import Verification
 from crowd_tvcs.verification.summary_checks import (
@@ -114,7 +115,7 @@ def verify(
         wrong = wrong_tasks(plan, pairs, given, (least, most))
         out.violations += wrong
         listed = None if wrong else given[1]
-    by_prices = None
+    by_prices, table_slack = None, read_slack(folder / "summary.json", summary)
     said, has_prices = summary.get("bound"), PRICES in record.outputs
     if (said is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
@@ -122,7 +123,7 @@ def verify(
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
-            slack = 0.0 if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
+            slack = table_slack if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
             by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
@@ -134,6 +135,7 @@ def verify(
         by_prices, BRANCHES in record.outputs,
         _deviation(plan, pairs, record, tables, out),
         _forecast(plan, pairs, record, tables),
+        table_slack,
     )  # fmt: skip
     out.violations += refuted(summary, found)
     out.unchecked += unchecked(found)

@@ -100,7 +100,9 @@ def _text(words: str) -> Iterator[nodes.Node]:
 
     for piece in re.split(r"(`[^`]+`|(?<![\w-])--?[a-z][\w-]*)", words):
         is_code = piece.startswith("`") or re.fullmatch(r"--?[a-z][\w-]*", piece)
-        yield nodes.literal(text=piece.strip("`")) if is_code else nodes.Text(piece)
+        classes = ["option"] if piece.startswith("-") else []
+        text = piece.strip("`")
+        yield nodes.literal(text=text, classes=classes) if is_code else nodes.Text(piece)
 
 
 def _content(command: Command) -> list[nodes.Node]:

@@ -206,3 +206,30 @@ def test_the_first_tasks_of_the_first_page_are_one_click_and_as_many_commands_as
         folder, _, file = result.strip("`").partition("/")
         if file:
             assert commands[-1][commands[-1].index("--out") + 1] == folder
+
+
+def reads_the_package_alone(code: str) -> bool:
+    """Whether all files that the commands of a block read are data of the package."""
+    return all(file.startswith("data/") for file in named_and_made(code)[0])
+
+
+SHOWN = {
+    f"{name}, block {k}": code
+    for name, text in PAGES.items()
+    if not name.startswith(OF_DEVELOPERS)
+    for k, (language, code) in enumerate(BLOCK.findall(text))
+    if language == "console" and printed(code) and reads_the_package_alone(code)
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_later_block_shows_as_printed_is_printed(name, tmp_path, monkeypatch):
+    assert "crowds, block 3" in SHOWN
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "data", "data")
+    shown = []
+    for words in calls(SHOWN[name]):
+        done = CliRunner().invoke(COMMANDS[words[0]], words[1:])
+        assert done.exit_code == 0, done.output
+        shown += map(str.rstrip, done.output.splitlines())
+    assert [line for line in printed(SHOWN[name]) if line.rstrip() not in shown] == []

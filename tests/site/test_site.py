@@ -10,9 +10,14 @@ import subprocess
 import sys
 import tempfile
 from fnmatch import fnmatch
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
+
+from tests.browser import chromium
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -220,13 +225,10 @@ def test_dead_links_are_found(tmp_path):
     assert [line.split()[-1] for line in dead] == ["b.html#gone", "no.png", "../outside.html"]
 
 
-@pytest.mark.slow
-def test_the_site_is_built_without_a_warning_and_has_no_dead_link(monkeypatch):
-    """What `python3 dev.py docs` runs, in the environment of the tests."""
+@pytest.fixture(scope="module")
+def site():
+    """The folder of what `python3 dev.py docs` builds, in the environment of the tests."""
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
-    monkeypatch.syspath_prepend(ROOT)
-    dev = importlib.import_module("dev")
-    monkeypatch.setattr(dev, "install", lambda *extras: False)
     said = []
 
     def run_here(words):
@@ -236,13 +238,46 @@ def test_the_site_is_built_without_a_warning_and_has_no_dead_link(monkeypatch):
         said.append(done.stdout + done.stderr)
         return done.returncode
 
-    monkeypatch.setattr(dev, "run", run_here)
-    assert dev.docs([]) == 0, "\n".join(said)
-    html = ROOT / "out" / "site" / "html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        dev = importlib.import_module("dev")
+        patch.setattr(dev, "install", lambda *extras: False)
+        patch.setattr(dev, "run", run_here)
+        assert dev.docs([]) == 0, "\n".join(said)
+    return ROOT / "out" / "site" / "html"
+
+
+FOUND_FIRST = {  # what is typed into the search, and the first page found
+    "knockout": "docs/reference/commands/grn-tvcs-infer.html",
+    "budget": "docs/crowds.html",
+    "certificate": "docs/reference/names/tvcs_core.Certificate.html",
+    "install": "docs/installation.html",
+}
+
+
+@pytest.mark.slow
+def test_the_search_finds_first_what_belongs_first(site):
+    serve = partial(SimpleHTTPRequestHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server, chromium() as browser:
+        Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        for words, wanted in FOUND_FIRST.items():
+            page.goto(f"http://127.0.0.1:{server.server_port}/search.html?q={words}")
+            first = page.locator("#search-results ul li a").first
+            first.wait_for(timeout=60_000)
+            assert first.get_attribute("href").split("?")[0].split("#")[0] == wanted, words
+        server.shutdown()
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_has_no_dead_link(site):
+    html = site
     for program in extension("commands").PROGRAMS:
-        page = (html / "docs" / "reference" / f"{program}.html").read_text(encoding="utf-8")
         for one in extension("commands").commands_of(program):
-            assert f'id="{one.words.replace(" ", "-")}"' in page
+            page = html / f"{extension('commands').page_of(one.words)[1:]}.html"
+            text = page.read_text(encoding="utf-8")
+            assert f"<h1>{one.words}<" in text
+            assert text.count("<dt>") >= len(one.rows)
     for module, names in extension("public_names").shown(ROOT).items():
         for name in names:
             page = html / "docs" / "reference" / "names" / f"{module}.{name}.html"

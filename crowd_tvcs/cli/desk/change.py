@@ -59,11 +59,13 @@ class NewCaps:
     ] = None
     task_cap: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="Maximum number of labels of one task; likewise."),
+        typer.Option(
+            metavar="NAME=N", help="Maximum number of labels of one task; may be repeated."
+        ),
     ] = None
     task_minimum: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="Minimum number of labels of one task; likewise."),
+        typer.Option(metavar="NAME=N", help="Minimum number of labels of one task. Repeatable."),
     ] = None
     workers: Annotated[
         Path | None,
@@ -123,7 +125,7 @@ class ChangeOptions:
 @stored
 @with_options
 def change(given: ChangeOptions) -> None:
-    """Change limits, caps, rules and classes while people label; what was promised stays.
+    """Change limits, caps, rules and classes while people label; nothing that was promised changes.
 
     Nothing falls below the labels that are answered or out with workers, no class goes away, and
     every change is in the audit. Gold, workers and tasks are brought by add.

@@ -42,7 +42,7 @@ def payout(
     mark_paid: Annotated[
         bool,
         typer.Option(
-            "--mark-paid", help="Record that what is due was paid; the next table has it as paid."
+            "--mark-paid", help="Record the amounts due as paid, which the next table shows."
         ),
     ] = False,
 ) -> None:

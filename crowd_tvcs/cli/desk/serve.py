@@ -285,7 +285,7 @@ def invite(
         str, typer.Option(metavar="NAME", help="Parameter of the address that holds the id.")
     ] = "worker",
 ) -> None:
-    """Sign a link for everybody who may sign up; print them as worker, link.
+    """Sign a link for every person who may sign up; print worker and link.
 
     For serve --sign-up signed: each link leads to the page of consent, and is the same every time.
     """

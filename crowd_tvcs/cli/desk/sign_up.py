@@ -30,7 +30,11 @@ class SignUpOptions:
     ] = None
     seats: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Most people who sign up; open links need it."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Maximum number of people; required for open links.",
+        ),
     ] = None
     id_parameter: Annotated[
         list[str] | None,
@@ -48,7 +52,7 @@ class SignUpOptions:
         str | None,
         typer.Option(
             metavar="CODE",
-            help="Code that everybody gets who is done. Default: each person one of their own.",
+            help="Code for everybody who has finished. Default: a code for each person.",
         ),
     ] = None
     completion_url: Annotated[
@@ -60,7 +64,7 @@ class SignUpOptions:
     ] = None
     label_cost: Annotated[
         float | None,
-        typer.Option(parser=money, metavar="X", help="Cost of a label of each who signs up."),
+        typer.Option(parser=money, metavar="X", help="Cost of a label by people who sign up."),
     ] = None
 
 

@@ -62,7 +62,7 @@ class RankOptions:
         ),
     ] = 2
     max_per_pair: Annotated[
-        int, typer.Option(metavar="N", help="A pair with so many answers is not asked again.")
+        int, typer.Option(metavar="N", help="Maximum number of answers to a pair.")
     ] = 5
     leave_out_missing: LeaveOut = False
     seed: Seed = 0

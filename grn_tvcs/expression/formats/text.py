@@ -22,6 +22,7 @@ from tvcs_core.files.workbook import SeveralSheetsError
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
 MATRIX = re.compile(r".+\.mtx(\.gz)?", re.IGNORECASE)
+MAX_COLUMNS = 1_000_000  # 300 bytes each while names are judged; no organism has so many genes
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
@@ -54,6 +55,12 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         )
         told.sheets = error.sheets
         raise told from None
+    if (found := len(table.rows[0])) > MAX_COLUMNS:
+        raise table.error(
+            f"must have at most {MAX_COLUMNS:,} columns, found {found:,}; see that "
+            "each sample or gene has a line of its own",
+            0,
+        )
     _refuse_page(table)
     _refuse_title(table)
     _refuse_other_delimiter(table)

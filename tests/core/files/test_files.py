@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -19,6 +20,19 @@ def write(tmp_path, content: str | bytes, name: str = "t.tsv"):
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def test_the_cells_of_a_workbook_become_the_texts_that_excel_exports(tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    day, noon = datetime(2024, 3, 1), datetime(2024, 3, 1, 12, 30)
+    book.active.append(["a", "b", "c", "d", "e", "f"])
+    book.active.append([day, noon, True, 3.0, 2.5, None])
+    book.active.append([1, 2**53, -7.0, "007", False, " x"])  # blanks around a cell go
+    book.save(tmp_path / "t.xlsx")
+    assert [list(row) for row in read_table(tmp_path / "t.xlsx").rows[1:]] == [
+        ["2024-03-01", "2024-03-01 12:30:00", "TRUE", "3", "2.5", ""],
+        ["1", str(2**53), "-7", "007", "FALSE", "x"],
+    ]
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ",", ";"])

@@ -1,10 +1,13 @@
 """Files as people have them: wide tables, surveys, classifications, CSV exports; gold, bad rows."""
 
 import csv
+import importlib
 import json
+import random
 
 import pytest
 
+from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.exchange import export, import_answers
 from crowd_tvcs.exchange.csv_files import printed_list
 from tests.crowd import tools
@@ -283,3 +286,60 @@ def test_prices_and_shares_may_have_their_signs(words, said, tmp_path):
 )
 def test_a_printed_list_is_read_word_by_word_and_never_for_long(cell, items):
     assert printed_list(cell) == items
+
+
+@pytest.mark.parametrize("is_filter", [False, True])
+def test_hidden_rows_of_a_workbook_are_not_taken_without_a_word(tmp_path, is_filter):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("task", "worker", "label"), ("t1", "ann", "yes"), ("t1", "bob", "no")):
+        book.active.append(row)
+    book.save(shown := tmp_path / "shown.xlsx")
+    assert len(read_answers(shown).task_of) == 2
+    book.active.row_dimensions[3].hidden = True
+    if is_filter:
+        book.active.auto_filter.ref = "A1:C3"
+    book.active.row_dimensions[9].hidden = True  # of nothing, which is no loss
+    book.save(path := tmp_path / "hidden.xlsx")
+    with pytest.raises(DataError, match="has a hidden row, 3 of the sheet Sheet: show it"):
+        read_answers(path)
+
+
+def test_columns_that_share_no_label_are_found_as_by_comparing_all(tmp_path):
+    rng = random.Random(0)
+    for _ in range(200):
+        names = [f"c{j}" for j in range(rng.randint(1, 6))]
+        cells = [[rng.choice(["", "a", "b", "c", "d"]) for _ in range(2)] for _ in names]
+        found = [set(column) - {""} for column in cells]
+        odd = [
+            name
+            for j, name in enumerate(names)
+            for others in [set().union(*found[:j], *found[j + 1 :])]
+            if found[j] and others and not found[j] & others
+        ]
+        path = tmp_path / "w.csv"
+        rows = [
+            ["task", *names],
+            *([f"t{k}", *row] for k, row in enumerate(zip(*cells, strict=True))),
+        ]
+        path.write_text("\n".join(map(",".join, rows)) + "\n")
+        try:
+            import_answers(path, "wide")
+            said = ""
+        except DataError as error:
+            said = str(error)
+        assert ("shares no label" in said) == bool(odd), (cells, said)
+        assert not odd or f"'{odd[0]}' shares no label" in said
+
+
+@pytest.mark.parametrize("tool", ["label-studio", "argilla", "doccano"])
+def test_a_file_is_read_once_to_see_what_it_is(tool, tmp_path, monkeypatch):
+    read = []
+    for module in ("label_studio", "argilla", "doccano"):
+        there = importlib.import_module(f"crowd_tvcs.exchange.{module}")
+        monkeypatch.setattr(there, "read_text", lambda path: read.append(path) or "[")
+    path = tmp_path / "ann.json"
+    path.write_text("[")
+    with pytest.raises(DataError):
+        import_answers(path, tool)
+    assert read == [path]

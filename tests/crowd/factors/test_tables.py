@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from crowd_tvcs import Quality
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.factors.tables import read_factored_plan, read_factors
 from crowd_tvcs.plan.plan import Plan
@@ -17,6 +18,19 @@ def read(folder, kinds=KINDS, tasks=TASKS):
     for name, text in (("kinds.csv", kinds), ("tasks.csv", tasks)):
         (folder / name).write_text(text, encoding="utf-8")
     return read_factors(folder / "kinds.csv", folder / "tasks.csv")
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_pairs_are_excluded_as_in_a_set_of_pairs(n):
+    """Also before the first and behind the last of those that are."""
+    workers, tasks = ["ann", "bob", "cid"], [f"t{j}" for j in range(5)]
+    every = np.array([(w, t) for t in range(5) for w in range(3)])
+    some = np.random.default_rng(n).permutation(every[1:-1])[:n]
+    quality = Quality(np.full((3, 1), 0.8), workers, ["k"])
+    factors = Factors(quality, tasks, np.zeros(5, int), excluded=(some[:, 1], some[:, 0]))
+    found = factors.excludes(every[:, 1], every[:, 0])
+    assert found.tolist() == [tuple(pair) in set(map(tuple, some)) for pair in every]
+    assert (factors.allows(every[:, 0], every[:, 1]) == ~found).all()
 
 
 def test_the_tables_say_the_same_as_a_table_of_workers_and_tasks(tmp_path):

@@ -11,10 +11,13 @@ from crowd_tvcs.accuracy import many_classes as accuracies
 from crowd_tvcs.accuracy.gradient import ClassGradient
 from crowd_tvcs.accuracy.many_classes import accuracy_of_classes
 from crowd_tvcs.accuracy.model import answer_model, even_matrices
+from crowd_tvcs.search import voters
 from crowd_tvcs.search.deadline import Deadline
 from crowd_tvcs.search.relaxation import Relaxation, price_everything
 from crowd_tvcs.verification import pricing_many_classes
+from crowd_tvcs.verification.bound_by_prices import bound_by_prices
 from crowd_tvcs.what_if import what_if
+from tests.crowd import small_plans
 from tests.crowd.gains import gains_of_classes
 from tests.makers.crowds import named
 
@@ -389,3 +392,50 @@ def test_no_sampled_worker_draws_what_the_truth_draws(monkeypatch):
         sampled, error = accuracy_of_classes(quality, team, 3)
         assert 0.0 < error[0] < 0.002
         assert abs(sampled[0] - truth) < 4 * error[0]
+
+
+def few_nodes(monkeypatch, nodes):
+    """Let branch and bound of many classes give up early, and close no gap by branching."""
+    monkeypatch.setattr(voters, "MANY_CLASS_NODES", nodes)
+    monkeypatch.setattr(voters, "FEW_TASKS_NODES", nodes)
+    monkeypatch.setattr(importlib.import_module("crowd_tvcs.methods.best"), "fits", lambda _: False)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_price_with_a_slack_proves_a_bound_that_verify_confirms(seed, monkeypatch):
+    """Where exact pricing gives up sets that gain little are not looked for."""
+    few_nodes(monkeypatch, 3)
+    rng = np.random.default_rng(seed)
+    n, m, k = 6, 3, 3
+    confusion = np.array([random_matrix(rng, k) for _ in range(n)]) if seed > 2 else None
+    quality = named(np.repeat(rng.uniform(0.5, 0.7, (n, 1)), m, axis=1))
+    limits = {"max_workers_per_task": 4, "max_tasks_per_worker": 2, "budget": 8}
+    plan = Plan(quality, n_classes=k, confusion=confusion, **limits)
+    found = assign(plan, "best", rng=0)
+    proof = found.certificate
+    if seed == 5:  # no slack that was tried is enough
+        assert proof is None
+        return
+    assert found.bound >= small_plans.best_by_enumeration(plan) - 1e-12
+    written = found.summary().get("pricing_slack", 0.0)
+    assert written == proof.slack
+    assert (proof.slack > 0.0) is (seed < 3)
+    monkeypatch.setattr(pricing_many_classes, "MAX_NODES", 10_000)
+    prices = proof.prices, proof.budget_price, 0.0
+    values = plan.accuracy(found.support)
+    again = bound_by_prices(plan, prices, found.assigned, values, print, slack=proof.slack)
+    assert -1e-9 <= found.bound - again <= proof.slack + 1e-9
+
+
+def test_a_plan_of_few_kinds_of_tasks_gets_the_nodes_of_many(monkeypatch):
+    """All tasks are alike here, and one that is priced exactly proves the bound of all."""
+    rng = np.random.default_rng(3)
+    confusion = 0.5 * even_matrices(rng.uniform(0.4, 0.8, 14), 4)
+    confusion += 0.5 * rng.dirichlet(np.full(4, 0.5), (14, 4))
+    quality = named(np.full((14, 30), 0.5))
+    plan = Plan(quality, max_workers_per_task=4, budget=90, n_classes=4, confusion=confusion)
+    monkeypatch.setattr(voters, "MANY_CLASS_NODES", 100)
+    assert assign(plan, "best", rng=0).certificate.slack == 0.0
+    few_nodes(monkeypatch, 100)
+    less = assign(plan, "best", rng=0).certificate
+    assert less is None or less.slack > 0.0

@@ -221,6 +221,13 @@ def test_a_point_stays_inside_the_ranges_of_the_numbers(rng):
         assert model.steps == tuple(point[6:])
 
 
+def test_the_order_of_answers_is_named_by_the_sign_of_the_choice():
+    of = {8.0: "best first", 1.5: "better ones more", 0.0: "as given"}
+    of |= {-1.5: "weaker ones more", -8.0: "weakest first"}
+    assert {choice: Dependence(choice=choice, gold=9).order for choice in of} == of
+    assert Dependence(choice=1.5).order == ""
+
+
 def test_one_sentence_says_what_answers_are_worth_and_a_warning_where_claims_part():
     model = Dependence(overlap=0.2, source="gold", gold=40, measured=MEASURED)
     assert describe_dependence(model) == (

@@ -181,6 +181,20 @@ def test_traits_are_what_their_names_say(rng):
         assert (alike[name] > found[name]) == bool(is_higher), name
 
 
+def test_traits_of_changes_are_those_of_a_loop_over_genes_and_series(rng):
+    one = draw_example(DESIGN, "hub", 3).expression
+    one = replace(one, scale="log")  # so that levels are used as they are
+    found, x = traits(one), one.values
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    kurtosis, squares = [], []
+    for gene in range(x.shape[1]):
+        steps = np.concatenate([np.diff(x[piece, gene]) for piece in one.pieces().values()])
+        squares.append(np.mean(steps**2))
+        kurtosis.append(np.mean(steps**4) / np.mean(steps**2) ** 2)
+    assert found["smoothness"] == pytest.approx(np.log(np.median(squares) + 1e-3))
+    assert found["level change"] == pytest.approx(np.log(np.median(kurtosis) + 1e-3))
+
+
 @pytest.mark.parametrize("constant", [(0,), tuple(range(9)), tuple(range(10))])
 @pytest.mark.parametrize("n_points", [2, 3, 11])
 def test_genes_that_do_not_vary_and_short_series_have_traits(constant, n_points):

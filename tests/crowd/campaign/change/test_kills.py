@@ -64,6 +64,7 @@ def test_settings_change_while_processes_label_and_one_is_killed(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_settings_change_while_two_hundred_processes_are_killed(tmp_path, seed):
-    """Eight stores, 25 kills each: small ones, since a change may settle every task."""
+    """Eight stores, 25 kills each: a change may settle every task."""
     given = {"processes": 4, "seconds": 8.0, "kills": 25, "seed": seed}
+    given |= {"workers": 200, "tasks": 2000}  # more than they can label meanwhile
     assert min(hold(tmp_path / "c.db", tmp_path, **given).values()) > 2

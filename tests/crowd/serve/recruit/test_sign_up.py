@@ -231,6 +231,7 @@ def test_a_seat_has_its_price(served, campaign):
         ({"parameters": ["key"]}, "--id-parameter must be a name"),
         ({"consent": "![x](y.png)"}, "--consent shows a picture"),
         ({"code": " "}, "--completion-code must have 1 to 100 characters"),
+        ({"code": "x" * 101}, "--completion-code must have 1 to 100 characters"),
         ({"back": "http://x.org"}, "--completion-url must be such as https://"),
         ({"back": "javascript:alert(1)"}, "--completion-url must be such as https://"),
         ({"back": "https://{id}.org"}, "behind the host only"),
@@ -239,6 +240,11 @@ def test_a_seat_has_its_price(served, campaign):
 def test_rules_that_pages_cannot_have_are_refused(given, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         SignUp(SeatRules(False, 3), **given)
+
+
+@pytest.mark.parametrize("code", ["x", "x" * 100])
+def test_a_completion_code_of_1_to_100_characters_is_taken(code):
+    assert SignUp(SeatRules(False, 3), code=code).code == code
 
 
 @pytest.mark.parametrize(

@@ -99,12 +99,19 @@ def reach(i, of_side, may_return, flow, search, so_far):
         first, last = start[i], first
     search.looks[0] += last - first
     sign = -1 if of_side else 1
-    far, low_far = distance[i, 0] - sign * price[i, 0], distance[i, 1] - sign * price[i, 1]
+    gain, ends, total = flow.gain, flow.ends, flow.total
+    far = distance[i, 0] - sign * (price[i, 0] + total[0])
+    low_far = distance[i, 1] - sign * (price[i, 1] + total[1])
+    side = np.int64(i < flow.rows)  # of the line across
     for q in range(first, last):
         e = np.int64(order[q])
-        worth, low_worth, k = worth_of(e, i, flow)
-        high, low = far + sign * worth, low_far + sign * low_worth
-        if not is_less(high, low, most, low_most) or place[k] == FINAL:
+        k = np.int64(ends[e, side])
+        high = far + sign * (gain[e, 0] - price[k, 0])
+        # Most paths are too long by far.
+        if high > most or place[k] == FINAL:
+            continue
+        low = low_far + sign * (gain[e, 1] - price[k, 1])
+        if not is_less(high, low, most, low_most):
             continue
         if of_side and load[k] < cap[k]:
             most, low_most, end, via[k] = high, low, k, e
