@@ -22,7 +22,8 @@ BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
 BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series
 # Of `combined`, part by part: `python -m benchmarks.speed.cost --default`.
 SECONDS_PER_TRY = 1.2e-8  # of a tree, in each of log2(samples) layers of all samples
-SECONDS_PER_PAIR_OF_PARTS = 1.5e-4  # the combiners: trees of three to six sets, nets of three
+SECONDS_TO_LOAD = 2.3  # the models
+SECONDS_PER_PAIR_OF_PARTS = 1.5e-5  # the combiners: trees of three to six sets, nets of three
 SECONDS_PER_PATH = 8e-9  # from a regulator over another one to a gene, or from it to both
 SECONDS_PER_PAIR_OF_GENES = 2.5e-7  # rank correlations, of which none is kept
 SECONDS_PER_SMALL_HALF = 3.5e-3  # of a network of a design, beside what its sizes take
@@ -113,8 +114,16 @@ def memory_of_ranking(regulators: int, targets: int) -> Cost:
 def estimate_of_parts(work: Work, trees: int) -> Cost:
     """Estimate the same of ``"combined"``, whose two forests have so many trees per gene.
 
-    A table that is like none that the simulator makes gets 100 trees more.
+    The forest of the blend, for a table like none that the simulator makes, is counted half.
     """
+    from grn_tvcs.combine.blend.blend import TREES
+
+    cost = _of_evidence(work, trees + TREES // 4)
+    return cost._replace(seconds=cost.seconds + SECONDS_TO_LOAD)
+
+
+def _of_evidence(work: Work, trees: int) -> Cost:
+    """Estimate the same without loading the models and without the blend."""
     lagged = estimate(work._replace(halves=work.halves + work.halves // 2))  # both memories
     pairs = work.regulators * work.genes
     layers = work.samples * math.log2(max(work.samples, 2))
@@ -138,7 +147,7 @@ def seconds_of_design(
     the evidence of all tables is computed, as for very few samples.
     """
     one = work._replace(threads=1)
-    each = estimate_of_parts(one, trees).seconds - SECONDS_TO_START
+    each = _of_evidence(one, trees).seconds - SECONDS_TO_START
     each += SECONDS_PER_SMALL_HALF * (work.halves + work.halves // 2)
     of_tables = tables * (SECONDS_PER_TABLE + all_told * each)
     return networks * each / min(work.threads, networks) + of_tables / min(work.threads, tables)

@@ -1,6 +1,8 @@
 """What an inference says that it will take, and what it says where that is too much."""
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -14,9 +16,11 @@ from grn_tvcs.cli.resources import (
     memory_of_ranking,
     seconds_of_design,
 )
+from grn_tvcs.combine.evidence_scores import n_trees
 from grn_tvcs.stability import units
 from tvcs_core.command.progress import Progress
 
+MEASURED = Path(__file__).parents[3] / "benchmarks" / "results" / "cost" / "default.csv"
 GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
 
 
@@ -55,6 +59,18 @@ def test_the_parts_of_the_default_method_need_more():
     parts, series = estimate_of_parts(GENOME, 20), estimate(GENOME)
     assert parts.memory > 2 * series.memory
     assert parts.seconds > 2 * series.seconds
+
+
+def test_seconds_of_the_default_method_are_within_a_factor_of_two_of_measured_ones():
+    """Of the table that `python -m benchmarks.speed.cost --default` keeps."""
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) >= 6
+    for row in rows:
+        sizes = {name: int(row[name]) for name in Work._fields if name in row}
+        said = estimate_of_parts(Work(**sizes), n_trees(sizes["genes"]))
+        assert 0.5 < said.seconds / float(row["seconds"]) < 2.0, row
+        assert 0.5 < said.memory / float(row["memory"]) < 2.0, row
 
 
 def test_the_parts_take_memory_for_regulators_x_genes():
