@@ -192,8 +192,8 @@ class Answers(GivenToTasks):
         out[self.worker_of, self.task_of] = True
         return out
 
-    def select(self, chosen: NDArray[np.bool_]) -> Answers:
-        """Keep the answers that are `chosen`, one boolean per answer; all names stay."""
+    def select(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Answers:
+        """Keep the `chosen` answers, by one boolean per answer or by position; all names stay."""
         return Answers(
             self.tasks,
             self.workers,

@@ -1,176 +1,231 @@
-"""Flag workers who copy: pairs that share wrong labels more often than the tasks explain.
+"""Flag workers who copy: pairs that agree more often than skills, habits and tasks explain.
 
-Two good workers agree because both are right; only shared mistakes are informative. For every task
-on which b is wrong (by gold, else by the majority of all but the two) the probability that a gives
-b's label is that of the other workers on the task, shifted by a's rate of giving that label
-wrongly. So tasks that mislead many workers explain themselves, and so do habits. Errors shared by a
-part of the crowd are not explained: the spread of all pairs of the crowd therefore widens the null
-distribution (an empirical null; Efron, 2004), so that such a crowd has no flags rather than many.
+For every task that two workers share with at least two others, the probability that a gives b's
+label follows from the posterior of the task without both (its label if that is gold), a's and b's
+confusion matrices without the task, and the other answers to the task: a label that these others
+give more often than the crowd's habits let expect is that much likelier for a too, in log odds.
+So good workers, habits and misleading tasks explain themselves. Agreement beyond that counts, the
+less likely the more, by its log-likelihood ratio if half of the answers were copied. Errors shared
+by a part of the crowd are not explained: the spread of all pairs widens the null distribution (an
+empirical null; Efron, 2004), so that such a crowd has no flags rather than many.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_tvcs.answers.answers import UNKNOWN
+from crowd_tvcs.answers.answers import UNKNOWN, Answers
 from crowd_tvcs.behaviour.crowd import Crowd
-from crowd_tvcs.behaviour.evidence import (
-    Flag,
-    Floats,
-    Integers,
-    p_value_text,
-    prob_at_least,
-    significant_flags,
+from crowd_tvcs.behaviour.evidence import Flag, Floats, Integers, p_value_text, significant_flags
+from crowd_tvcs.belief.independent import softmax
+from crowd_tvcs.skills.voting.unsupervised import (
+    USUAL,
+    Skills,
+    fitted_skills,
+    log_evidence,
+    matrices_without,
 )
 from tvcs_core.files.display import unquoted
 
 PAIR_FDR = 0.01  # false discovery rate: strict, because copying is an accusation
-MIN_TASKS = 6  # tasks with a mistake of the other, answered by both and by two more workers
-MIN_SHARED_MISTAKES = 5
-MIN_EXCESS = 0.25  # shared mistakes beyond the expected ones, as a share of these tasks
-HABIT_PSEUDOCOUNT = 2.0  # pseudo-answers of the crowd's habits on one task
-MIN_AGREEING, AGREEMENT_SHARE = 5, 0.8  # other answers whose consensus stands for gold
-CROWD_PSEUDOCOUNT = 10.0  # pseudo-answers of the crowd's habits beside a worker's own
+MIN_ANSWERS = 4  # to a task: those of the pair and two more
+MIN_TASKS = 8  # such tasks of a pair
+# Chosen on three public sets; four pseudo-answers or eight, and .3 to .4, find as many copies.
+HABIT_PSEUDOCOUNT = 4.0  # pseudo-answers of the crowd's habits on one task
+LEAST_SHARE = 0.35  # of the answers that are copied, at the lower end of its interval
+ONE_SIDED = 1.645  # standard deviations of that interval: 95 %
+COPIED = 0.5  # share of copied answers for which the weights are best
+LEAST_CHANCE = 0.005
 MIN_PAIRS = 20  # pairs; with fewer no spread is estimated
+PART = 1_000_000  # numbers of the matrices of some pairs, to bound memory
 
 
 def copying(crowd: Crowd, fdr: float = PAIR_FDR) -> list[Flag]:
-    """Flag both workers of every pair with more shared mistakes than the tasks explain.
+    """Flag both workers of every pair that agrees more often than the tasks and both explain.
 
     Labels do not reveal the direction; if times are known, the evidence reports who answered later.
     """
-    directed = {
-        pair: _compare(chances, same) for pair, (chances, same) in _shared_mistakes(crowd).items()
-    }
-    spread, shift = _spread([one.above for one in directed.values()])
-    tested, plain = [], set()
-    for a, b in sorted({(min(pair), max(pair)) for pair in directed}):
-        ways = [directed[pair] for pair in ((a, b), (b, a)) if pair in directed]
-        p = max(_p_value(way, shift, spread) for way in ways)
-        least = min(ways, key=lambda way: way.same - way.expected)
-        tasks = least.chances.size
-        names = crowd.answers.workers[a], crowd.answers.workers[b]
-        if least.same >= MIN_SHARED_MISTAKES and least.same - least.expected >= MIN_EXCESS * tasks:
-            plain.add(names)
+    found = _compared(crowd)
+    if found is None:
+        return []
+    p_values, names, tested = found.p_values(), crowd.answers.workers, []
+    for a, b, n, same, expected, p in zip(
+        *found.pair, found.tasks, found.same, found.expected, p_values.tolist(), strict=True
+    ):
         evidence = (
-            f"the same wrong label on {least.same} of {tasks} tasks where one of the two is wrong "
-            f"and others answered, expected {least.expected:.1f}; {p_value_text(p)}"
+            f"the same label on {same:.0f} of {n} tasks that two others answered, "
+            f"expected {expected:.1f}; {p_value_text(p)}"
         )
-        tested.append(Flag(names[0], "copying", tasks, p, evidence, names[1]))
-    found = [flag for flag in significant_flags(tested, fdr) if (flag.worker, flag.other) in plain]
-    return [flag for one in found for flag in _flag_both(crowd, one)]
-
-
-def _shared_mistakes(crowd: Crowd) -> dict[tuple[int, int], tuple[Floats, NDArray[np.bool_]]]:
-    """Return, for every (a, b), the probability that a repeats each mistake of b, and whether."""
-    chances: dict[tuple[int, int], list[float]] = defaultdict(list)
-    same: dict[tuple[int, int], list[bool]] = defaultdict(list)
-    wrong_odds, typical, habits = _confusion_odds(crowd)
-    for workers, labels, truth, counts in _tasks(crowd):
-        for b, of_b in zip(workers, labels, strict=True):
-            for a, of_a in zip(workers, labels, strict=True):
-                if a == b:
-                    continue
-                others = counts.copy()
-                others[of_a] -= 1.0
-                others[of_b] -= 1.0
-                reference = truth if truth != UNKNOWN else _consensus(others)
-                if reference in (UNKNOWN, of_b):
-                    continue
-                n = others.sum()
-                p = (others[of_b] + HABIT_PSEUDOCOUNT * typical * habits[reference, of_b]) / (
-                    n + HABIT_PSEUDOCOUNT
-                )
-                odds = p / (1.0 - p) * wrong_odds[a, reference, of_b]
-                chances[a, b].append(odds / (1.0 + odds))
-                same[a, b].append(of_a == of_b)
-    return {
-        pair: (np.array(found), np.array(same[pair]))
-        for pair, found in chances.items()
-        if len(found) >= MIN_TASKS
-    }
-
-
-def _tasks(crowd: Crowd) -> Iterator[tuple[list[int], list[int], int, Floats]]:
-    """Yield workers, labels, gold label and counts of every task with four answers or more."""
-    a = crowd.answers
-    order = np.argsort(a.task_of, kind="stable")
-    for mine in np.split(order, np.cumsum(a.per_task)[:-1]):
-        if mine.size >= 4:
-            counts = crowd.counts[a.task_of[mine[0]]]
-            who, said = a.worker_of[mine].tolist(), a.label_of[mine].tolist()
-            yield who, said, int(crowd.truth[mine[0]]), counts
-
-
-def _consensus(counts: Floats) -> int:
-    """Return the label that nearly all of enough others gave; `UNKNOWN` without one."""
-    top = int(counts.argmax())
-    n = counts.sum()
-    return top if n >= MIN_AGREEING and counts[top] >= AGREEMENT_SHARE * n else UNKNOWN
-
-
-def _confusion_odds(crowd: Crowd) -> tuple[Floats, float, Floats]:
-    """Return the rates of wrong labels by class, by gold, else by the majority.
-
-    These are: for every worker, class and label the odds relative to all workers; the share of
-    wrong answers; and for every class the shares of the wrong labels.
-    """
-    a, n_classes = crowd.answers, len(crowd.answers.classes)
-    reference = crowd.counts.argmax(axis=1)[a.task_of]
-    reference = np.where(crowd.is_gold, crowd.truth, reference)
-    wrong = a.label_of != reference
-    pooled = np.full((n_classes, n_classes), 1.0)
-    np.add.at(pooled, (reference[wrong], a.label_of[wrong]), 1.0)
-    np.fill_diagonal(pooled, 0.0)
-    pooled /= pooled.sum(axis=1, keepdims=True)
-    shape = (len(a.workers), n_classes, n_classes)
-    own, could = np.zeros(shape), np.zeros(shape[:2])
-    np.add.at(own, (a.worker_of[wrong], reference[wrong], a.label_of[wrong]), 1.0)
-    np.add.at(could, (a.worker_of, reference), 1.0)
-    usual = (own.sum(axis=0) + 1.0) / (could.sum(axis=0)[:, None] + n_classes)
-    own = (own + CROWD_PSEUDOCOUNT * usual) / (could[:, :, None] + CROWD_PSEUDOCOUNT)
-    odds = own / (1.0 - own) * (1.0 - usual) / usual
-    return odds, float((wrong.sum() + 1.0) / (a.size + 2.0)), pooled
+        tested.append(Flag(names[a], "copying", int(n), p, evidence, names[b]))
+    copied = {(names[a], names[b]) for a, b in found.pair[:, found.share >= LEAST_SHARE].T}
+    flags = significant_flags(tested, fdr)
+    return [f for one in flags if (one.worker, one.other) in copied for f in _flag_both(crowd, one)]
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """Shared mistakes of a pair: number, probabilities, expected number, excess in deviations."""
+    """Pairs of workers with enough shared tasks, the one of lower number first.
 
-    same: int
-    chances: Floats
-    expected: float
-    above: float
+    Attributes
+    ----------
+    pair
+        Both workers of every pair, of shape (2, pairs).
+    tasks, same, expected
+        Number of shared tasks, of those with the same label, and the number expected.
+    share
+        Lower end of the share of answers that are copied.
+    above
+        Excess of agreement in standard deviations.
+    """
+
+    pair: Integers
+    tasks: Integers
+    same: Floats
+    expected: Floats
+    share: Floats
+    above: Floats
+
+    def p_values(self) -> Floats:
+        """Return the probability of as much agreement by chance, in this crowd."""
+        from scipy.special import ndtr
+
+        spread, shift = 1.0, 0.0
+        if self.above.size >= MIN_PAIRS:
+            low, middle, high = np.quantile(self.above, [0.25, 0.5, 0.75])
+            spread, shift = max(1.0, float(high - low) / 1.349), max(0.0, float(middle))
+        return np.asarray(ndtr(-(self.above - shift) / spread))
 
 
-def _compare(chances: Floats, same: NDArray[np.bool_]) -> _Compared:
-    expected = float(chances.sum())
-    deviation = np.sqrt(max(float((chances * (1.0 - chances)).sum()), 1e-12))
-    count = int(same.sum())
-    return _Compared(count, chances, expected, (count - expected) / float(deviation))
+def _compared(crowd: Crowd) -> _Compared | None:
+    """Compare all pairs of workers; None if none shares enough tasks."""
+    n, sums = len(crowd.answers.workers), [np.empty((0, 11))]
+    for first, second, same, chances in _shared(crowd):
+        columns = [np.ones(same.size), same]
+        for p in chances:  # of a giving b's label, and the other way round
+            weight = np.log((COPIED + (1.0 - COPIED) * p) / ((1.0 - COPIED) * p))
+            columns += [p, 1.0 - p, weight * (same - p), weight**2 * p * (1.0 - p)]
+        sums.append(_by_pair(first * n + second, np.stack(columns, axis=1)))
+    joined = np.concatenate(sums)
+    table = _by_pair(joined[:, 0].astype(np.int64), joined[:, 1:])
+    table = table[table[:, 1] >= MIN_TASKS]
+    if not table.size:
+        return None
+    key, tasks, same = table[:, 0].astype(np.int64), table[:, 1], table[:, 2]
+    ways = table[:, 3:].reshape(-1, 2, 4).transpose(2, 1, 0)
+    expected, missing, excess, variance = ways
+    above = (excess / np.sqrt(np.maximum(variance, 1e-9))).min(axis=0)
+    copied = ((same - expected) / np.maximum(missing, 1e-9)).min(axis=0)
+    low = copied - ONE_SIDED * np.abs(copied) / np.maximum(np.abs(above), 1e-9)
+    pair = np.stack([key // n, key % n])
+    return _Compared(pair, tasks.astype(np.int64), same, expected.max(axis=0), low, above)
 
 
-def _spread(above: list[float]) -> tuple[float, float]:
-    """Return deviation and centre of all pairs, at least those of chance."""
-    if len(above) < MIN_PAIRS:
-        return 1.0, 0.0
-    low, middle, high = np.quantile(above, [0.25, 0.5, 0.75])
-    return max(1.0, float(high - low) / 1.349), max(0.0, float(middle))
+def _by_pair(key: Integers, values: Floats) -> Floats:
+    """Add up the rows of every key; return it before its sums."""
+    keys, place = np.unique(key, return_inverse=True)
+    out = np.zeros((keys.size, values.shape[1]))
+    np.add.at(out, place.reshape(-1), values)
+    return np.column_stack([keys.astype(np.float64), out])
 
 
-def _p_value(found: _Compared, shift: float, spread: float) -> float:
-    from scipy.special import ndtr
+def _shared(crowd: Crowd) -> Iterator[tuple[Integers, Integers, Floats, tuple[Floats, Floats]]]:
+    """Yield pairs of answers to one task in parts: workers, whether they are the same, chances.
 
-    if found.same <= found.expected:
-        return 1.0
-    return max(
-        prob_at_least(found.same, found.chances), float(ndtr(-(found.above - shift) / spread))
+    These are the probability that the first gives the label of the second, and the other way round.
+    """
+    a = crowd.answers
+    known = np.full(len(a.tasks), UNKNOWN)
+    known[a.task_of] = crowd.truth
+    a = a.select(np.lexsort((a.worker_of, a.task_of)))  # sums do not depend on the order of rows
+    skills, prior = fitted_skills(a, known)
+    accuracy = skills.accuracy_without(a)
+    evidence = log_evidence(a, skills, accuracy, USUAL.temperature)
+    of_task = np.stack(
+        [np.bincount(a.task_of, e, minlength=len(a.tasks)) for e in evidence.T], axis=1
     )
+    for left, right in _pairs_of_answers(a):
+        is_first = a.worker_of[left] < a.worker_of[right]
+        x, y = np.where(is_first, left, right), np.where(is_first, right, left)
+        task = a.task_of[x]
+        logs = of_task[task] - evidence[x] - evidence[y]
+        factor = USUAL.factor(a.per_task[task] - 2)[:, None]
+        chances = softmax(USUAL.shares * np.log(prior) + factor * logs)
+        chances = (1.0 - USUAL.common) * chances + USUAL.common * prior
+        is_gold = known[task] != UNKNOWN
+        chances[is_gold] = np.eye(prior.size)[known[task][is_gold]]
+        matrices = [matrices_without(a, skills, accuracy[at], at) for at in (x, y)]
+        others = crowd.counts[task].copy()
+        for at in (x, y):
+            others[np.arange(task.size), a.label_of[at]] -= 1.0
+        both = [
+            _chance(chances, matrices[way], matrices[1 - way], a.label_of[at], others, skills)
+            for way, at in ((0, y), (1, x))
+        ]
+        same = (a.label_of[x] == a.label_of[y]).astype(np.float64)
+        yield a.worker_of[x], a.worker_of[y], same, (both[0], both[1])
+
+
+def _pairs_of_answers(answers: Answers) -> Iterator[tuple[Integers, Integers]]:
+    """Yield all pairs of answers to a task with enough of them, in parts."""
+    order = np.argsort(answers.task_of, kind="stable")
+    begin = np.cumsum(answers.per_task) - answers.per_task
+    for size in np.unique(answers.per_task[answers.per_task >= MIN_ANSWERS]).tolist():
+        i, j = np.triu_indices(size, 1)
+        tasks = begin[answers.per_task == size]
+        step = max(1, PART // (i.size * len(answers.classes) ** 2))
+        for start in range(0, tasks.size, step):
+            rows = order[tasks[start : start + step, None] + np.arange(size)]
+            yield rows[:, i].reshape(-1), rows[:, j].reshape(-1)
+
+
+def _chance(
+    chances: Floats, own: Floats, of_other: Floats, label: Integers, others: Floats, skills: Skills
+) -> Floats:
+    """Return the probability that workers give the label of the other one.
+
+    Parameters
+    ----------
+    chances
+        Posterior of every task without both.
+    own, of_other
+        Their confusion matrices, and those of the other workers.
+    label
+        What the other one says.
+    others
+        Number of times that the others gave each label to the task.
+    skills
+        Skills of the crowd.
+    """
+    at = np.arange(label.size)
+    chances = chances * of_other[at, :, label]
+    chances /= chances.sum(axis=1, keepdims=True)
+    model = (chances * own[at, :, label]).sum(axis=1)
+    usual = (chances * _usual(skills, chances.shape[1])[:, label].T).sum(axis=1)
+    on_task = (others[at, label] + HABIT_PSEUDOCOUNT * usual) / (
+        others.sum(axis=1) + HABIT_PSEUDOCOUNT
+    )
+    odds = _log_odds(model) + _log_odds(on_task) - _log_odds(usual)
+    return np.clip(1.0 / (1.0 + np.exp(-odds)), LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+
+
+def _usual(skills: Skills, k: int) -> Floats:
+    """Return the confusion matrix of the whole crowd."""
+    if skills.counts is None:
+        each = np.array([skills.accuracy])
+        wrong = (1.0 - each) / (k - 1)
+        out: Floats = np.where(np.eye(k, dtype=bool), each, wrong)
+        return out
+    pooled = skills.counts.sum(axis=0) + 1.0
+    return pooled / pooled.sum(axis=1, keepdims=True)
+
+
+def _log_odds(chance: Floats) -> Floats:
+    inside = np.clip(chance, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+    out: Floats = np.log(inside) - np.log1p(-inside)
+    return out
 
 
 def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:

@@ -233,11 +233,10 @@ def _write(
             cells = [[shield("+".join(one.models)), *list(vars(one).values())[1:]] for one in mixes]
             out.table("subsets.csv", SUBSET_COLUMNS, cells)
         if plans:
-            count = 0
-            if given.right_share is not None and not _doubt(given, handed, people):
-                count = confirmed(plans, given.right_share)
-            is_asked = given.right_share is not None
-            marks = [at < count if is_asked else None for at in range(len(plans))]
+            marks: list[bool | None] = [None] * len(plans)
+            if given.right_share is not None:
+                count = 0 if _doubt(given, handed, people) else confirmed(plans, given.right_share)
+                marks = [at < count for at in range(len(plans))]
             priced = [one.row(is_confirmed=is_in) for one, is_in in zip(plans, marks, strict=True)]
             out.table("plans.csv", PLAN_COLUMNS, priced)
         if people is not None:

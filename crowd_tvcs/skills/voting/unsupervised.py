@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import UNKNOWN, Answers
 from crowd_tvcs.belief.constants import MIN_ANSWER_PROBABILITY, MIN_LOG_ODDS
 from crowd_tvcs.belief.dependent import contrasts, log_odds
@@ -73,21 +74,37 @@ def unsupervised_posterior(
     ndarray
         Of shape (tasks, classes); rows add up to 1.
     """
-    n, k = answers.per_task, len(answers.classes)
+    m, k = len(answers.tasks), len(answers.classes)
     if known is None:
-        known = np.full(n.size, UNKNOWN)
-    given = None if prior is None else priors(prior, n.size, k)
-    # The only answer to a task says nothing on its worker.
-    informative = (n > 1) | (known != UNKNOWN)
-    chances = vote_shares(answers)
-    if not informative[answers.task_of].any():
-        return chances  # nobody is compared with anybody
-    for final in (False,) * ROUNDS + (True,):
+        known = np.full(m, UNKNOWN)
+    if not _informative(answers, known)[answers.task_of].any():
+        return vote_shares(answers)  # nobody is compared with anybody
+    skills, shares = fitted_skills(answers, known, None if prior is None else priors(prior, m, k))
+    return _posterior(answers, skills, np.broadcast_to(shares, (m, k)), final=True)
+
+
+def fitted_skills(
+    answers: Answers, known: Integers, prior: Floats | None = None
+) -> tuple[Skills, Floats]:
+    """Return the skills of the workers after all rounds, and the prior or the prevalence.
+
+    Arguments as of `unsupervised_posterior`, the prior of shape (tasks, classes).
+    """
+    informative, chances = _informative(answers, known), vote_shares(answers)
+    for left in range(ROUNDS, -1, -1):
         _set_known(chances, known)
-        shares = _prevalence(chances, n) if given is None else given
+        shares = _prevalence(chances, answers.per_task) if prior is None else prior
         skills = _skills(answers, chances * informative[:, None])
-        chances = _posterior(answers, skills, np.broadcast_to(shares, chances.shape), final=final)
-    return chances
+        if left:
+            everywhere = np.broadcast_to(shares, chances.shape)
+            chances = _posterior(answers, skills, everywhere, final=False)
+    return skills, shares
+
+
+def _informative(answers: Answers, known: Integers) -> Bools:
+    """Mask of tasks that say something on their workers, as a single answer alone does not."""
+    out: Bools = (answers.per_task > 1) | (known != UNKNOWN)
+    return out
 
 
 class Skills(NamedTuple):
@@ -174,7 +191,7 @@ def _posterior(answers: Answers, skills: Skills, prior: Floats, *, final: bool) 
     """
     accuracy, n = skills.accuracy_without(answers), answers.per_task
     model = USUAL if final else Dependence(blend=1.0)
-    evidence = _evidence(answers, skills, accuracy, model.temperature)
+    evidence = log_evidence(answers, skills, accuracy, model.temperature)
     if final:
         odds = np.maximum(log_odds(accuracy, prior.shape[1]), MIN_LOG_ODDS)
         discount = 1.0 - model.contrast * contrasts(odds, answers.task_of, n)
@@ -187,7 +204,7 @@ def _posterior(answers: Answers, skills: Skills, prior: Floats, *, final: bool) 
     return out
 
 
-def _evidence(answers: Answers, skills: Skills, accuracy: Floats, power: float) -> Floats:
+def log_evidence(answers: Answers, skills: Skills, accuracy: Floats, power: float) -> Floats:
     """Return the tempered log-likelihood of every answer, of shape (answers, classes)."""
     out = np.empty((answers.size, len(answers.classes)))
     if skills.counts is None:
@@ -201,7 +218,7 @@ def _evidence(answers: Answers, skills: Skills, accuracy: Floats, power: float) 
         return out
     for part in _parts(answers):
         label = answers.label_of[part]
-        matrices = _matrices(answers, skills, accuracy[part], part)
+        matrices = matrices_without(answers, skills, accuracy[part], part)
         np.maximum(matrices, MIN_ANSWER_PROBABILITY, out=matrices)
         out[part] = power * np.log(matrices[np.arange(label.size), :, label])
         if power != 1.0:
@@ -215,9 +232,15 @@ def _parts(answers: Answers) -> Iterator[slice]:
         yield slice(start, min(start + step, answers.size))
 
 
-def _matrices(answers: Answers, skills: Skills, accuracy: Floats, part: slice) -> Floats:
-    """Return the confusion matrix of the worker of every answer, without the task of the answer."""
-    assert skills.counts is not None
+def matrices_without(
+    answers: Answers, skills: Skills, accuracy: Floats, part: slice | Integers
+) -> Floats:
+    """Return the confusion matrix of the worker of some answers, without the task of the answer.
+
+    `accuracy` is that of these workers.
+    """
+    if skills.counts is None:
+        return even_matrices(accuracy, len(answers.classes))
     pooled = skills.counts.sum(axis=0)
     usual = expected_matrices(accuracy, pooled, skills.accuracy, CROWD_STRENGTH)
     label = answers.label_of[part]

@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
+from crowd_tvcs.behaviour import copying as copies
 from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.pace import answer_durations, fast_answer_test, fast_limit
@@ -18,6 +19,7 @@ from crowd_tvcs.behaviour.worker_review import (
     find_flags,
     review_workers,
 )
+from crowd_tvcs.skills.voting import unsupervised
 
 MIXED = {0: "guessing", 1: "same label", 2: "pattern", 4: "copying", 5: "drift", 6: "fatigue",
          7: "too fast"}  # fmt: skip
@@ -83,7 +85,7 @@ def test_a_copy_is_told_with_who_was_later():
     found = copying(Crowd.of(crowd.answers, crowd.gold))
     assert {(flag.worker, flag.other) for flag in found} == {("w003", "w004"), ("w004", "w003")}
     (copier,) = [flag for flag in found if flag.worker == "w004"]
-    assert "the same wrong label on" in copier.evidence
+    assert "the same label on" in copier.evidence
     # the tasks come to everybody in an order of their own, but w004 works a day later
     later, tasks = copier.evidence.split("later than w003 on ")[1].split(" of ")
     assert int(later) > 0.8 * int(tasks.split()[0])
@@ -91,6 +93,69 @@ def test_a_copy_is_told_with_who_was_later():
     verdicts = {one.worker: one for one in overview.workers}
     assert (verdicts["w004"].verdict, verdicts["w003"].verdict) == (STOP, KEEP)
     assert verdicts["w004"].why == "copying: repeats the labels of w003"
+
+
+def test_the_agreement_of_pairs_is_that_of_a_slow_twin():
+    """Answer by answer: posterior without the pair, both matrices, and what the others say."""
+    crowd = simulate_workers({4: "copying"}, n_workers=7, n_tasks=30, n_gold=9, n_classes=3, rng=4)
+    crowd = Crowd.of(crowd.answers, crowd.gold)
+    a, found = crowd.answers, copies._compared(crowd)
+    known = np.full(len(a.tasks), UNKNOWN)
+    known[a.task_of] = crowd.truth
+    skills, prior = unsupervised.fitted_skills(a, known)
+    accuracy = skills.accuracy_without(a)
+    matrices = unsupervised.matrices_without(a, skills, accuracy, np.arange(a.size))
+    usual = skills.counts.sum(axis=0) + 1.0
+    usual /= usual.sum(axis=1, keepdims=True)
+    m = unsupervised.USUAL
+    pair = found.pair[:, 0].tolist()
+    expected = np.zeros(2)
+    for j in range(len(a.tasks)):
+        at = {int(w): e for e, w in enumerate(a.worker_of) if a.task_of[e] == j}
+        if not set(pair) <= set(at) or len(at) < 4:
+            continue
+        logs = np.zeros(3)
+        for w in set(at) - set(pair):
+            tempered = matrices[at[w]] ** m.temperature
+            logs += np.log(tempered[:, a.label_of[at[w]]] / tempered.sum(axis=1))
+        post = prior**m.shares * np.exp(m.factor(np.array([len(at) - 2]))[0] * logs)
+        post = (1 - m.common) * post / post.sum() + m.common * prior
+        post = post if known[j] == UNKNOWN else np.eye(3)[known[j]]
+        for way, (one, other) in enumerate((pair, pair[::-1])):
+            label = a.label_of[at[other]]
+            chance = post * matrices[at[other]][:, label]
+            chance /= chance.sum()
+            model, habit = chance @ matrices[at[one]][:, label], chance @ usual[:, label]
+            said = [a.label_of[at[w]] for w in set(at) - set(pair)]
+            task = (said.count(label) + 4.0 * habit) / (len(said) + 4.0)
+            odds = model / (1 - model) * task / (1 - task) * (1 - habit) / habit
+            expected[way] += np.clip(odds / (1 + odds), 0.005, 0.995)
+    assert found.expected[0] == pytest.approx(expected.max(), rel=1e-9)
+
+
+def test_copies_of_a_good_worker_are_found_without_mistakes_on_gold():
+    """Four in five answers, in a crowd that mostly agrees, and no gold but for one task."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, 150)
+    said = np.where(rng.random((12, 150)) < 0.75, truth, rng.integers(0, 3, (12, 150)))
+    said[11] = np.where(rng.random(150) < 0.8, said[0], said[11])
+    rows = [(f"t{j:03d}", f"w{i:02d}", str(said[i, j])) for i in range(12) for j in range(150)]
+    found = copying(Crowd.of(Answers.of(rows), Gold({"t000": str(truth[0])})))
+    assert {flag.worker for flag in found} == {"w00", "w11"}
+
+
+@pytest.mark.parametrize("n_classes", [2, 25])
+def test_pairs_need_shared_tasks_with_others(n_classes):
+    """Of more than 20 classes workers have no matrices; three answers to a task show no pair."""
+    rng = np.random.default_rng(2)
+    for per_task, copied in ((3, False), (5, True)):
+        rows = []
+        for j in range(80):
+            label = rng.integers(0, n_classes, per_task)
+            label[1] = label[0]
+            rows += [(f"t{j:03d}", f"w{i}", f"{k:02d}") for i, k in enumerate(label)]
+        found = copying(Crowd.of(Answers.of(rows), Gold({"t000": "00"})))
+        assert {flag.worker for flag in found} == ({"w0", "w1"} if copied else set())
 
 
 def test_drift_of_the_tasks_is_not_the_workers():
