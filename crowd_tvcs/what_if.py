@@ -114,10 +114,10 @@ def what_if(
         found = assign(within, method, rng=seed, time_limit=share)
         offer = _better(offers[-1] if offers else None, given, found)
         if forecast_model is not None and plan.is_table and offer.found_at == given:
-            told = forecast_model.forecast_plan(
+            forecast_of_plan = forecast_model.forecast_plan(
                 found.plan.table.values, found.support, found.task_accuracy
             )
-            offer = replace(offer, forecast=told)
+            offer = replace(offer, forecast=forecast_of_plan)
         offers.append(offer)
     return tuple(offers)
 
@@ -176,6 +176,6 @@ def steps(offers: Sequence[BudgetPoint]) -> list[dict[str, Any]]:
         gains.append((b.expected_accuracy - a.expected_accuracy) / more if more > 0 else None)
     rows = []
     for offer, gain in zip(offers, gains, strict=True):
-        told = None if offer.forecast is None else offer.forecast._asdict()
-        rows.append({**vars(offer), "forecast": told, "per_answer": gain})
+        as_dict = None if offer.forecast is None else offer.forecast._asdict()
+        rows.append({**vars(offer), "forecast": as_dict, "per_answer": gain})
     return rows

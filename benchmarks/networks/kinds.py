@@ -278,8 +278,8 @@ def confidence_of(method: str, network: Network, table: Table) -> Confidence:
     said, truth = network.confidence[table.judged], table.is_edge[table.judged]
     found = calibration_error(said, truth, above=ABOVE)
     inner = np.linspace(ABOVE, 1.0, BINS + 1)[1:-1]
-    place = np.searchsorted(inner, found.said, side="left")
-    bins = zip(place, found.n, found.said, found.true, strict=True)
+    place = np.searchsorted(inner, found.claimed, side="left")
+    bins = zip(place, found.n, found.claimed, found.true, strict=True)
     sure = said >= LIKELY
     return Confidence(
         "yes",

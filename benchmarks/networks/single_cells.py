@@ -130,11 +130,13 @@ def main() -> None:
     found = {way: np.concatenate([row[way] for row in table.values()]) for way in ways}
     print("| mean |", " | ".join(f"{found[way].mean():.3f}" for way in ways), "|")
     if PEER in found:
-        more = (f"{way} {said(found[way] - found[PEER])}" for way in ways if way != PEER)
+        more = (
+            f"{way} {describe_differences(found[way] - found[PEER])}" for way in ways if way != PEER
+        )
         print(f"less {PEER}, with the standard error over tables: {', '.join(more)}")
 
 
-def said(differences: np.ndarray) -> str:
+def describe_differences(differences: np.ndarray) -> str:
     """Mean and standard error."""
     error = differences.std(ddof=1) / len(differences) ** 0.5 if len(differences) > 1 else np.nan
     return f"{differences.mean():+.3f} ({error:.3f})"

@@ -75,7 +75,7 @@ def main() -> int:
         print(f"{name}: ranked", flush=True)
     grid = GRID | {LEARNED: (0.0,)} if given.no_learned else GRID
     weights = list(itertools.product(*grid.values()))
-    print(said(families, weights))
+    print(describe_weights(families, weights))
     return 0
 
 
@@ -128,7 +128,7 @@ def gain(weights: tuple[float, ...], tables: Judged) -> float:
     return float(np.log2(found).mean())
 
 
-def said(families: dict[str, Judged], weights: list[tuple[float, ...]]) -> str:
+def describe_weights(families: dict[str, Judged], weights: list[tuple[float, ...]]) -> str:
     """Describe the choice with each family left out, the worst first, and the frozen weights."""
     frozen = tuple(WEIGHTS.get(part, 0.0) for part in PARTS)
     every = list(dict.fromkeys([*weights, frozen, TODAY]))

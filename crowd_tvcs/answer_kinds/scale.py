@@ -277,16 +277,16 @@ def describe_claims(votes: ScaleVotes) -> str:
             f"confidence not measured: {MIN_GOLD} gold tasks with answers are needed, found "
             f"{answered}; give --gold"
         )
-    said = (
+    measured = (
         f"on {reached['tasks']} gold tasks, each judged without its own label: right "
         f"{reached['right']:.3f} (claimed {reached['claimed']:.3f}), within one step "
         f"{reached['within_one']:.3f} (claimed {reached['claimed_within_one']:.3f}), mean error "
         f"{reached['mean_error']:.3f} steps (claimed {reached['expected_error']:.3f})"
     )
     if not voted.any():
-        return f"{said}; every task with answers is gold"
+        return f"{measured}; every task with answers is gold"
     sure, near = votes.confidence[voted].mean(), votes.within_one[voted].mean()
     return (
-        f"{said}; the other {int(voted.sum())}: mean confidence {sure:.3f}, within one step "
+        f"{measured}; the other {int(voted.sum())}: mean confidence {sure:.3f}, within one step "
         f"{near:.3f}"
     )

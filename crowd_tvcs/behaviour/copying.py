@@ -234,13 +234,13 @@ def _flag_both(crowd: Crowd, flag: Flag) -> list[Flag]:
     out = []
     for name, other in ((flag.worker, flag.other), (flag.other, flag.worker)):
         after = order.get(name)
-        told = (
+        which_copies = (
             ""
             if after is None
             else f"; later than {unquoted(other)} on {after[0]} of {after[1]} tasks"
         )
         out.append(
-            Flag(name, flag.kind, flag.answers, flag.p_value, flag.evidence + told, other,
+            Flag(name, flag.kind, flag.answers, flag.p_value, flag.evidence + which_copies, other,
                  flag.adjusted)
         )  # fmt: skip
     return out

@@ -262,8 +262,8 @@ class Campaign(Desk, Changeable):
                     queries.RETURN_TURN(connection)
                     continue
                 number = rounds.issue(connection, state, settings, found)
-                said = f"round {number}: {len(found.pairs)} labels"
-                write_audit(connection, AuditEntry(OPERATOR, "plan", detail=said))
+                detail = f"round {number}: {len(found.pairs)} labels"
+                write_audit(connection, AuditEntry(OPERATOR, "plan", detail=detail))
             workers, tasks = state.factors.table.workers, state.factors.tasks
             pairs = [(workers[i], tasks[j]) for i, j in found.pairs.tolist()]
             return Round(
@@ -340,10 +340,10 @@ class Campaign(Desk, Changeable):
                 "gold labels": gold,
                 "gold answers": lines,
             }
-            said = [f"{len(of)} {what}" for what, of in new.items() if of]
-            said += ["qualities"] if qualities is not None else []
-            said += ["kinds"] if kinds is not None else []
-            write_audit(connection, AuditEntry(OPERATOR, "add", None, ", ".join(said), address))
+            added = [f"{len(of)} {what}" for what, of in new.items() if of]
+            added += ["qualities"] if qualities is not None else []
+            added += ["kinds"] if kinds is not None else []
+            write_audit(connection, AuditEntry(OPERATOR, "add", None, ", ".join(added), address))
 
     def review_tasks(
         self,
@@ -423,8 +423,8 @@ class Campaign(Desk, Changeable):
         with self.store.write() as (connection, settings, _):
             check_round(number, settings)
             released = leases.release(connection, settings, number)
-            said = f"round {number}: {released} labels"
-            write_audit(connection, AuditEntry(OPERATOR, "release", detail=said))
+            detail = f"round {number}: {released} labels"
+            write_audit(connection, AuditEntry(OPERATOR, "release", detail=detail))
             return released
 
     def pending_pairs(self, number: int | None = None) -> list[tuple[str, str, int]]:

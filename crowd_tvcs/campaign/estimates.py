@@ -122,9 +122,9 @@ def _like(found: Skill, answers: Answers, known: Gold, labels: Answers) -> Skill
     """
     of_plans = found.dependence
     # Other tasks with a known label are labelled as those without.
-    told = {answers.tasks[j] for j in set(answers.task_of.tolist())}
+    answered = {answers.tasks[j] for j in set(answers.task_of.tolist())}
     used = Gold(
-        {task: label for task, label in known.labels.items() if task in told}, known.classes
+        {task: label for task, label in known.labels.items() if task in answered}, known.classes
     )
     found = fit_dependence(answers, used, found, labels)
     if of_plans is None or found.dependence is None:

@@ -321,12 +321,12 @@ def take_answers(
     workers = {row.name: row for row in WORKERS(connection)}
     tasks = {row.name: row for row in TASKS(connection) if row.closed != GOLD}
     gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
-    told = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
+    counts = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
     for line in lines:
         _refuse_unknown(line, workers, tasks, gold_names)
     on_gold = [line for line in lines if line.task in gold_names]
-    told["gold"], told["known"] = add_gold_answers(connection, kind, on_gold)
-    if told["gold"] and settings.source == "gold":
+    counts["gold"], counts["known"] = add_gold_answers(connection, kind, on_gold)
+    if counts["gold"] and settings.source == "gold":
         estimate(connection, settings)
         settle_all(connection)
         settings = SETTINGS.only(connection)
@@ -342,7 +342,7 @@ def take_answers(
         slot = slots.get((row.id, who.id))
         code = _code(kind, line)
         reason = _judged(connection, settings, who, row, slot, (line, code))
-        told[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
+        counts[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
         if reason != KNOWN:
             swapped = _is_swapped(kind, line)
             new.append(Given(row.id, who.id, code, line.when, line.seconds, swapped))
@@ -360,7 +360,7 @@ def take_answers(
         if is_due(settings.dependence, settings.answers):
             estimate(connection, settings)
             settle_all(connection)
-    return told
+    return counts
 
 
 def _judged(

@@ -13,7 +13,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.rows import FreedPair, PairRow, Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
-from crowd_tvcs.campaign.store.statements import Call, later, together
+from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.tasks import (
     count,
     counted,
@@ -254,7 +254,7 @@ def free(connection: Connection, settings: Settings, lapsed: Sequence[FreedPair]
         missing = settle_each(connection, settings, [row.task_id for row in lapsed])
         workers = sorted(row.worker_id for row in lapsed)
         less = [queries.ONE_SLOT_LESS.with_(who=i) for i in workers]
-        freed = [row for (row,) in together(connection, *less)]
+        freed = [row for (row,) in run_together(connection, *less)]
         if settings.min_gain is not None and any(row.was_full for row in freed):
             later(connection, queries.RECALL.with_())
         cost = sum(row.cost for row in freed)

@@ -15,7 +15,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
 from crowd_tvcs.campaign.leases import free, no_room, the_worker
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
-from crowd_tvcs.campaign.store.statements import Call, later, together
+from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.tasks import (
     before_first,
     counted,
@@ -93,7 +93,7 @@ def offer(
     if lapsed:
         free(connection, settings, lapsed)
         again = before_offer(name, now, bool(settings.per_pair))[1:]
-        (settings,), workers, best = together(connection, queries.SETTINGS.with_(), *again)
+        (settings,), workers, best = run_together(connection, queries.SETTINGS.with_(), *again)
     who = the_worker(workers, name)
     expires = now + settings.lease_seconds
     if who.lease is not None:

@@ -361,7 +361,7 @@ def read_state(connection: Connection, settings: Settings) -> State:
     settled = {t.name for t in tasks if t.settled is not None}
     gold = {name: label for name, label in known.all() if name not in settled}
     kind = kind_of(settings)
-    told_of_gold = [
+    gold_answers = [
         (row.task, row.worker, kind.show(row.label, row.task))
         for row in connection.execute(ANSWERS).all()
         if row.task in gold
@@ -377,7 +377,7 @@ def read_state(connection: Connection, settings: Settings) -> State:
         [times for _, _, times, _ in placed],
         queries.ROUNDS(connection),
         gold,
-        sorted(told_of_gold),
+        sorted(gold_answers),
         on_gold,
         answered_gold,
     )

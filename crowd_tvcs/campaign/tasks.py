@@ -18,7 +18,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
 from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
-from crowd_tvcs.campaign.store.statements import Call, later, together
+from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
 MOST_MONEY = 2**62  # millionths, as no limit: sums of it stay below 2^63
@@ -198,7 +198,7 @@ def settle_each(connection: Connection, settings: Settings, tasks: Iterable[int]
     ids, missing = sorted(set(tasks)), 0
     for start in range(0, len(ids), CHUNK_TASKS):
         these = ids[start : start + CHUNK_TASKS]
-        found = together(
+        found = run_together(
             connection,
             *(TASK.with_(of_task=j) for j in these),
             *(PAIRS.with_(of_task=j) for j in these),

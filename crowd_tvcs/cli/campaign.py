@@ -156,14 +156,14 @@ def import_answers(
         state = campaign.state()
         names = state.names
         lines = read_answers_of_kind(answers, state.kind, names, duplicates, leave_out_missing)
-        told = campaign.add_answers(lines)
+        counts = campaign.add_answers(lines)
         print_message(
-            f"{answers}: {told['accepted'] + told['late']} answers imported"
-            + (f", {told['late']} of them late" if told["late"] else "")
-            + (f", {told['gold']} to gold tasks" if told["gold"] else "")
-            + (f", {told['known']} already known" if told["known"] else "")
+            f"{answers}: {counts['accepted'] + counts['late']} answers imported"
+            + (f", {counts['late']} of them late" if counts["late"] else "")
+            + (f", {counts['gold']} to gold tasks" if counts["gold"] else "")
+            + (f", {counts['known']} already known" if counts["known"] else "")
         )
-        if told["gold"]:
+        if counts["gold"]:
             print_model(campaign)
 
 
@@ -233,28 +233,28 @@ def status(
     with open_campaign(store) as campaign:
         state = campaign.state()
     standings, votes = task_statuses(state), vote_by_kind(state)
-    told, gold = summary(state, standings), calibrate_on_gold(state) if votes is None else None
+    facts, gold = summary(state, standings), calibrate_on_gold(state) if votes is None else None
     sentences = [] if votes is None else votes.sentences
     if as_json:
         each = [_standing(one) for one in standings]
-        print_json({**told, "gold": as_dict(gold), "sentences": sentences, "task": each})
+        print_json({**facts, "gold": as_dict(gold), "sentences": sentences, "task": each})
         return
-    for name, value in told.items():
+    for name, value in facts.items():
         if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
-            beside = describe_interval(told["forecast"]) if name == "expected_accuracy" else ""
-            print_text(f"{name.replace('_', ' '):<20}{shown:>12}{beside}")
-    for name, number in told["verdicts"].items():
+            interval = describe_interval(facts["forecast"]) if name == "expected_accuracy" else ""
+            print_text(f"{name.replace('_', ' '):<20}{shown:>12}{interval}")
+    for name, number in facts["verdicts"].items():
         print_text(f"{'tasks ' + name:<20}{number:>12}")
     if votes is None:
-        prior = told["class_prior"]
+        prior = facts["class_prior"]
         shown = class_prevalence.format_prevalence(list(prior), list(prior.values()))
         print_text(f"{'class prior':<20}{shown:>12}")
         print_gold_calibration(state, gold)
     for sentence in sentences:
         print_text(sentence)
     _print_standings(least_confident(standings, rows))
-    _print_unlabelled(told["unlabelled"], told["tasks"])
+    _print_unlabelled(facts["unlabelled"], facts["tasks"])
 
 
 @app.command()
@@ -421,11 +421,11 @@ def _issue(campaign: Campaign, given: RoundOptions) -> None:
             f"round {found.number} is issued; crowd-tvcs campaign pending prints its pairs"
         )
         raise
-    said = f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason})"
+    issued = f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason})"
     if found.method == "information":
-        print_message(said)
+        print_message(issued)
         return
-    print_message(f"{said}; expected accuracy after them {found.expected_accuracy:.4f}")
+    print_message(f"{issued}; expected accuracy after them {found.expected_accuracy:.4f}")
     if found.forecast is not None:
         print_message(str(found.forecast))
     if found.bound is not None:

@@ -65,7 +65,7 @@ def _accuracy_by_size(members: Plan) -> tuple[Floats, Floats]:
     most = MAX_SIZE if k == 2 else int(np.log(MAX_OUTCOMES) / np.log(k))
     allowed = members.table.allowed
     may = np.ones(members.quality.shape, bool) if allowed is None else allowed
-    strength = np.where(may, members.told, -1.0)
+    strength = np.where(may, members.answer_gain, -1.0)
     rank = np.argsort(np.argsort(-strength, axis=0, kind="stable"), axis=0, kind="stable")
     largest = np.minimum(cap, may.sum(axis=0))
     top = int(min(most, largest.max(initial=0)))

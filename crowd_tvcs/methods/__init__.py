@@ -160,7 +160,7 @@ def assign(
     import numpy as np
 
     from crowd_tvcs.plan.plan import Plan, by_name
-    from crowd_tvcs.search.common_error import plan_of_a_vote, told_of
+    from crowd_tvcs.search.common_error import plan_of_a_vote, restate_for
     from crowd_tvcs.search.deadline import Deadline, ended_by_interrupts
     from tvcs_core.streams import stream
 
@@ -174,7 +174,7 @@ def assign(
         ordered = plan.reorder(rows, columns)
         if plan.common_error > 0.0 and chosen.weighs_votes:
             vote = plan_of_a_vote(ordered)
-            found: Assignment = told_of(ordered, chosen(vote, rng=rng, deadline=deadline))
+            found: Assignment = restate_for(ordered, chosen(vote, rng=rng, deadline=deadline))
         else:
             found = chosen(ordered, rng=rng, deadline=deadline)
     found = found.reorder(plan, np.argsort(rows), np.argsort(columns))

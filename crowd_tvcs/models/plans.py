@@ -110,23 +110,23 @@ def model_plans(
         return []
     gold = handed.models.held_out_gold
     answered = handed.models.answers.per_task[handed.tasks] > 0
-    claim, most, said = handed.chances[answered], handed.most, None
+    claim, most, people_labels = handed.chances[answered], handed.most, None
     chosen = np.ones(gold.truth.size, dtype=bool)
     if people is not None and is_measured(handed, people):
-        said = _people_on_gold(handed, people)
-        chosen = np.array([one.size > 0 for one in said])
-        said = [one for one in said if one.size]
-        most = min(most, int(np.median([one.size for one in said])))
+        people_labels = _people_on_gold(handed, people)
+        chosen = np.array([one.size > 0 for one in people_labels])
+        people_labels = [one for one in people_labels if one.size]
+        most = min(most, int(np.median([one.size for one in people_labels])))
     chances, truth, of_gold = gold.chances[chosen], gold.truth[chosen], gold.tasks[chosen]
     accuracy = handed.accuracy[of_gold]
     counts, expected = _with_people(
         claim, handed.accuracy[handed.tasks[answered]], handed.target, most
     )
     gold_counts, gold_expected = _with_people(chances, accuracy, handed.target, most)
-    if said is None:
+    if people_labels is None:
         right = right_with_people(chances, truth, accuracy, gold_counts)
     else:
-        right = _measured(chances, truth, accuracy, gold_counts, said)
+        right = _measured(chances, truth, accuracy, gold_counts, people_labels)
     claim, gold_claim = claim.max(axis=1), chances.max(axis=1)
     hit = chances.argmax(axis=1) == truth
     plans = []
@@ -163,7 +163,11 @@ def _people_on_gold(handed: DeferredTasks, people: People) -> list[Integers]:
 
 
 def _measured(
-    chances: Floats, truth: Integers, accuracy: Floats, counts: Integers, said: list[Integers]
+    chances: Floats,
+    truth: Integers,
+    accuracy: Floats,
+    counts: Integers,
+    people_labels: list[Integers],
 ) -> Floats:
     """Return how often each gold task is right after so many of its people.
 
@@ -174,7 +178,7 @@ def _measured(
     good = np.clip(accuracy.round(2), MIN_ACCURACY, 1.0 - MIN_ACCURACY)
     odds = np.log(good * (k - 1.0) / (1.0 - good))
     logs = np.log(np.maximum(chances, MIN_PROBABILITY))
-    for j, labels in enumerate(said):
+    for j, labels in enumerate(people_labels):
         n = min(int(counts[j]), labels.size)
         runs = labels[(np.arange(labels.size)[:, None] + np.arange(n)) % labels.size]
         votes = (runs[:, :, None] == np.arange(k)).sum(axis=1)

@@ -151,14 +151,14 @@ def simulate_models(
     ).round(4)
     quality = _harder(usual, hard)
     family = np.repeat(np.arange(len(families)), families)
-    said = np.empty((n_models + n_people, m), dtype=np.int64)
-    said[:n_models] = _with_common_errors(
+    labels = np.empty((n_models + n_people, m), dtype=np.int64)
+    labels[:n_models] = _with_common_errors(
         truth, quality[:n_models], family, (shared_within, shared_across), k, rng
     )
     is_right = rng.random((n_people, m)) < quality[n_models:]
-    said[n_models:] = np.where(is_right, truth, _other(truth, k, rng, (n_people, m)))
-    stated = _stated(said[:n_models] == truth, rng)
-    return _named(said, stated, truth, usual, family, classes, n_gold)
+    labels[n_models:] = np.where(is_right, truth, _other(truth, k, rng, (n_people, m)))
+    stated = _stated(labels[:n_models] == truth, rng)
+    return _named(labels, stated, truth, usual, family, classes, n_gold)
 
 
 def _harder(usual: Floats, hard: Floats) -> Floats:
@@ -199,19 +199,19 @@ def _stated(is_right: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
 
 
 def _named(
-    said: Integers, stated: Floats, truth: Integers, quality: Floats, family: Integers,
+    labels: Integers, stated: Floats, truth: Integers, quality: Floats, family: Integers,
     classes: Sequence[str], n_gold: int,
 ) -> MixedCrowd:  # fmt: skip
     n_models, m = stated.shape
     gold = _numbered("gold", n_gold)
     tasks = (*gold, *_numbered("t", m - n_gold))
-    models, people = _numbered("m", n_models), _numbered("p", len(said) - n_models)
-    j, i = np.divmod(np.arange(said.size), len(said))
-    confidence = np.full(said.size, np.nan)
+    models, people = _numbered("m", n_models), _numbered("p", len(labels) - n_models)
+    j, i = np.divmod(np.arange(labels.size), len(labels))
+    confidence = np.full(labels.size, np.nan)
     confidence[i < n_models] = stated[i[i < n_models], j[i < n_models]]
     workers = (*models, *people)
     return MixedCrowd(
-        Answers(tasks, workers, classes, j, i, said[i, j]),
+        Answers(tasks, workers, classes, j, i, labels[i, j]),
         confidence,
         {name: classes[y] for name, y in zip(tasks, truth.tolist(), strict=True)},
         gold,

@@ -136,9 +136,9 @@ def refuse_what_cannot_be(plan: Terms) -> None:
 def _refuse_mates(plan: Terms, forced: Bools) -> None:
     assert plan.group is not None
     tasks, codes = plan.quality.tasks, group_codes(plan)
-    together = per_group(plan, forced)
-    if (together > 1).any():
-        g, j = np.argwhere(together > 1)[0]
+    forced_in_group = per_group(plan, forced)
+    if (forced_in_group > 1).any():
+        g, j = np.argwhere(forced_in_group > 1)[0]
         mates = [w for w, c, f in zip(plan.quality.workers, codes, forced[:, j], strict=True)
                  if c == g and f]  # fmt: skip
         raise ValueError(
@@ -189,10 +189,10 @@ def money_there_is(plan: Terms) -> float:
     return plan.money if plan.forced is None else max(plan.money, spent(plan.cost, plan.forced))
 
 
-def kept_within(plan: Terms, support: Bools, told: Floats) -> Bools:
+def kept_within(plan: Terms, support: Bools, gain: Floats) -> Bools:
     """Meet the minimums and forced pairs, then keep pairs of `support` while all limits allow it.
 
-    Pairs of `support` go in the order of `told`, of shape (workers, tasks), the largest first.
+    Pairs of `support` go in the order of `gain`, of shape (workers, tasks), the largest first.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def kept_within(plan: Terms, support: Bools, told: Floats) -> Bools:
     left, money = plan.budget - int(out.sum()), money_there_is(plan) - spent(cost, out)
     team = per_group(plan, out)
     pairs = np.argwhere(support & ~out)
-    for i, j in pairs[np.argsort(-told[tuple(pairs.T)], kind="stable")].tolist():
+    for i, j in pairs[np.argsort(-gain[tuple(pairs.T)], kind="stable")].tolist():
         fits = work[i] > 0 and room[j] > 0 and left > 0 and cost[i] <= money
         if fits and not team[codes[i], j]:
             out[i, j] = team[codes[i], j] = True

@@ -200,7 +200,7 @@ class Plan(Terms):
         return accuracy_and_error(self, self.model, support)[0]
 
     @property
-    def told(self) -> NDArray[np.float64]:
+    def answer_gain(self) -> NDArray[np.float64]:
         """Gain of one answer over a guess among equal classes, of shape (workers, tasks)."""
         if self.model is None:
             return np.abs(self.table.values - 0.5)

@@ -48,9 +48,9 @@ class AllSets:
         self.rations = Rations.of(plan, self.forced)
         self.limits = self.rations.limits(self.caps)
         room = plan.max_workers_per_task - self.forced.sum(axis=0)
-        told = plan.table.values.T if plan.model is None else plan.model.kind.T
+        columns = plan.table.values.T if plan.model is None else plan.model.kind.T
         prior = plan.prior[:, None] if plan.model is None else plan.model.prior
-        same = np.column_stack([told, prior, need, room, may, self.forced.T])
+        same = np.column_stack([columns, prior, need, room, may, self.forced.T])
         _, first, kind = np.unique(same, axis=0, return_index=True, return_inverse=True)
         self.kind, self.first = kind.reshape(-1), first
         self.times = np.bincount(self.kind)

@@ -174,12 +174,12 @@ class Columns:
         if dual is None or len(self) <= KEPT * self.relaxation.first.size:
             return everything
         n = self.relaxation.n_workers
-        together = dual.prices[:n] + dual.prices[n]
+        both_prices = dual.prices[:n] + dual.prices[n]
         if self.relaxation.rations.has_money:
-            together = together + dual.prices[n + 1] * self.relaxation.rations.cost
+            both_prices = both_prices + dual.prices[n + 1] * self.relaxation.rations.cost
         kind = np.array(self._kind)
         sizes = np.array([w.size for w in self._workers])
-        cost = np.add.reduceat(together[np.concatenate(self._workers)], np.cumsum(sizes) - sizes)
+        cost = np.add.reduceat(both_prices[np.concatenate(self._workers)], np.cumsum(sizes) - sizes)
         order = np.lexsort((cost - np.array(self._accuracy), kind))
         sorted_kind = kind[order]
         rank = everything - np.searchsorted(sorted_kind, sorted_kind)

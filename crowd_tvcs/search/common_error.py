@@ -35,7 +35,7 @@ def plan_of_a_vote(plan: Plan) -> Plan:
     return out
 
 
-def told_of(plan: Plan, found: Assignment) -> Assignment:
+def restate_for(plan: Plan, found: Assignment) -> Assignment:
     """Return the result for `plan_of_a_vote(plan)` as one of the plan itself."""
     proof = None if found.certificate is None else _proof(plan, found.certificate)
     out = replace(found, plan=plan, certificate=proof)
@@ -57,9 +57,9 @@ def _proof(plan: Plan, proof: PlanProof) -> PlanProof:
         scale, constant = 1.0, float(constant_and_weights(plan, plan.model)[0].mean())
 
     def of(bound: float) -> float:
-        told = usable(constant + scale * bound)
-        assert told is not None
-        return told
+        plan = usable(constant + scale * bound)
+        assert plan is not None
+        return plan
 
     def scaled(price: float | None) -> float | None:
         return None if price is None else scale * price

@@ -55,11 +55,11 @@ def climb(
 
 def met(plan: Plan, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Meet the minimums and forced pairs, keeping as many pairs of `support` as may be."""
-    told = plan.told
+    gain = plan.answer_gain
     if is_rationed(plan):
-        return kept_within(plan, support, told)
-    fixed = plan.settle(np.where(support, 2.0, 1.0) + told)
-    kept = project(np.where(support & ~fixed, 1.0 + told, 0.0), plan.rest(fixed)).support
+        return kept_within(plan, support, gain)
+    fixed = plan.settle(np.where(support, 2.0, 1.0) + gain)
+    kept = project(np.where(support & ~fixed, 1.0 + gain, 0.0), plan.rest(fixed)).support
     out: NDArray[np.bool_] = fixed | kept
     return out
 
@@ -92,5 +92,5 @@ def largest_sum(plan: Plan, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
         total=plan.budget,
         allowed=plan.table.allowed,
     )
-    support: NDArray[np.bool_] = project(np.sqrt(plan.told), caps).support
+    support: NDArray[np.bool_] = project(np.sqrt(plan.answer_gain), caps).support
     return support

@@ -115,8 +115,8 @@ class Error(BaseModel):
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Error, "description": said}
-    for code, said in {
+    code: {"model": Error, "description": description}
+    for code, description in {
         400: "The request cannot be read",
         401: "The token or password is missing or wrong",
         409: "The campaign refuses it",

@@ -227,7 +227,7 @@ def _add_errors(app: FastAPI, served: Served) -> None:
 async def _background(served: Served, sign: ServerLock | None) -> AsyncIterator[None]:
     """Record points of the curve and learn from new answers, every few seconds, while it runs."""
     over, store = threading.Event(), served.campaign.store
-    served.campaign.learns_beside = True
+    served.campaign.learns_in_background = True
 
     def note() -> None:
         seconds = GATE_SECONDS if served.campaign.gold_first else LEARN_SECONDS

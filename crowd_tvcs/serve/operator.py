@@ -111,8 +111,8 @@ def router(served: Served) -> APIRouter:
         door.form(request, form, ACT)
         if what not in ACTIONS:
             raise RejectedError(f"there is no action {what!r}")
-        said = ACTIONS[what](served, name, served.auth.keyed(address_of(request)))
-        return door.done(said, back if back.startswith("/operator/") else "/operator")
+        outcome = ACTIONS[what](served, name, served.auth.keyed(address_of(request)))
+        return door.done(outcome, back if back.startswith("/operator/") else "/operator")
 
     @routes.post("/link")
     def link(

@@ -210,10 +210,10 @@ def _feedback(served: Served, given: str, known: str | None) -> str:
     """Describe whether an answer to gold was right, where its label is to be shown."""
     if known is None:
         return ""
-    texts, said = served.texts, dict(choices(served))
+    texts, label_of = served.texts, dict(choices(served))
     if given == known:
         return texts["right"]
-    return texts["wrong"].format(right=said.get(known, known), given=said.get(given, given))
+    return texts["wrong"].format(right=label_of.get(known, known), given=label_of.get(given, given))
 
 
 def choices(served: Served) -> list[tuple[str, str]]:

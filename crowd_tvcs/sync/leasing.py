@@ -41,7 +41,7 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
-from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.store.statements import run_together
 from crowd_tvcs.campaign.store.store import Store
 
 MAX_ABSENT_TASKS = 2
@@ -216,7 +216,7 @@ def _fill(store: Store, name: str, most: int, now: float) -> None:
         free(connection, settings, lapsed)
         is_changed = bool(lapsed)
         while True:
-            (settings,), workers, best = together(
+            (settings,), workers, best = run_together(
                 connection, queries.SETTINGS.with_(), *who_and_best
             )
             who = the_worker(workers, name)

@@ -102,19 +102,19 @@ def read_accuracies(path: Path, plan: Plan) -> tuple[Integers, Floats]:
     numbers = table.numbers(1, [1, 2])
     place = {name: j for j, name in enumerate(plan.quality.tasks)}
     at = np.array([place[name] for name in task.names])[task.codes]
-    answers, said = np.empty(at.size, np.int64), np.empty(at.size)
-    answers[at], said[at] = numbers[:, 0].astype(np.int64), numbers[:, 1]
-    return answers, said
+    answers, stated = np.empty(at.size, np.int64), np.empty(at.size)
+    answers[at], stated[at] = numbers[:, 0].astype(np.int64), numbers[:, 1]
+    return answers, stated
 
 
 def wrong_tasks(
     plan: Plan, pairs: Assigned, given: tuple[Integers, Floats], within: tuple[Floats, Floats]
 ) -> list[str]:
     """List the tasks whose row in accuracy.csv is wrong."""
-    (least, most), (answers, said) = within, given
-    wrong = (said < least - TOLERANCE) | (said > most + TOLERANCE) | (answers != pairs.answers)
+    (least, most), (answers, stated) = within, given
+    wrong = (stated < least - TOLERANCE) | (stated > most + TOLERANCE) | (answers != pairs.answers)
     return [
-        f"accuracy.csv: task {plan.quality.tasks[j]!r} has {said[j]} by {answers[j]} answers, "
+        f"accuracy.csv: task {plan.quality.tasks[j]!r} has {stated[j]} by {answers[j]} answers, "
         f"recomputed {least[j]}" + (f" to {most[j]}" if most[j] > least[j] else "")
         for j in np.flatnonzero(wrong)[:LISTED].tolist()
     ]

@@ -136,10 +136,10 @@ def _lines_of_table(plan: Plan) -> Iterator[_Line]:
     allowed = free if plan.table.allowed is None else free & plan.table.allowed
     same: dict[tuple[Any, ...], list[int]] = {}
     for j in range(len(plan.quality.tasks)):
-        told = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
+        skills = b"" if plan.confusion is not None else plan.table.values[:, j].tobytes()
         prior = plan.prior[j] if plan.class_prior is None else plan.class_prior[j].tobytes()
         limits = plan.min_workers_per_task[j], plan.max_workers_per_task[j]
-        key = (told, allowed[:, j].tobytes(), free[:, j].tobytes(), *limits, prior)
+        key = (skills, allowed[:, j].tobytes(), free[:, j].tobytes(), *limits, prior)
         same.setdefault(key, []).append(j)
     for tasks in same.values():
         yield _Line(np.array(tasks), np.zeros(len(tasks)), plan, np.array(tasks[:1]), np.zeros(1))

@@ -111,7 +111,7 @@ def price_task(
     alone = accuracy(fixed, prior)
     value = max(known, alone[0]) if least == 0 else known
     if alone[0] == 1.0 or cap == 0:
-        cheap = _cheapest_together(price, group)[:least]
+        cheap = _cheapest_in_group(price, group)[:least]
         return Priced(alone[1] - float(cheap.sum()), alone[0] == alone[1])
     kept = not_replaceable(q, price, cap, least, group, 0.5)
     if (group < 0).all():
@@ -151,7 +151,7 @@ def price_task(
     return Priced(value, True)
 
 
-def _cheapest_together(price: Floats, group: Integers) -> Floats:
+def _cheapest_in_group(price: Floats, group: Integers) -> Floats:
     """Return the prices of workers who may work together, in ascending order."""
     return np.sort(-best_of_each(-price[None, :], group)[0])
 

@@ -111,10 +111,10 @@ def refuted(summary: Mapping[str, Any], found: Found) -> list[str]:
         for place, holds, recomputed in facts(summary, found):
             if not holds:
                 at = (place,) if isinstance(place, str) else place
-                said = quoted(_said(summary, at))
+                stated = quoted(_stated(summary, at))
                 where = ", ".join([at[0], *map(repr, at[1:])])
                 must = recomputed if isinstance(recomputed, str) else quoted(recomputed)
-                out.append(f"{where}: summary.json says {said}, recomputed {must}")
+                out.append(f"{where}: summary.json says {stated}, recomputed {must}")
     return out
 
 
@@ -137,7 +137,7 @@ def unchecked(found: Found) -> list[str]:
     ]
 
 
-def _said(summary: Mapping[str, Any], at: Place) -> object:
+def _stated(summary: Mapping[str, Any], at: Place) -> object:
     value: Any = summary
     for part in at:
         value = value[part]
@@ -176,22 +176,22 @@ def _alike(a: object, b: object) -> bool:
     return type(a) is type(b) and a == b
 
 
-def _near(said: object, least: float, most: float | None = None) -> bool:
-    if type(said) is not float and type(said) is not int:
+def _near(stated: object, least: float, most: float | None = None) -> bool:
+    if type(stated) is not float and type(stated) is not int:
         return False
     most = least if most is None else most
-    return is_number(said) and least - TOLERANCE <= said <= most + TOLERANCE
+    return is_number(stated) and least - TOLERANCE <= stated <= most + TOLERANCE
 
 
-def _by_name(at: Place, names: tuple[str, ...], said: object, holds: list[Any]) -> Facts:
+def _by_name(at: Place, names: tuple[str, ...], stated: object, holds: list[Any]) -> Facts:
     """Compare one value per name; `holds` has a test or a value for each."""
-    if not isinstance(said, dict) or set(said) != set(names):
+    if not isinstance(stated, dict) or set(stated) != set(names):
         yield at, False, f"one value for each of {len(names)} names"
         return
     wrong = 0
     for name, wanted in zip(names, holds, strict=True):
         is_range = isinstance(wanted, tuple)
-        is_right = _near(said[name], *wanted) if is_range else _alike(said[name], wanted)
+        is_right = _near(stated[name], *wanted) if is_range else _alike(stated[name], wanted)
         wrong += not is_right
         if not is_right and wrong <= LISTED:
             yield (*at, name), False, wanted[0] if is_range else wanted
@@ -218,8 +218,8 @@ def _counts(summary: Mapping[str, Any], found: Found) -> Facts:
     yield from _by_name(("binding",), tuple(binding), summary["binding"], list(binding.values()))
     yield from _by_name(("loads",), workers, summary["loads"], loads.tolist())
     if plan.is_table:
-        said = summary["answers_per_task"]
-        yield from _by_name(("answers_per_task",), tasks, said, answers.tolist())
+        stated = summary["answers_per_task"]
+        yield from _by_name(("answers_per_task",), tasks, stated, answers.tolist())
     else:
         yield "n_tasks", _alike(summary["n_tasks"], len(tasks)), len(tasks)
         yield "kinds", _are_kinds(summary["kinds"], found), "others by accuracy.csv"
@@ -246,10 +246,10 @@ def _accuracies(summary: Mapping[str, Any], found: Found) -> Facts:
     tasks, values, mean = found.plan.quality.tasks, found.listed, found.accuracy
     if found.plan.is_table:
         ranges = list(zip(found.least.tolist(), found.most.tolist(), strict=True))
-        said = summary["task_accuracy"]
-        wrong = list(_by_name(("task_accuracy",), tasks, said, ranges))
+        stated = summary["task_accuracy"]
+        wrong = list(_by_name(("task_accuracy",), tasks, stated, ranges))
         yield from wrong
-        values = None if wrong else np.array([said[name] for name in tasks])
+        values = None if wrong else np.array([stated[name] for name in tasks])
     if values is not None:  # it may be more exact than ours, and is the mean of what it says
         mean = math.fsum(values.tolist()) / len(tasks)
     yield "expected_accuracy", _near(summary["expected_accuracy"], mean), mean
@@ -275,38 +275,38 @@ def _proof(summary: Mapping[str, Any], found: Found) -> Facts:
     within = summary["certified_within"]
     yield "certified_within", _alike(within, CERTIFIED_WITHIN), CERTIFIED_WITHIN
     names = ("bound", "gap", "budget_price", "money_price")
-    said = {name: summary[name] for name in names if name in summary}
-    if said["bound"] is None:
+    stated = {name: summary[name] for name in names if name in summary}
+    if stated["bound"] is None:
         for name in ("gap", "budget_price"):
-            yield name, said[name] is None, None
+            yield name, stated[name] is None, None
         yield "certified", summary["certified"] is False, False
         return
     if found.parameters["method"] in NO_BOUND:
         yield "bound", False, None
         return
-    for name, number in said.items():
+    for name, number in stated.items():
         most = math.inf if name.endswith("_price") else 1.0
         if not (is_number(number) and 0.0 <= number <= most):
             yield name, False, "a number >= 0" + ("" if most > 1.0 else " and at most 1")
             return
     if found.bound is not None:
         words = "branches.json" if found.is_branched else _prices_in(found)
-        is_one = _near(said["bound"], found.bound)
+        is_one = _near(stated["bound"], found.bound)
         if not found.plan.is_table:  # priced with some slack, by the method and here
-            is_one = said["bound"] >= found.bound - TOLERANCE
+            is_one = stated["bound"] >= found.bound - TOLERANCE
         elif found.slack > 0.0:
-            is_one = -TOLERANCE <= said["bound"] - found.bound <= found.slack + TOLERANCE
+            is_one = -TOLERANCE <= stated["bound"] - found.bound <= found.slack + TOLERANCE
         yield "bound", is_one, f"{found.bound!r} by {words}"
     if found.is_branched and found.by_prices is not None:
         words = f"{found.by_prices!r} by {_prices_in(found)}"
         yield "bound_by_prices", _near(summary["bound_by_prices"], found.by_prices), words
     accuracy = summary["expected_accuracy"]
     if is_number(accuracy):
-        yield "bound", said["bound"] >= accuracy - TOLERANCE, f"no less than {accuracy}"
-        gap = gap_between(accuracy, said["bound"])
+        yield "bound", stated["bound"] >= accuracy - TOLERANCE, f"no less than {accuracy}"
+        gap = gap_between(accuracy, stated["bound"])
         assert gap is not None
-        yield "gap", _near(said["gap"], gap), gap
-        certified = is_certified(accuracy, said["bound"], _error(summary))
+        yield "gap", _near(stated["gap"], gap), gap
+        certified = is_certified(accuracy, stated["bound"], _error(summary))
         yield "certified", summary["certified"] is certified, certified
 
 
@@ -330,7 +330,7 @@ def uncertified(summary: Mapping[str, Any]) -> list[str]:
     return [] if is_certified(accuracy, bound, error) else [statement(accuracy, bound, error)]
 
 
-def _are_kinds(said: object, found: Found) -> bool:
+def _are_kinds(stated: object, found: Found) -> bool:
     """Whether the table of kinds agrees with the tasks of each kind."""
     kind, names = found.plan.factors.kind, found.plan.factors.table.tasks
     count, given, least, most = (
@@ -338,13 +338,13 @@ def _are_kinds(said: object, found: Found) -> bool:
         for values in (None, found.pairs.answers, found.least, found.most)
     )
     there = np.flatnonzero(count).tolist()
-    if not isinstance(said, dict) or set(said) != {names[k] for k in there}:
+    if not isinstance(stated, dict) or set(stated) != {names[k] for k in there}:
         return False
     return all(
-        isinstance(said[names[k]], dict)
-        and set(said[names[k]]) == {"tasks", "answers", "expected_accuracy"}
-        and said[names[k]]["tasks"] == count[k]
-        and said[names[k]]["answers"] == given[k]
-        and _near(said[names[k]]["expected_accuracy"], least[k] / count[k], most[k] / count[k])
+        isinstance(stated[names[k]], dict)
+        and set(stated[names[k]]) == {"tasks", "answers", "expected_accuracy"}
+        and stated[names[k]]["tasks"] == count[k]
+        and stated[names[k]]["answers"] == given[k]
+        and _near(stated[names[k]]["expected_accuracy"], least[k] / count[k], most[k] / count[k])
         for k in there
     )

@@ -116,10 +116,10 @@ def verify(
         out.violations += wrong
         listed = None if wrong else given[1]
     by_prices, table_slack = None, read_slack(folder / "summary.json", summary)
-    said, has_prices = summary.get("bound"), PRICES in record.outputs
-    if (said is not None) != has_prices:
+    stated, has_prices = summary.get("bound"), PRICES in record.outputs
+    if (stated is not None) != has_prices:
         there = "a file prices.csv" if has_prices else "no file prices.csv"
-        out.violations.append(f"bound: summary.json says {quoted(said)}, run.json names {there}")
+        out.violations.append(f"bound: summary.json says {quoted(stated)}, run.json names {there}")
     elif has_prices:
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:

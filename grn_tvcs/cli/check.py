@@ -53,10 +53,10 @@ def check(given: CheckOptions) -> None:
         print_text(f"regulators   {len(names) - len(unknown)} of {len(names)} names are genes")
         if unknown:
             print_text(f"no genes     {joined(unknown)}")
-    told = given.layout.given()
+    options = given.layout.given()
     if given.regulators is not None:
-        told |= {"regulators": given.regulators}
-    print_text(f"to infer     {command_of(given.expression, told, 'infer')} --out DIR")
+        options |= {"regulators": given.regulators}
+    print_text(f"to infer     {command_of(given.expression, options, 'infer')} --out DIR")
 
 
 def _read(given: CheckOptions, files: list[Path]) -> Expression:
@@ -78,7 +78,7 @@ def _read(given: CheckOptions, files: list[Path]) -> Expression:
 
 def _facts(data: Expression) -> dict[str, str]:
     from grn_tvcs.expression.expression import spacing
-    from grn_tvcs.expression.scales import said
+    from grn_tvcs.expression.scales import describe_scale
     from grn_tvcs.methods import DEFAULT
     from grn_tvcs.methods.steady_samples import unknowable
     from grn_tvcs.stability.stability import why_no_stability
@@ -92,7 +92,7 @@ def _facts(data: Expression) -> dict[str, str]:
         "steady state": f"{data.n_steady} of {len(data.levels)} samples" if data.n_steady else None,
         "spacing": spacing(data) if data.series else None,
         "values": f"{data.levels.min():g} to {data.levels.max():g}",
-        "scale": said(data),
+        "scale": describe_scale(data),
     }
     if data.series:
         on = data.perturbed

@@ -124,11 +124,11 @@ class CompareOptions:
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         layout = self.layout
-        beside = (
+        others = (
             self.regulators, self.genes, layout.samples, layout.pseudotime, layout.lineage_weights,
             layout.gene_names,
         )  # fmt: skip
-        return [*self.tables, *(path for path in beside if path is not None)]
+        return [*self.tables, *(path for path in others if path is not None)]
 
 
 @guarded
@@ -246,21 +246,21 @@ def _finished(given: CompareOptions) -> None:
 
     _refuse_what_is_for_tables(given)
     first, second = (read_finished(path) for path in given.tables)
-    header, rows, said = compare_edges(first, second)
+    header, rows, sentences = compare_edges(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
     named = recorded(given, ("conditions",)) if given.wanted else {}
     a, b = given.wanted or _folders(first.folder, second.folder)
     names = (path.resolve().name for path in given.tables)
     words = ["grn-tvcs", "compare", *names, "--out", "DIR"]
     page = render(
-        (first, second), (a, b), (header, rows), said, command=command_line(words, named)
+        (first, second), (a, b), (header, rows), sentences, command=command_line(words, named)
     )  # fmt: skip
-    with results(NAME, given, named, inputs=records, notes=said) as out:
+    with results(NAME, given, named, inputs=records, notes=sentences) as out:
         out.table("differences.tsv", header, rows)
         out.text("report.html", page)
     counts = {kind: sum(row[2] == kind for row in rows) for kind in KINDS[:-1]}
     print_message(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f" of {len(rows)} edges")
-    for sentence in said:
+    for sentence in sentences:
         print_message(sentence)
     print_message(f"open {given.out / 'report.html'}")
 
@@ -268,8 +268,8 @@ def _finished(given: CompareOptions) -> None:
 def _refuse_what_is_for_tables(given: CompareOptions) -> None:
     """Refuse options that would have no effect, and an output folder that is an input."""
     plain = CompareOptions(a=given.a, out=given.out, layout=Layout())
-    told, usual = (recorded(options, RECORDED) for options in (given, plain))
-    for name, value in told.items():
+    values, usual = (recorded(options, RECORDED) for options in (given, plain))
+    for name, value in values.items():
         if name != "conditions" and (value or None) != (usual[name] or None):
             raise ValueError(
                 f"--{name.replace('_', '-')} is for tables; finished folders have their edges "

@@ -16,7 +16,7 @@ from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.comparison.conditions import refuse_few_common
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.judge.same_names import same_names
-from grn_tvcs.expression.scales import beside, on_scale
+from grn_tvcs.expression.scales import on_scale, scale_like
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.expression.subset import FEWEST, most_variable, subset_genes
 from tvcs_core import DataError
@@ -73,20 +73,20 @@ def names_in(path: Path, genes: Sequence[str]) -> list[str]:
     where = f", in column {k + 1}" if len(columns) > 1 else ""
     if in_one_line:
         where = ", in one line" if len(columns[k]) > 1 else ""
-    said = found[k].said()
-    if not said:
-        said = f"{len(names)} of {len(columns[k])} names are genes{where}: {joined(names)}"
+    sentence = found[k].describe()
+    if not sentence:
+        sentence = f"{len(names)} of {len(columns[k])} names are genes{where}: {joined(names)}"
     elif where:
-        said = said.replace(" names are genes", f" names are genes{where}", 1)
-    print_message(f"warning: {path}: {said}")
+        sentence = sentence.replace(" names are genes", f" names are genes{where}", 1)
+    print_message(f"warning: {path}: {sentence}")
     return names
 
 
 def _called(path: Path, names: list[str], genes: Sequence[str]) -> list[str]:
     """Return names of a list as the genes are called; print how many are written otherwise."""
     same = same_names(names, genes)
-    if said := same.said():
-        print_message(f"warning: {path}: {said}")
+    if sentence := same.describe():
+        print_message(f"warning: {path}: {sentence}")
     gene_of = same.gene_of
     return [gene_of.get(name, name) for name in names]
 
@@ -159,10 +159,10 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
     gone = sorted(set(data.genes) - kept)
     if not gone:
         return GenesUsed(data, steady, regulators, targets)
-    said = f"{len(kept)} of {len(data.genes)} genes are used: {why}"
-    print_message(f"{said}; left out: {joined(gone)}{_experiments_said(given, gone)}")
+    sentence = f"{len(kept)} of {len(data.genes)} genes are used: {why}"
+    print_message(f"{sentence}; left out: {joined(gone)}{_experiments_note(given, gone)}")
     data, steady = _left(data, steady, kept)
-    data = replace(data, notes=(*data.notes, f"{said[0].upper()}{said[1:]}."))
+    data = replace(data, notes=(*data.notes, f"{sentence[0].upper()}{sentence[1:]}."))
     return GenesUsed(data, steady, regulators, targets)
 
 
@@ -192,10 +192,10 @@ def genes_compared(
     shared = [subset_genes(part, common).in_name_order() for part in scaled.values()]
     pooled = _without_time(shared)
     kept, why = _kept(genes, top_variable, pooled, named or frozenset())
-    said = f"{len(kept)} of {len(pooled.genes)} genes are used: {why}"
+    sentence = f"{len(kept)} of {len(pooled.genes)} genes are used: {why}"
     if gone := sorted(set(pooled.genes) - kept):
-        print_message(f"{said}; left out: {joined(gone)}")
-    note = f"{said[0].upper()}{said[1:]}."
+        print_message(f"{sentence}; left out: {joined(gone)}")
+    note = f"{sentence[0].upper()}{sentence[1:]}."
     found = {name: subset_genes(part, kept) for name, part in scaled.items()}
     return {name: replace(one, notes=(*one.notes, note)) for name, one in found.items()}, named
 
@@ -232,9 +232,9 @@ def _kept(
         top = set(most_variable(subset_genes(data, kept), top_variable))
         more = (named & kept) - top
         kept = top | more
-        beside_them = f" and {len(more)} regulators or targets that are named" if more else ""
+        and_named = f" and {len(more)} regulators or targets that are named" if more else ""
         of_these = "of these " if why else ""
-        why.append(f"{of_these}the {len(top)} most variable{beside_them}")
+        why.append(f"{of_these}the {len(top)} most variable{and_named}")
     return kept, ", ".join(why)
 
 
@@ -245,10 +245,12 @@ def _left(
     if len(names) == len(data.genes):
         return data, steady
     if steady is not None:
-        steady = replace(steady, levels=beside(data, steady.levels)).restrict_to(frozenset(names))
+        steady = replace(steady, levels=scale_like(data, steady.levels)).restrict_to(
+            frozenset(names)
+        )
     return subset_genes(data, names), steady
 
 
-def _experiments_said(given: InferOptions, gone: list[str]) -> str:
+def _experiments_note(given: InferOptions, gone: list[str]) -> str:
     is_changed = any((given.knockouts, given.knockdowns, given.overexpressions))
     return ", with the experiments that changed them" if is_changed and gone else ""

@@ -73,7 +73,7 @@ def _infer(given: InferOptions) -> None:
         if count is not None:
             print_message(count.describe())
         if network.verdict is not None:
-            print_message(network.verdict.said())
+            print_message(network.verdict.describe())
         for note in network.notes:
             print_message(note)
         if why := rules.why_so_many():
@@ -92,11 +92,11 @@ def _infer(given: InferOptions) -> None:
 
 
 def _about(data: Expression, method: str) -> str:
-    from grn_tvcs.expression.expression import samples_said
+    from grn_tvcs.expression.expression import describe_samples
     from grn_tvcs.report.methods_text import describe_values
 
     on = data.perturbed
-    facts = [f"{len(data.genes)} genes, {samples_said(data)}", describe_values(data, method)]
+    facts = [f"{len(data.genes)} genes, {describe_samples(data)}", describe_values(data, method)]
     if data.series:
         known = "perturbation not known" if on is None else f"{on.sum()} samples perturbed"
         facts.append(known)

@@ -39,7 +39,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     _refuse_wrong_words(given)
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     rules = Rules(given.max_in_degree, out_caps, cap)
-    options = options_told(given.method, given.option or [], calibration)
+    options = all_method_options(given.method, given.option or [], calibration)
     if given.prior is not None:
         refuse_without_prior(given.method)
     samples = layout.read_samples(given.expression)
@@ -121,7 +121,7 @@ def is_done(given: InferOptions, parameters: dict[str, Any], inputs: list[Path])
     return isinstance(before, dict) and all(before.get(k) == same[k] for k in same)
 
 
-def options_told(method: str, given: list[str], calibration: int | None) -> dict[str, Any]:
+def all_method_options(method: str, given: list[str], calibration: int | None) -> dict[str, Any]:
     """Return the options of the method: those of ``--option``, and ``--calibrate`` if given.
 
     Raises
@@ -217,6 +217,6 @@ def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
     if path is None:
         return None
     found = reference_in(path, sorted(data.genes))
-    for message in found.said():
+    for message in found.describe():
         print_message(f"warning: {path}: {message}")
     return found

@@ -249,7 +249,7 @@ class InferOptions:
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
-        told = recorded(self, (*RECORDED, *OTHERS)) | {
+        values = recorded(self, (*RECORDED, *OTHERS)) | {
             "max_edges": AUTO if self.chooses_edges else self.edge_cap,
             "option": sorted(self.option or []),
             "pairs": self.pairs if self.reference else None,
@@ -259,8 +259,8 @@ class InferOptions:
             "keep": self.layout.keep or None,
         }
         given = self.layout.given()
-        gone = {name for name in NEW if told[name] is None} | {*OTHERS} - {*given}
-        return {name: value for name, value in told.items() if name not in gone}
+        gone = {name for name in NEW if values[name] is None} | {*OTHERS} - {*given}
+        return {name: value for name, value in values.items() if name not in gone}
 
     def inputs(self) -> list[Path]:
         """Every file that is read, those of expression first."""

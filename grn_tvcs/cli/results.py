@@ -74,7 +74,7 @@ class Inference:
             ),
             seed=given.seed,
             scores=scores[0] if scores else None,
-            left_out=() if self.reference is None else self.reference.said(),
+            left_out=() if self.reference is None else self.reference.describe(),
             count=self.count,
             steady=self.steady,
             edges_file=given.edges_file,

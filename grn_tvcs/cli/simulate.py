@@ -109,7 +109,7 @@ def simulate(given: SimulateOptions) -> None:
 
     given.refuse_contradictions()
     options = given.recorded()
-    told = {GROWN.get(name, name): options[name] for name in (*GROWN, *MEASURED)}
+    wanted = {GROWN.get(name, name): options[name] for name in (*GROWN, *MEASURED)}
     topology = None if given.topology is None else read_topology(given.topology)
     with results(
         "grn-tvcs simulate", given, options, seed=given.seed, inputs=[given.topology]
@@ -119,7 +119,7 @@ def simulate(given: SimulateOptions) -> None:
             n_points=given.points,
             topology=topology,
             rng=given.seed,
-            **{name: value for name, value in told.items() if value is not None},
+            **{name: value for name, value in wanted.items() if value is not None},
         )
         write_simulation(made, out.folder)
         out.record |= {"levels_divided_by": made.scale, "genes": list(made.network.genes)}

@@ -120,13 +120,13 @@ class Inference:
         halves = n_halves(resamples, work.targets * work.regulators)
         cost = estimate_of_parts(work._replace(halves=halves), n_trees(work.genes))
         cost.refuse_what_cannot_fit(self.what_helps())
-        told = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
+        cost_of_parts = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
         asked = {"calibrate": self.options["calibrate"]} if "calibrate" in self.options else {}
         networks = count_calibration_networks(
             self.data, self.rules, self.steady, resamples=resamples, **asked
         )
         if not networks:
-            return told
+            return cost_of_parts
         size = min(work.genes, GENES[-1])
         small = work._replace(
             genes=size, regulators=min(work.regulators, size), targets=size, lines=0,
@@ -136,7 +136,7 @@ class Inference:
         few = bool(self.data.series) and n_steps < MIN_STEPS
         seconds = seconds_of_design(small, n_trees(size), networks, N_NULL_TABLES, all_told=few)
         once = f"{'up to ' if few else ''}{span(seconds)} once"
-        return f"{told}, and {once} for {networks} networks of this design"
+        return f"{cost_of_parts}, and {once} for {networks} networks of this design"
 
     def run(self) -> tuple[Network, Rules, EdgeCount | None]:
         """Infer the network; print the caps of its selected edges, and the reason for their number.

@@ -27,7 +27,7 @@ from grn_tvcs.comparison.permutations import (
 )
 from grn_tvcs.comparison.steps import make_steps, pool_conditions
 from grn_tvcs.expression.bins import AUTO, in_bins
-from grn_tvcs.expression.read import READING, taken_together
+from grn_tvcs.expression.read import READING, as_expressions
 from grn_tvcs.methods import FOREIGN
 from grn_tvcs.network.rules import Rules, gene_set
 from tvcs_core.arguments import check_number, names_of
@@ -376,7 +376,7 @@ def compare(
     if len(set(names)) != 2 or len(names) != 2:
         raise ValueError(f"names must be two different ones, found {names}")
     a, b = (
-        in_bins(part, bins, scale) for part in taken_together({"a": a, "b": b}, reading).values()
+        in_bins(part, bins, scale) for part in as_expressions({"a": a, "b": b}, reading).values()
     )
     first, second, notes = with_common_genes(a, b, names, scale)
     both, n_first = pool_conditions(first, second, scale)

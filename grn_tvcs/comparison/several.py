@@ -14,7 +14,7 @@ import numpy as np
 from grn_tvcs.comparison.comparison import Comparison, compare
 from grn_tvcs.comparison.correction import Correction, holm
 from grn_tvcs.comparison.permutations import ALPHA, DEFAULT_PERMUTATIONS
-from grn_tvcs.expression.read import READING, taken_together
+from grn_tvcs.expression.read import READING, as_expressions
 from tvcs_core.files.display import summary
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def compare_all(
     if len(conditions) < 2:
         raise ValueError(f"there must be at least two conditions, found {len(conditions)}")
     reading = {name: options.pop(name) for name in READING if name in options}
-    conditions = taken_together(conditions, reading)
+    conditions = as_expressions(conditions, reading)
     names = list(combinations(conditions, 2))
     most = most_permutations(permutations, len(names))
     found = [
@@ -152,11 +152,11 @@ def corrected(found: list[Comparison]) -> tuple[Comparison, ...]:
     ]
     genes = [one.false_genes_expected for one in found]
 
-    def but(k: int, parts: list[Any]) -> Any:
+    def all_but(k: int, parts: list[Any]) -> Any:
         return np.concatenate([part for j, part in enumerate(parts) if j != k])
 
     return tuple(
-        replace(one, correction=Correction(p[k], len(found), but(k, edges), but(k, genes)))
+        replace(one, correction=Correction(p[k], len(found), all_but(k, edges), all_but(k, genes)))
         for k, one in enumerate(found)
     )
 

@@ -63,8 +63,8 @@ def estimate_hub_priors(
     """
     power = adjust(estimate_hub_power(scores, given))
     beyond = max(concentration((scores**2).sum(axis=1)) / STAR_FREE, 1.0)
-    beside = min(STAR_SLOPE * float(np.log(beyond)), power)
-    return HubPriors(hub_prior(scores, power), hub_prior(scores, beside))
+    shrunk = min(STAR_SLOPE * float(np.log(beyond)), power)
+    return HubPriors(hub_prior(scores, power), hub_prior(scores, shrunk))
 
 
 def fit_hub_power(masses: Array, most: float) -> float:

@@ -85,7 +85,7 @@ def average_in_bins(expression: Expression, bins: int | str = AUTO) -> Expressio
         unbinned=_some_of(expression.values)
         if expression.unbinned is None
         else expression.unbinned,
-        notes=(*expression.notes, _said(expression, cells, total)),
+        notes=(*expression.notes, _bins_note(expression, cells, total)),
     )
 
 
@@ -155,7 +155,7 @@ def _starts(cells: Array, n: int) -> NDArray[np.int64]:
     return np.flatnonzero(np.diff(part, prepend=-1.0))
 
 
-def _said(expression: Expression, cells: Array, total: Array) -> str:
+def _bins_note(expression: Expression, cells: Array, total: Array) -> str:
     zeros = float((expression.values == 0).mean())
     dropouts = (
         f" {100 * zeros:.0f} % of their levels were 0 and count as 0 in the means: "

@@ -51,12 +51,12 @@ _REPEAT = re.compile(r"(.*[0-9A-Za-z])\.([1-9])")  # what make.unique makes of a
 MOST_REPEATS = 5  # .1 to .9 are tenths
 FEWEST_SAMPLES = 6  # of a column that looks like times, so that no gene does by chance
 
-UNIT_SAID = "Times are in "  # how a note begins that tells the unit
+UNIT_NOTE = "Times are in "  # how a note begins that tells the unit
 
 
-def said_of_unit(unit: str) -> tuple[str, ...]:
+def unit_notes(unit: str) -> tuple[str, ...]:
     """Return a note with the unit of times, if there is one: T10 has none."""
-    return () if not unit or unit in NO_UNITS else (f"{UNIT_SAID}{unit}, as the file says.",)
+    return () if not unit or unit in NO_UNITS else (f"{UNIT_NOTE}{unit}, as the file says.",)
 
 
 class Times(NamedTuple):
@@ -166,7 +166,7 @@ def times_in(
             )
         bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
         raise sheet.error(
-            f"must be a number, found {quoted(cells[bad])}{said_of_no_time(cells[bad])}",
+            f"must be a number, found {quoted(cells[bad])}{no_time_hint(cells[bad])}",
             bad,
             column,
         )
@@ -221,7 +221,7 @@ def repeats_in_header(names: Sequence[str]) -> tuple[list[str], list[str]] | Non
     return times, [str(tail + 1) for tail in tails]
 
 
-def said_of_repeats(path: str, times: Sequence[str], repeats: Sequence[str]) -> str:
+def repeats_note(path: str, times: Sequence[str], repeats: Sequence[str]) -> str:
     """Describe how names were read in which `repeats_in_header` found times."""
     n = max(map(int, repeats))
     return (
@@ -271,7 +271,7 @@ def rise_like_times(values: Sequence[float]) -> bool:
     return is_even and all(b != a for a, b in pairwise(values))
 
 
-def said_of_no_time(cell: str) -> str:
+def no_time_hint(cell: str) -> str:
     """Return a clause with the form of a time that the cell should have."""
     if _DATE.fullmatch(cell):
         return "; that is a date: write how many hours or days after the start it was"

@@ -218,13 +218,13 @@ class Expression:
         return {self.series[a]: slice(a, b) for a, b in pairwise(bounds)}
 
     def __str__(self) -> str:
-        said = load("grn_tvcs.expression.scales", "said")
+        describe_scale = load("grn_tvcs.expression.scales", "describe_scale")
         on = self.perturbed
-        scale = "not given; infer guesses it" if self.scale is None else said(self)
+        scale = "not given; infer guesses it" if self.scale is None else describe_scale(self)
         times = f"{self.times.min():g} to {self.times.max():g}, " if self.series else ""
         known = "not known" if on is None else f"on in {on.sum()} samples"
         facts = {
-            f"Expression of {len(self.genes)} genes": samples_said(self),
+            f"Expression of {len(self.genes)} genes": describe_samples(self),
             "times": f"{times}{spacing(self)}",
             "scale": scale,
             "perturbation": known if self.series else "none, all samples are in steady state",
@@ -369,13 +369,13 @@ def write_expression(expression: Expression, path: str | Path) -> None:
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def samples_said(expression: Expression, kind: str = "series") -> str:
+def describe_samples(expression: Expression, kind: str = "series") -> str:
     """Describe the numbers of samples, of series, and of samples in steady state."""
     n_rest = f"{expression.n_steady} steady-state samples"
     if not expression.series:
         return n_rest
-    said = f"{len(expression.times)} samples in {len(expression.pieces())} {kind}"
-    return f"{said} and {n_rest}" if expression.n_steady else said
+    samples = f"{len(expression.times)} samples in {len(expression.pieces())} {kind}"
+    return f"{samples} and {n_rest}" if expression.n_steady else samples
 
 
 def is_even(steps: NDArray[np.float64]) -> bool:

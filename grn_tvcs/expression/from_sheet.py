@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import SECONDS, said_of_unit, times_in
+from grn_tvcs.expression.clock import SECONDS, times_in, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated, repeated
 from grn_tvcs.expression.judge.genes import (
     genes_by_name,
@@ -33,7 +33,7 @@ from grn_tvcs.expression.judge.series import (
     series_of,
 )
 from grn_tvcs.expression.judge.shape import refuse_wrong_shape
-from grn_tvcs.expression.missing_values import are_words, fill_gaps, said_of_gaps, without_gaps
+from grn_tvcs.expression.missing_values import are_words, fill_gaps, gap_notes, without_gaps
 from grn_tvcs.expression.options import may_read, option_words
 from grn_tvcs.expression.scales import counts_before_averaging
 from grn_tvcs.expression.sheet import HEAD, Sheet
@@ -54,7 +54,7 @@ def expression_in(roles: Roles) -> Expression:
         refuse_without_series(roles)
     samples = Samples(roles, times)
     names, rows = series_of(samples)
-    notes = said_of_unit(unit) if names else ()
+    notes = unit_notes(unit) if names else ()
     if names and ("replicate" in roles.kinds or roles.options.replicates == "unpaired"):
         notes += ("Replicates were taken as series of their own.",)
     rest = np.flatnonzero(np.isnan(times)).tolist()
@@ -63,7 +63,7 @@ def expression_in(roles: Roles) -> Expression:
     if missing != "error":
         n_all = len(rows)
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
-        notes = said_of_gaps(values, rows, named, n_all, missing) + notes
+        notes = gap_notes(values, rows, named, n_all, missing) + notes
     names = [name for name in named if name is not None]
     n = len(names)  # the samples of series; those in steady state stand behind them
     series = Series(names, rows[:n])
@@ -147,8 +147,8 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
             )
         if not MAY_BE_SERIES.fullmatch(head) or len(sheet) < 2 or not are_words(sheet.cells(j)):
             continue
-        ways = roles.more_series(j), {"ignore": (head,)}
-        series, none = map(option_words, ways)
+        remedies = roles.more_series(j), {"ignore": (head,)}
+        series, none = map(option_words, remedies)
         raise may_read(
             sheet.error(
                 f"must be a number, found {quoted(sheet.cells(j)[0])}; as no cell is: if it tells "
@@ -156,7 +156,7 @@ def _refuse_words(roles: Roles, genes: Sequence[int]) -> None:
                 0,
                 j,
             ),
-            *ways,
+            *remedies,
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grn_tvcs.expression.clock import repeats_in_header, said_of_repeats, times_in_header
+from grn_tvcs.expression.clock import repeats_in_header, repeats_note, times_in_header
 from grn_tvcs.expression.judge.genes import refuse_results
 from grn_tvcs.expression.judge.names import CLOCK, NAMED, OF_GENES, Names, is_of_samples
 from grn_tvcs.expression.judge.roles import LABELS, Roles, expanded, place_of
@@ -27,7 +27,7 @@ from tvcs_core import DataError
 from tvcs_core.files.display import did_you_mean, joined, quoted
 from tvcs_core.files.tables import is_number
 
-MOST_TOLD = 10  # rows that tell of the samples, above the genes
+MAX_SAMPLE_ROWS = 10  # rows that tell of the samples, above the genes
 FIRST = "Time"  # the heading of a first row that holds times
 
 
@@ -98,7 +98,7 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
     made = sheet.turned(FIRST if is_times else corner if corner.lower() in labels else "sample")
     if is_times and (repeats := repeats_in_header(samples)) is not None:
         times, numbers = repeats
-        warn_user(said_of_repeats(sheet.path, times, numbers))
+        warn_user(repeats_note(sheet.path, times, numbers))
         first = replace(made.columns[0], texts=times)
         made = replace(made, columns=[Column("replicate", 0, numbers), first, *made.columns[1:]])
     roles = Roles.of(made, replace(kept_among(options, whole, made), ignore=()), part)
@@ -108,7 +108,7 @@ def roles_in_rows(sheet: Sheet, options: Options, part: str | None = None) -> Ro
         for i, (name, kind) in rows
         if kind not in LABELS and (not is_of_samples(name) or name in options.keep)
     ]
-    _refuse_words(sheet, genes[: MOST_TOLD - 1])
+    _refuse_words(sheet, genes[: MAX_SAMPLE_ROWS - 1])
     if not is_times:
         some = sheet.take(genes[:: -(-len(genes) // MOST_LOOKED_AT) or 1])
         values = some.numbers(range(1, len(sheet.columns)))
@@ -121,11 +121,11 @@ def of_samples(
     keep: Sequence[str] = (),
     gene_column: str | None = None,
     *,
-    is_told: bool = False,
+    has_sample_sheet: bool = False,
 ) -> Sheet:
     """Leave out columns of annotation; the best column of names, or the given one, comes first.
 
-    With `is_told`, a sheet of samples names the columns of samples.
+    With `has_sample_sheet`, a sheet of samples names the columns of samples.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def of_samples(
         sheet = _named_by(sheet, gene_column, keep)
     columns = Names(sheet.path, sheet.heads[1:], keep)
     is_sample = samples_by_name(columns)
-    if not is_told:
+    if not has_sample_sheet:
         refuse_results(columns)
         refuse_two_units(Names(sheet.path, columns.at(is_sample)))
     return _named(sheet.without((np.flatnonzero(~is_sample) + 1).tolist()), keep)
@@ -180,7 +180,9 @@ def _of_names(sheet: Sheet, keep: Sequence[str]) -> list[int]:
         for j, name in enumerate(sheet.heads[1:], start=1)
         if OF_GENES.fullmatch(name)
         and name not in keep
-        and not any(is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MOST_TOLD])
+        and not any(
+            is_number(c) and c.lower() not in MARKS for c in sheet.cells(j)[:MAX_SAMPLE_ROWS]
+        )
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.expression.clock import UNIT_SAID
+from grn_tvcs.expression.clock import UNIT_NOTE
 from grn_tvcs.expression.expression import Expression, repeated
 from grn_tvcs.expression.scales import are_of_one_unit
 from grn_tvcs.expression.user_warnings import warn_user
@@ -81,7 +81,7 @@ def join_files(paths: Sequence[str | Path], parts: Sequence[Expression]) -> Expr
 
 def refuse_different_units(paths: Sequence[str | Path], parts: Sequence[Expression]) -> None:
     """Refuse files with different units of time; one of them may have none."""
-    units = [{note for note in p.notes if note.startswith(UNIT_SAID)} for p in parts if p.series]
+    units = [{note for note in p.notes if note.startswith(UNIT_NOTE)} for p in parts if p.series]
     if any(one != units[0] for one in units[1:]) and any(units):
         raise DataError(
             "must give times in the unit of the other files, or none of them any: found "

@@ -85,7 +85,7 @@ def describe_missing(cell: str, n: int) -> str:
     )
 
 
-def said_of_gaps(
+def gap_notes(
     values: NDArray[np.float64],
     kept: Sequence[int],
     names: Sequence[str | None],
@@ -96,15 +96,15 @@ def said_of_gaps(
 
     `names` are the series of these rows, None in steady state.
     """
-    said = []
+    notes = []
     if n_gone := n_all - len(kept):
         had = "missing values" if missing == "drop" else "no value"
-        said.append(f"{n_gone} of {n_all} samples had {had} and were left out.")
+        notes.append(f"{n_gone} of {n_all} samples had {had} and were left out.")
     gaps = np.isnan(values)[kept]
     if missing != "drop" and gaps.any():
         how = _filled(gaps, np.array([name is None for name in names], dtype=bool))
-        said.append(f"{int(gaps.sum())} of {gaps.size} values were missing and were filled {how}.")
-    return tuple(said)
+        notes.append(f"{int(gaps.sum())} of {gaps.size} values were missing and were filled {how}.")
+    return tuple(notes)
 
 
 def _filled(gaps: NDArray[np.bool_], is_rest: NDArray[np.bool_]) -> str:

@@ -149,7 +149,7 @@ class Options:
             if not _is_default(getattr(self, field.name), field.default)
         }
 
-    def refuse_all_but(self, taken: Collection[str], what: str) -> None:
+    def refuse_except(self, taken: Collection[str], what: str) -> None:
         """Refuse options that would not be heeded.
 
         Parameters

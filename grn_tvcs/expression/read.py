@@ -75,7 +75,7 @@ def taken(name: str, data: Any, words: Mapping[str, Any]) -> Expression:
         raise
 
 
-def taken_together(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
+def as_expressions(given: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Expression]:
     """Return expressions by name as they are, and read all other data with `words`.
 
     Raises
@@ -167,10 +167,10 @@ def _of_annotated(data: Annotated, column: str | None, split: Split) -> dict[str
 
 def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Roles:
     """Open a table in the format of its first bytes, and judge its columns."""
-    options.refuse_all_but(OF_TABLES, "a table, but for .h5ad files alone")
-    told = None
+    options.refuse_except(OF_TABLES, "a table, but for .h5ad files alone")
+    from_file = None
     if isinstance(options.samples, str | Path):
-        told = open_sheet(options.samples, options.samples_sheet)
+        from_file = open_sheet(options.samples, options.samples_sheet)
     elif options.samples is not None:
         raise TypeError(
             f"samples must be a path beside a file, found {describe_value(options.samples)}"
@@ -178,12 +178,14 @@ def _roles_of_file(path: str | Path, options: Options, column: str | None) -> Ro
     if options.sheet is None and is_series_matrix(path):
         sheet = read_series_matrix(path)
         options = replace(options, genes_in_rows=True)
-        if told is None and sheet.beside is not None:
-            roles = roles_of(sheet, with_time(options, sheet.beside), column)
-            return replace(roles, remedy=f"give {sheet_for(sheet.beside, 'replicate')}")
+        if from_file is None and sheet.sample_sheet is not None:
+            roles = roles_of(sheet, with_time(options, sheet.sample_sheet), column)
+            return replace(roles, remedy=f"give {sheet_for(sheet.sample_sheet, 'replicate')}")
     else:
         sheet = open_sheet(path, options.sheet)
-    return roles_of(sheet if told is None else replace(sheet, beside=told), options, column)
+    return roles_of(
+        sheet if from_file is None else replace(sheet, sample_sheet=from_file), options, column
+    )
 
 
 def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
@@ -206,8 +208,8 @@ def roles_of(sheet: Sheet, options: Options, part: str | None = None) -> Roles:
             ),
             {"genes_in_rows": True},
         )
-    if sheet.beside is not None:
-        return join_sheet(sheet, sheet.beside, options, part)
+    if sheet.sample_sheet is not None:
+        return join_sheet(sheet, sheet.sample_sheet, options, part)
     if options.genes_in_rows:
         return roles_in_rows(sheet, options, part)
     return Roles.of(sheet, options, part)

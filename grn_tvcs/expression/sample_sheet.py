@@ -35,7 +35,7 @@ ENDING = re.compile(
 )
 
 
-def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = None) -> Roles:
+def join_sheet(levels: Sheet, samples: Sheet, options: Options, part: str | None = None) -> Roles:
     """Join levels and a sheet with the time and series of every sample.
 
     A sample without a time is in steady state, and one may stand in several series, each with a row
@@ -47,7 +47,7 @@ def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = 
     ----------
     levels
         The first column names the samples, the others are genes; or the other way round.
-    told
+    samples
         Columns as of a table of samples x genes, and others.
     options
         The options for the columns of both.
@@ -61,16 +61,16 @@ def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = 
         or a gene has the name of a column of the sheet.
     """
     levels.check_names()
-    told.check_names()
-    levels = whole = without(levels, _of_levels(levels, told, options.ignore))
-    told = with_times(told)
-    _refuse_other_way(levels, told, genes_in_rows=options.genes_in_rows)
+    samples.check_names()
+    levels = whole = without(levels, _of_levels(levels, samples, options.ignore))
+    samples = with_times(samples)
+    _refuse_other_way(levels, samples, genes_in_rows=options.genes_in_rows)
     if options.genes_in_rows:
-        levels = of_samples(levels, options.keep, options.gene_column, is_told=True)
+        levels = of_samples(levels, options.keep, options.gene_column, has_sample_sheet=True)
         levels = levels.turned("sample")
     rows = rows_by_name(levels, "sample")
-    kinds = _kinds(told, rows, options, part)
-    told = _as_levels_say(told, kinds.index("sample"), rows, levels.path)
+    kinds = _kinds(samples, rows, options, part)
+    samples = _name_samples_as_levels(samples, kinds.index("sample"), rows, levels.path)
     kept = {name.lower() for name in options.keep}
     genes = levels.heads[1:]
     if taken := [gene for gene in genes if gene.lower() in LABELS and gene.lower() not in kept]:
@@ -79,13 +79,15 @@ def join_sheet(levels: Sheet, told: Sheet, options: Options, part: str | None = 
             f"{option_words({'ignore': taken[0]})}",
             HEAD,
         )
-    labels = series_places(told, kinds, options)
-    _check_samples(told, kinds, labels, rows, levels.path)
-    names = told.cells(kinds.index("sample"))
+    labels = series_places(samples, kinds, options)
+    _check_samples(samples, kinds, labels, rows, levels.path)
+    names = samples.cells(kinds.index("sample"))
     if spare := [sample for sample in rows if sample not in set(names)]:
         warn_user(f"{levels.path}: left out {len(spare)} samples: {joined(spare)}")
     made = levels.pick(range(1, len(levels.columns))).take([rows[name] for name in names])
-    made = made.behind([Column(name, j, beside=told) for j, name in enumerate(told.heads)])
+    made = made.behind(
+        [Column(name, j, sample_sheet=samples) for j, name in enumerate(samples.heads)]
+    )
     options = replace(kept_among(options, whole, made), ignore=())
     of_genes = [kind_of_gene(g) if g.lower() in kept else g.lower() for g in genes]
     return Roles(made, [*kinds, *of_genes], labels, options, SEPARATE)
@@ -108,101 +110,101 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]+", ".", re.sub(r"^x(?=[0-9])", "", name)).strip(".")
 
 
-def _as_levels_say(told: Sheet, place: int, rows: dict[str, int], path: str) -> Sheet:
+def _name_samples_as_levels(samples: Sheet, place: int, rows: dict[str, int], path: str) -> Sheet:
     """Name samples as the levels call them, where they differ in how they are written.
 
     So featureCounts names samples by the paths of their alignments, and R by names of its own.
     """
-    names = told.cells(place)
+    names = samples.cells(place)
     unknown = {name for name in names if name not in rows}
     if not unknown:
-        return told
+        return samples
     by_bare: dict[str, list[str]] = {}
     for name in rows:
         by_bare.setdefault(_bare(name), []).append(name)
     found = {name: by_bare.get(_bare(name), []) for name in unknown}
     if any(len(same) != 1 for same in found.values()):
-        return told
+        return samples
     renamed = {name: same[0] for name, same in found.items()}
     texts = [renamed.get(name, name) for name in names]
     if len(set(texts)) < len(set(names)):
-        return told
+        return samples
     one = min(renamed)
     warn_user(
         f"{path}: {len(renamed)} samples were found by their names without folder, ending, case "
         f"and marks: {one} is {renamed[one]}"
     )
-    columns = list(told.columns)
-    columns[place] = replace(columns[place], texts=texts, beside=None)
-    return replace(told, columns=columns)
+    columns = list(samples.columns)
+    columns[place] = replace(columns[place], texts=texts, sample_sheet=None)
+    return replace(samples, columns=columns)
 
 
-def _refuse_other_way(levels: Sheet, told: Sheet, *, genes_in_rows: bool) -> None:
+def _refuse_other_way(levels: Sheet, samples: Sheet, *, genes_in_rows: bool) -> None:
     """Refuse levels whose samples stand in columns without the option, or in rows with it."""
-    named = {_bare(cell) for j in range(len(told.columns)) for cell in told.cells(j)}
+    named = {_bare(cell) for j in range(len(samples.columns)) for cell in samples.cells(j)}
     across = len(named.intersection(map(_bare, levels.heads[1:])))
-    if across == len(told) if genes_in_rows else across < 2:
+    if across == len(samples) if genes_in_rows else across < 2:
         return
     down = len(named.intersection(map(_bare, levels.cells(0))))
     if not genes_in_rows and across > down:
         raise may_read(
             levels.error(
-                f"samples of {told.path} stand in the first row: give --genes-in-rows", HEAD
+                f"samples of {samples.path} stand in the first row: give --genes-in-rows", HEAD
             ),
             {"genes_in_rows": True},
         )
     if genes_in_rows and down > max(1, across):
         raise levels.error(
-            f"samples of {told.path} stand in the first column: leave --genes-in-rows out", HEAD
+            f"samples of {samples.path} stand in the first column: leave --genes-in-rows out", HEAD
         )
 
 
-def _of_levels(levels: Sheet, told: Sheet, ignore: Sequence[str]) -> tuple[str, ...]:
+def _of_levels(levels: Sheet, samples: Sheet, ignore: Sequence[str]) -> tuple[str, ...]:
     """Return the ignored names of the levels, without those that only the sheet has."""
     if not ignore:
         return ()
-    here = {name.lower() for name in told.heads}
+    here = {name.lower() for name in samples.heads}
     there = {*map(str.lower, levels.heads), *map(str.lower, levels.cells(0))}
     return tuple(name for name in ignore if name.lower() in there or name.lower() not in here)
 
 
 def _check_samples(
-    told: Sheet, kinds: list[str], labels: list[int], rows: dict[str, int], path: str
+    samples: Sheet, kinds: list[str], labels: list[int], rows: dict[str, int], path: str
 ) -> None:
     """Refuse times that are none, a sample twice in a series, and one without levels."""
     time = kinds.index("time")
-    times_in(told, time)
-    names = told.cells(kinds.index("sample"))
-    if twice := _twice_in_a_series(told, names, labels, time):
-        raise told.error(
+    times_in(samples, time)
+    names = samples.cells(kinds.index("sample"))
+    if twice := _twice_in_a_series(samples, names, labels, time):
+        raise samples.error(
             f"samples must be different, found twice: {joined(twice)}; leave one row of each"
         )
     if unknown := [name for name in names if name not in rows]:
         near = "" if rows.keys() & set(names) else did_you_mean(unknown[0], rows)
-        raise told.error(
+        raise samples.error(
             f"every sample must have levels in {path}, but {len(unknown)} have none: "
             f"{joined(unknown)}; there stands {joined(list(rows))}{near}; correct their names, or "
             "remove these rows"
         )
 
 
-def _kinds(told: Sheet, rows: dict[str, int], options: Options, part: str | None) -> list[str]:
+def _kinds(samples: Sheet, rows: dict[str, int], options: Options, part: str | None) -> list[str]:
     """Return the role of each column of a sheet; similar names are known."""
-    here = tuple(n for n in options.ignore if told.find(n) is not None)
-    kinds = kinds_of(told, replace(options, ignore=here, keep=()), part, has_index=False)
+    here = tuple(n for n in options.ignore if samples.find(n) is not None)
+    kinds = kinds_of(samples, replace(options, ignore=here, keep=()), part, has_index=False)
     for label, found in (
-        ("sample", _of_samples(told, kinds, rows)),
+        ("sample", _of_samples(samples, kinds, rows)),
         ("time", [j for j, kind in enumerate(kinds) if CLOCK.fullmatch(kind)]),
     ):
         if label not in kinds and len(found) == 1:
             kinds[found[0]] = label
         if kinds.count(label) != 1:
             option = f"{label}_column"
-            likely = [told.heads[j] for j in found]
+            likely = [samples.heads[j] for j in found]
             names = "; where none holds names of samples, put them in a first column"
             raise may_read(
-                told.error(
-                    f"must have one column {label}, found {joined(told.heads)}; give "
+                samples.error(
+                    f"must have one column {label}, found {joined(samples.heads)}; give "
                     f"{option_words({option: likely[0] if likely else 'NAME'})}"
                     f"{names if label == 'sample' and not likely else ''}",
                     HEAD,
@@ -212,22 +214,22 @@ def _kinds(told: Sheet, rows: dict[str, int], options: Options, part: str | None
     return [kind if kind in LABELS else FACT for kind in kinds]
 
 
-def _of_samples(told: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
+def _of_samples(samples: Sheet, kinds: Sequence[str], rows: dict[str, int]) -> list[int]:
     """Return columns that may name the samples: by all cells, or by the heading."""
     free = [j for j, kind in enumerate(kinds) if kind not in LABELS]
-    found = [j for j in free if all(cell in rows for cell in told.cells(j))]
+    found = [j for j in free if all(cell in rows for cell in samples.cells(j))]
     if not found:
         bare = set(map(_bare, rows))
-        found = [j for j in free if all(_bare(cell) in bare for cell in told.cells(j))]
+        found = [j for j in free if all(_bare(cell) in bare for cell in samples.cells(j))]
     return found or [j for j in free if kinds[j] in INDEX or SAMPLE.fullmatch(kinds[j])]
 
 
 def _twice_in_a_series(
-    told: Sheet, names: Sequence[str], of_series: list[int], time: int
+    samples: Sheet, names: Sequence[str], of_series: list[int], time: int
 ) -> list[str]:
     """Samples that a sheet names twice in one series, or in steady state and elsewhere."""
-    pairs = zip(names, told.cells(time), strict=True)
+    pairs = zip(names, samples.cells(time), strict=True)
     steady_values = {name for name, cell in pairs if cell.lower() in MARKS}
-    places = Counter(zip(names, *(told.cells(j) for j in of_series), strict=True))
+    places = Counter(zip(names, *(samples.cells(j) for j in of_series), strict=True))
     twice = {name for (name, *_), count in places.items() if count > 1}
     return [name for name in repeated(names) if name in twice or name in steady_values]

@@ -118,18 +118,18 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     """
     if scale is not None:
         check_choice("scale", scale, SCALES)
-    told = scale or expression.scale
+    named = scale or expression.scale
     values = expression.levels
     guess = guess_scale(values)
-    if told is None and guess.other is not None:
+    if named is None and guess.other is not None:
         warn_user(
             f"values are taken as {guess.scale}, for {guess.why}; if they are {guess.other}, give "
             f"--scale {guess.other} (scale={guess.other!r} in Python)"
         )
-    used = told or guess.scale
-    if told is None:
+    used = named or guess.scale
+    if named is None:
         _refuse_implausible(expression, used)
-    why = guess.why if told is None else expression.guessed_from if scale is None else None
+    why = guess.why if named is None else expression.guessed_from if scale is None else None
     if used != "log" and (values < 0).any():
         values = _without_background(expression, used)
     if used == "counts":
@@ -150,7 +150,7 @@ def on_scale(expression: Expression, scale: str | None = None) -> Expression:
     )  # fmt: skip
 
 
-def said(expression: Expression) -> str:
+def describe_scale(expression: Expression) -> str:
     """Describe the scale of an expression and the evidence for it."""
     taken = {
         "levels": "levels, taken on a log scale",
@@ -161,7 +161,7 @@ def said(expression: Expression) -> str:
     return taken if why is None else f"{taken} (guessed: {why})"
 
 
-def beside(expression: Expression, levels: Values) -> Values:
+def scale_like(expression: Expression, levels: Values) -> Values:
     """Steady levels, (experiments, genes), as `on_scale` has left those of `expression`."""
     if not are_of_one_unit(levels, expression.levels):
         remedy = "give logarithms of both or of neither"

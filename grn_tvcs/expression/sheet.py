@@ -109,17 +109,17 @@ class Column:
     name
         Its heading.
     place
-        Its position in the grid of its sheet, or among the columns of `beside`.
+        Its position in the grid of its sheet, or among the columns of `sample_sheet`.
     texts
         Its cells, if they are not in the grid.
-    beside
+    sample_sheet
         The sheet that holds it, if that is another one with the same rows.
     """
 
     name: str
     place: int
     texts: Sequence[str] | None = None
-    beside: Sheet | None = None
+    sample_sheet: Sheet | None = None
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Sheet:
         Whether rows of the grid are columns here; then errors swap line and column.
     breaks
         Places of rows with a blank line right before them.
-    beside
+    sample_sheet
         The sheet of samples in the same file.
     """
 
@@ -147,7 +147,7 @@ class Sheet:
     rows: Sequence[int]
     is_turned: bool = False
     breaks: frozenset[int] = frozenset()
-    beside: Sheet | None = None
+    sample_sheet: Sheet | None = None
 
     @classmethod
     def of(cls, table: Table) -> Sheet:
@@ -169,7 +169,7 @@ class Sheet:
     @property
     def is_joined(self) -> bool:
         """Whether columns of a sheet of samples stand in front."""
-        return any(column.beside is not None for column in self.columns)
+        return any(column.sample_sheet is not None for column in self.columns)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -179,8 +179,8 @@ class Sheet:
         column = self.columns[j]
         if column.texts is not None:
             return column.texts
-        if column.beside is not None:
-            return column.beside.cells(column.place)
+        if column.sample_sheet is not None:
+            return column.sample_sheet.cells(column.place)
         if self.is_turned:
             line = self.grid.row(column.place)
             return [line[i] for i in self.rows]
@@ -193,7 +193,7 @@ class Sheet:
             return [self.cells(j)[i] for j in range(len(self.columns))]
         line = self.grid.row(self.rows[i])
         return [
-            line[one.place] if one.texts is None and one.beside is None else self.cells(j)[i]
+            line[one.place] if one.texts is None and one.sample_sheet is None else self.cells(j)[i]
             for j, one in enumerate(self.columns)
         ]
 
@@ -236,8 +236,8 @@ class Sheet:
     def error(self, what: str, row: int | None = None, column: int | None = None) -> DataError:
         """Make an error that names the file and the place, as it is there; `HEAD` is a row too."""
         found = None if column is None else self.columns[column]
-        if found is not None and found.beside is not None:
-            return found.beside.error(what, row, found.place)
+        if found is not None and found.sample_sheet is not None:
+            return found.sample_sheet.error(what, row, found.place)
         line = 0 if row == HEAD else None if row is None else self.rows[row]
         place = None if found is None else found.place
         if self.is_turned and row is None:  # a row of the file by itself
@@ -271,8 +271,10 @@ class Sheet:
     def take(self, rows: Sequence[int]) -> Sheet:
         """Return some of the rows, in this order; a blank line between two still parts them."""
         columns = [
-            replace(one, texts=[one.texts[i] for i in rows]) if one.texts is not None
-            else replace(one, beside=one.beside.take(rows)) if one.beside is not None
+            replace(one, texts=[one.texts[i] for i in rows])
+            if one.texts is not None
+            else replace(one, sample_sheet=one.sample_sheet.take(rows))
+            if one.sample_sheet is not None
             else one
             for one in self.columns
         ]  # fmt: skip

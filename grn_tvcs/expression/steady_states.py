@@ -153,7 +153,7 @@ class SteadyStates:
         made = [same.gene_of.get(gene, gene) for gene in self.genes]
         if made == list(self.genes) or len(set(made)) < len(made):
             return self
-        warn_user(f"of the genes of steady states, {same.said()}")
+        warn_user(f"of the genes of steady states, {same.describe()}")
         return self.renamed(made)
 
     def of(self, genes: Sequence[str]) -> SteadyStates:

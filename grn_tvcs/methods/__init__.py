@@ -200,8 +200,8 @@ def _called(kind: str, names: frozenset[str] | None, genes: Sequence[str]) -> fr
     if names is None:
         return None
     same = same_names(sorted(names), genes)
-    if said := same.said():
-        warn_user(f"{kind}: {said}")
+    if sentence := same.describe():
+        warn_user(f"{kind}: {sentence}")
     return frozenset(same.gene_of.get(name, name) for name in names)
 
 
@@ -226,7 +226,7 @@ def _inferred(
     import numpy as np
 
     from grn_tvcs.combine.signs import supported_signs
-    from grn_tvcs.expression.scales import beside
+    from grn_tvcs.expression.scales import scale_like
     from grn_tvcs.expression.user_warnings import warn_user
     from grn_tvcs.methods.directions import without_direction
     from grn_tvcs.methods.steady_samples import used_by
@@ -259,7 +259,7 @@ def _inferred(
         warn_user(f"constant genes get no regulators: {joined(expression.constant_genes)}")
     if steady is not None:
         steady = steady.of(expression.genes)
-        steady = options["steady"] = replace(steady, levels=beside(expression, steady.levels))
+        steady = options["steady"] = replace(steady, levels=scale_like(expression, steady.levels))
     if prior is not None:
         prior = options["prior"] = prior.of(expression.genes)
     able = {name: value for name, value in options.items() if name in known.keywords}

@@ -54,16 +54,16 @@ def knock_outs(
     inputs, targets, allowed = candidates = rules.inputs(
         expression.genes, expression.constant_genes
     )
-    told = knockout_evidence(
+    perturbed = knockout_evidence(
         steady, expression, candidates, weight=1.0, hub_power=0.0,
         knockdown_weight=knockdown_weight, largest_effect=largest_effect,
     )  # fmt: skip
-    by_source = [np.zeros(allowed.shape), told.knockouts, told.knockdowns]
+    by_source = [np.zeros(allowed.shape), perturbed.knockouts, perturbed.knockdowns]
     scores = np.sum(by_source, axis=0)
     return Network(
         expression.genes,
         Pairs(
-            inputs, targets, scores, told.signs.astype(np.int8), scores > 0,
+            inputs, targets, scores, perturbed.signs.astype(np.int8), scores > 0,
             evidence=evidence_codes(by_source),
         ),
     )  # fmt: skip

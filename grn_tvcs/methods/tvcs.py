@@ -143,21 +143,21 @@ def tvcs(
         checkpoint_dir=checkpoint_dir,
     )  # fmt: skip
     power = hub_power if len(genes) > hub_genes else 0.0
-    told = None
+    perturbed = None
     if steady is not None:
-        told = knockout_evidence(
+        perturbed = knockout_evidence(
             steady, expression, rules.inputs(genes, expression.constant_genes),
             weight=knockout_weight, hub_power=hub_power, knockdown_weight=knockdown_weight,
             largest_effect=largest_effect,
         )  # fmt: skip
-        power = told.power_for_series(power)
+        power = perturbed.power_for_series(power)
     scores = found.scores * hub_prior(found.scores, power)
     signed = scores * np.sign(found.weights)
     evidence = None
-    if told is not None:
+    if perturbed is not None:
         at = found.targets
-        by_source = [scores, told.knockouts[:, at], told.knockdowns[:, at]]
-        signed += told.signs[:, at] * (by_source[1] + by_source[2])
+        by_source = [scores, perturbed.knockouts[:, at], perturbed.knockdowns[:, at]]
+        signed += perturbed.signs[:, at] * (by_source[1] + by_source[2])
         scores = np.sum(by_source, axis=0)
         evidence = evidence_codes(by_source)
     return Network(

@@ -51,7 +51,7 @@ class Calibration:
 
     Attributes
     ----------
-    said
+    claimed
         Mean confidence in each bin that holds a pair.
     true
         Share of its pairs that are edges.
@@ -59,17 +59,17 @@ class Calibration:
         Its number of pairs.
     """
 
-    said: NDArray[np.float64]
+    claimed: NDArray[np.float64]
     true: NDArray[np.float64]
     n: NDArray[np.int64]
 
     @property
     def error(self) -> float:
-        """Expected calibration error: mean of ``|said - true|`` over pairs; NaN without any."""
+        """Expected calibration error: mean of ``|claimed - true|`` over pairs; NaN without any."""
         total = int(self.n.sum())
         if not total:
             return float("nan")
-        return float((self.n * np.abs(self.said - self.true)).sum() / total)
+        return float((self.n * np.abs(self.claimed - self.true)).sum() / total)
 
 
 def calibration_error(
@@ -95,21 +95,21 @@ def calibration_error(
         If the shapes differ, a confidence is not in [0, 1], there is no bin, or `above` is not in
         [0, 1).
     """
-    said, truth = np.asarray(confidence, dtype=np.float64), np.asarray(is_edge, dtype=bool)
-    if said.shape != truth.shape:
-        raise ValueError(f"is_edge must have the shape {said.shape}, found {truth.shape}")
-    if not ((said >= 0) & (said <= 1)).all():
+    claimed, truth = np.asarray(confidence, dtype=np.float64), np.asarray(is_edge, dtype=bool)
+    if claimed.shape != truth.shape:
+        raise ValueError(f"is_edge must have the shape {claimed.shape}, found {truth.shape}")
+    if not ((claimed >= 0) & (claimed <= 1)).all():
         raise ValueError("confidence must be from 0 to 1")
     if bins < 1 or not 0 <= above < 1:
         raise ValueError(f"bins must be >= 1 and above from 0 to below 1, found {bins} and {above}")
-    counts = said > above
-    said, truth = said[counts], truth[counts]
+    counts = claimed > above
+    claimed, truth = claimed[counts], truth[counts]
     ends = np.linspace(above, 1.0, bins + 1)
-    at = np.searchsorted(ends[1:-1], said, side="left")
+    at = np.searchsorted(ends[1:-1], claimed, side="left")
     n = np.bincount(at, minlength=bins)
     is_used = n > 0
-    mean_said, mean_true = (
+    mean_claimed, mean_true = (
         np.bincount(at, weights=values, minlength=bins)[is_used] / n[is_used]
-        for values in (said, truth)
+        for values in (claimed, truth)
     )
-    return Calibration(mean_said, mean_true, n[is_used])
+    return Calibration(mean_claimed, mean_true, n[is_used])

@@ -50,8 +50,8 @@ class Edge:
     @property
     def known(self) -> dict[str, str | float]:
         """Evidence, confidence and false discovery by name, those known, and `undirected` if so."""
-        told = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
-        known = {name: value for name, value in told.items() if value not in ("", None)}
+        values = {name: getattr(self, name) for name in ("evidence", *CHANCES)}
+        known = {name: value for name, value in values.items() if value not in ("", None)}
         return known | ({"undirected": True} if self.undirected else {})
 
     @property

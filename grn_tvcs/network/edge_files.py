@@ -93,8 +93,8 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
             kept.note(name, READERS[name](table, row, columns[name]))
     if len(table.rows) > first and not kept.n_taken:
         raise _no_edge(table, (columns["regulator"], columns["target"]), first, genes)
-    found = replace(kept.reference(), same=same.said())
-    for message in [*unread(table, edges.header, other_signs), *found.said()]:
+    found = replace(kept.reference(), same=same.describe())
+    for message in [*unread(table, edges.header, other_signs), *found.describe()]:
         warn_user(f"{path}: {message}")
     return found.network
 
@@ -152,7 +152,7 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
         named), or no edge joins two of the genes.
     """
     found = reference_in(path, genes)
-    for message in found.said():
+    for message in found.describe():
         warn_user(f"{path}: {message}")
     return found.network
 
@@ -176,7 +176,7 @@ class Reference:
     left_out: dict[str, list[str]]
     same: str = ""
 
-    def said(self) -> list[str]:
+    def describe(self) -> list[str]:
         """A sentence for every reason that there was."""
         left_out = [
             f"left out {len(names)} edges {REASONS[kind]}: {joined(names)}"
@@ -220,7 +220,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     found = kept.reference()
     if not found.network.n_scored:
         raise _no_edge(table, ends, first, genes)
-    return replace(found, same=same.said())
+    return replace(found, same=same.describe())
 
 
 def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:

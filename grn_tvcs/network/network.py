@@ -392,7 +392,9 @@ class Network:
         """
         from grn_tvcs.network.programs.anndata import keep
 
-        facts: dict[str, Any] = {"verdict": None if self.verdict is None else self.verdict.said()}
+        facts: dict[str, Any] = {
+            "verdict": None if self.verdict is None else self.verdict.describe()
+        }
         if self.provenance is not None:
             facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
         frame = self.to_frame(selected_only=True)
@@ -465,7 +467,7 @@ class Network:
     def _repr_html_(self) -> str:
         from grn_tvcs.network.programs.html import summary
 
-        verdict = "" if self.verdict is None else self.verdict.said()
+        verdict = "" if self.verdict is None else self.verdict.describe()
         frame = self.to_frame(selected_only=True)
         return summary(frame, len(self.genes), self.n_scored, verdict)
 

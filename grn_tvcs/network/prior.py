@@ -116,14 +116,14 @@ class Prior:
         genes = names_of("genes", genes)
         shape = (len(genes), len(genes))
         sure = array_of("weights", weights, np.float64)
-        told = np.zeros(shape, np.int8) if signs is None else array_of("signs", signs, np.int8)
-        for name, array in (("weights", sure), ("signs", told)):
+        signed = np.zeros(shape, np.int8) if signs is None else array_of("signs", signs, np.int8)
+        for name, array in (("weights", sure), ("signs", signed)):
             if array.shape != shape:
                 raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
-        if ((sure == 0) & (told != 0)).any():
+        if ((sure == 0) & (signed != 0)).any():
             raise ValueError(SIGNS)
         rows, cols = np.nonzero(sure)
-        self._take(genes, ListedEdges(rows, cols, sure[rows, cols], told[rows, cols]), n_listed)
+        self._take(genes, ListedEdges(rows, cols, sure[rows, cols], signed[rows, cols]), n_listed)
 
     @classmethod
     def of_edges(cls, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> Prior:
@@ -241,8 +241,8 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
             pairs.add(gene_of.get(regulator, regulator), gene_of.get(target, target), weight, sign)
     if not pairs.found:
         raise _no_edge(table, columns, first, genes)
-    for said in filter(None, (same.said(), pairs.said())):
-        warn_user(f"{path}: {said}")
+    for sentence in filter(None, (same.describe(), pairs.describe())):
+        warn_user(f"{path}: {sentence}")
     return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
 
 
@@ -281,7 +281,7 @@ class _Pairs:
         weights, signs = np.array(list(self.found.values())).T
         return ListedEdges(regulators, targets, weights, signs.astype(np.int8))
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Return a sentence about the rows that do not count; empty if all do."""
         parts = [
             f"{len(names)} {REASONS[reason]} ({_examples(names)})"
@@ -334,12 +334,12 @@ def _weights_and_signs(
             weights = np.array([WEIGHT_OF_LEVEL[level] for level in levels])
     bad = np.flatnonzero(np.abs(weights) > 1)
     if "sign" in columns:
-        told = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
-        bad = np.flatnonzero((np.abs(weights) > 1) | ((weights < 0) & (np.array(told) > 0)))
+        signs = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
+        bad = np.flatnonzero((np.abs(weights) > 1) | ((weights < 0) & (np.array(signs) > 0)))
     else:
         name = table.rows[0][columns["weight"]].lower() if first and "weight" in columns else ""
         is_signed = name in SIGNED or (weights < 0).any()
-        told = np.sign(weights).astype(int).tolist() if is_signed else [0] * n
+        signs = np.sign(weights).astype(int).tolist() if is_signed else [0] * n
     if bad.size:
         row = first + int(bad[0])
         found = quoted(table.rows[row][columns["weight"]])
@@ -349,16 +349,16 @@ def _weights_and_signs(
             row,
             columns["weight"],
         )
-    return list(zip(np.abs(weights).tolist(), told, strict=True))
+    return list(zip(np.abs(weights).tolist(), signs, strict=True))
 
 
 def _sign(table: Table, row: int, column: int) -> int:
-    told = sign_of(table.rows[row][column])
-    if told is None:
+    sign = sign_of(table.rows[row][column])
+    if sign is None:
         raise table.error(
             f"must be one of {SHOWN}, found {quoted(table.rows[row][column])}", row, column
         )
-    return told
+    return sign
 
 
 def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[str]) -> DataError:

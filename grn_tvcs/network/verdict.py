@@ -144,7 +144,7 @@ class Verdict:
         """Expected share of false edges among the supported ones; None without any."""
         return 1.0 - self.expected_true / self.n_edges if self.n_edges else None
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Describe the number of supported edges, or why there is none and the remedy."""
         if self.why_not:
             null = NULL.format(self.null_probability) if self.is_null else ""
@@ -184,7 +184,7 @@ class Verdict:
             "false_discovery": self.false_discovery,
             "n_scored": self.n_scored,
             "more": None if more is None else {"series": more[0], "n_edges": more[1]},
-            "said": self.said(),
+            "sentence": self.describe(),
         }
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from grn_tvcs.combine.signs import have_signs
 from grn_tvcs.edge_count import EdgeCount
-from grn_tvcs.expression.expression import Expression, samples_said
-from grn_tvcs.expression.scales import said
+from grn_tvcs.expression.expression import Expression, describe_samples
+from grn_tvcs.expression.scales import describe_scale
 from grn_tvcs.expression.steady_states import WILD_TYPE, SteadyStates
 from grn_tvcs.methods import METHODS
 from grn_tvcs.methods.directions import describe_undirected
@@ -22,7 +22,7 @@ from grn_tvcs.network.verdict import Verdict
 SCALES = {
     "levels": "levels", "log": "logarithms", "counts": "counts, divided by the size of each sample",
 }  # fmt: skip
-LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `scales.said`
+LOGS = (", taken on a log scale", " and taken on a log scale")  # phrases of `scales.describe_scale`
 PRIOR = "prior edges"  # part of the note of a network that used them
 
 
@@ -43,7 +43,7 @@ def methods_paragraph(
     known = METHODS[method]
     sentences = [
         f"A gene regulatory network of {len(network.genes)} genes was inferred from "
-        f"{samples_said(expression, 'time series')} with tvcs {tvcs_version()} (method "
+        f"{describe_samples(expression, 'time series')} with tvcs {tvcs_version()} (method "
         f"{method}{drawn}).",
         _values(expression, method),
         *_inputs(expression, method, steady),
@@ -61,7 +61,7 @@ def methods_paragraph(
 
 def describe_values(expression: Expression, method: str) -> str:
     """Describe the scale of the values, and whether the method transforms them to logarithms."""
-    text = said(expression)
+    text = describe_scale(expression)
     if not METHODS[method].takes_logs:
         for words in LOGS:
             text = text.replace(words, "")

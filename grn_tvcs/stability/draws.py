@@ -165,18 +165,18 @@ def even_halves(n_blocks: int, n: int, rng: np.random.Generator) -> Flags:
     tried = np.full((CANDIDATE_HALVES, n_blocks), -1.0)
     tried[:, : n_blocks // 2] = 1.0
     few = n_blocks <= MAX_COUNTED_BLOCKS
-    together = np.zeros((n_blocks, n_blocks)) if few else np.empty(0)
+    shared_draws = np.zeros((n_blocks, n_blocks)) if few else np.empty(0)
     for k in range(n):
         tried = rng.permuted(tried, axis=1)
         # Adding s s' to T, the sum over halves so far, changes the sum of squares by 2 s'Ts and a
         # constant, and s'Ts is the sum of (s's_k)^2. Both are sums of integers, hence exact.
         if few:
-            more = ((tried @ together) * tried).sum(axis=1)
+            more = ((tried @ shared_draws) * tried).sum(axis=1)
         else:
             more = ((tried @ sides[max(0, k - MAX_COUNTED_BLOCKS) : k].T) ** 2).sum(axis=1)
         sides[k] = tried[np.argmin(more)]
         if few:
-            together += np.outer(sides[k], sides[k])
+            shared_draws += np.outer(sides[k], sides[k])
     return sides > 0
 
 

@@ -188,8 +188,8 @@ def test_no_two_tables_share_a_network_and_ways_are_held_against_the_peer(
 
 
 def test_a_difference_is_said_with_its_standard_error():
-    assert single_cells.said(np.array([0.1, 0.3, 0.2, 0.2])) == "+0.200 (0.041)"
-    assert single_cells.said(np.array([0.25])) == "+0.250 (nan)"
+    assert single_cells.describe_differences(np.array([0.1, 0.3, 0.2, 0.2])) == "+0.200 (0.041)"
+    assert single_cells.describe_differences(np.array([0.25])) == "+0.250 (nan)"
 
 
 def test_networks_of_the_study_of_stability_are_those_of_their_numbers():

@@ -127,7 +127,7 @@ def test_weights_are_judged_on_the_family_that_did_not_choose_them(rng):
     grid = [
         tuple(float(name == chosen) for name in weights.PARTS) for chosen in (SUM, LEARNED, PIDC)
     ]
-    said = weights.said(families, grid)
+    said = weights.describe_weights(families, grid)
     worst = said.splitlines()[2]
     assert worst.startswith("| three | learned |")
     assert "| one | learned |" in said

@@ -31,7 +31,7 @@ class Progress:
     def __init__(self, what: str, *, live: bool = False) -> None:
         self._what = what
         self._is_live = live
-        self._start = self._said = time.monotonic()
+        self._start = self._printed_at = time.monotonic()
         self._first: int | None = None
         self._last = (0, self._start)  # parts that were done when it was called last
         self._bar: Any = None
@@ -72,15 +72,15 @@ class Progress:
         self._last = done, now
         pause = AT_ONCE if self._is_live else EVERY
         is_last = self._is_live and done == total
-        if (now - self._said < pause and not is_last) or done == self._first < total:
+        if (now - self._printed_at < pause and not is_last) or done == self._first < total:
             return
-        self._said = now
+        self._printed_at = now
         left = (now - self._start) / max(done - self._first, 1) * (total - done)
-        said = f"{self._what}: {done} of {total}, {span(left)} left"
+        line = f"{self._what}: {done} of {total}, {span(left)} left"
         if self._is_live:
-            print(f"\r{said:<60}", end="", file=sys.stderr, flush=True)
+            print(f"\r{line:<60}", end="", file=sys.stderr, flush=True)
         else:
-            print(said, file=sys.stderr, flush=True)
+            print(line, file=sys.stderr, flush=True)
 
     def stages(self, *sizes: int) -> list[Callable[[int, int], None]]:
         """One progress for each of several works of `sizes` parts; each counts in its own way.

@@ -51,7 +51,7 @@ def apply_changes(
         free(connection, settings, lapsed)
         settings = queries.SETTINGS.only(connection)
     row = _new_row(connection, settings, wanted)
-    notes = [Note(None, said) for said in _described(settings, row)]
+    notes = [Note(None, change) for change in _described(settings, row)]
     common = {name: row.get(name, getattr(settings, name)) for name in COUNTS}
     notes += _cap_workers(connection, settings, common["max_tasks_per_worker"], wanted)
     of_tasks, changed, missing = _cap_tasks(
@@ -133,20 +133,20 @@ def _usual_prior(connection: Connection, settings: Settings, names: Sequence[str
 
 def _described(settings: Settings, row: Mapping[str, Any]) -> list[str]:
     """Say what becomes of each column of the campaign."""
-    said = []
+    changes = []
     for name, value in row.items():
         old = getattr(settings, name)
         if name == "classes":
             new = json.loads(value)[len(json.loads(old)) :]
-            said.append(f"new classes: {', '.join(map(repr, new))}")
+            changes.append(f"new classes: {', '.join(map(repr, new))}")
         elif name == "prior":
             shares = ", ".join(f"{share:.3g}" for share in json.loads(value))
-            said.append(f"class probabilities: {shares}")
+            changes.append(f"class probabilities: {shares}")
         elif name != "shares_of_gold":
             unit = MILLION if name == "money" else 1
             shown = [_shown(one, unit) for one in (old, value)]
-            said.append(f"{name.replace('_', ' ')}: {shown[0]} -> {shown[1]}")
-    return said
+            changes.append(f"{name.replace('_', ' ')}: {shown[0]} -> {shown[1]}")
+    return changes
 
 
 def _shown(value: float | None, unit: int = 1) -> str:

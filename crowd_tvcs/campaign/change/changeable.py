@@ -70,8 +70,8 @@ class Changeable:
         moment = time.time() if now is None else check_range("now", now, 0.0, 1e12)
         with self.store.write() as (connection, settings, _):
             number, amount = record_payments(connection, settings, given, moment)
-            said = f"{number} people, {amount:.12g}"
-            write_audit(connection, AuditEntry(OPERATOR, "pay", None, said, address), moment)
+            detail = f"{number} people, {amount:.12g}"
+            write_audit(connection, AuditEntry(OPERATOR, "pay", None, detail, address), moment)
         return number
 
     def change(

@@ -15,7 +15,7 @@ from crowd_tvcs.campaign.offers import NextTask
 from crowd_tvcs.campaign.store import gold, queries
 from crowd_tvcs.campaign.store.rows import LastAnswer, Settings
 from crowd_tvcs.campaign.store.schema import CLOSED, SKIPPED, campaign
-from crowd_tvcs.campaign.store.statements import together
+from crowd_tvcs.campaign.store.statements import run_together
 from crowd_tvcs.campaign.stored_model import taken_back
 from crowd_tvcs.campaign.tasks import count, settle
 
@@ -117,7 +117,7 @@ def undo(
         free(connection, settings, queries.LET_GO(connection, of_task=row.lease, who=who.id))
     expires = now + settings.lease_seconds
     this = {"of_task": last.task_id, "who": who.id}
-    together(
+    run_together(
         connection,
         queries.TAKE_BACK.with_(until=expires, now=now, **this),
         queries.MOVE_UP.with_(place=last.place),

@@ -17,7 +17,7 @@ from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import StoreError
 from crowd_tvcs.campaign.store.rows import Settings
 from crowd_tvcs.campaign.store.schema import GOLD
-from crowd_tvcs.campaign.store.statements import later, together
+from crowd_tvcs.campaign.store.statements import later, run_together
 from crowd_tvcs.campaign.store.store import Store
 from crowd_tvcs.campaign.stored_model import is_due, is_due_now
 from tvcs_core.arguments import check_type, items_of
@@ -37,7 +37,7 @@ class Desk:
     """Number of such gold tasks that a worker gets before anything else."""
     gold_feedback: bool = False
     """Whether a worker is shown the label of each of these after their answer, which then stays."""
-    learns_beside: bool = False
+    learns_in_background: bool = False
     """Whether a `desk.gold.Learner` fits the model to labels that come in, and no worker waits."""
 
     @property
@@ -105,7 +105,7 @@ class Desk:
         first = leases.before_submit(worker, task)
         with self.store.turn(*first) as (connection, settings, found):
             receipt = leases.submit(connection, settings, found, answer, moment)
-            (settings,), *found = together(
+            (settings,), *found = run_together(
                 connection,
                 queries.SETTINGS.with_(),
                 *offers.before_offer(worker, moment, self.store.is_per_pair),
@@ -133,7 +133,7 @@ class Desk:
 
     def _learn_if(self, due: bool) -> None:
         """Fit the model to the workers so far, if it is due and no other process does it."""
-        if due and not self.learns_beside:
+        if due and not self.learns_in_background:
             from crowd_tvcs.campaign.desk.gold import learn_of_labels
 
             with suppress(StoreError):  # the answer is taken; it stays due for those who come

@@ -157,7 +157,7 @@ def learn(store: Store, *, only_new: bool = False) -> bool:
             if is_first := estimates.in_store(connection) == before:
                 estimates.write_estimates(connection, settings, found)
                 after = estimates.in_store(connection)
-                is_same = only_new and _but_labels(*before) == _but_labels(*after)
+                is_same = only_new and _without_labels(*before) == _without_labels(*after)
                 estimates.mark(connection, unsettled(settings.dependence) if is_same else 0)
         if is_first:
             break
@@ -189,7 +189,7 @@ def _settle_rest(store: Store, start: int | None = None) -> None:
     store.flush()
 
 
-def _but_labels(dependence: str | None, *others: Any) -> tuple[Any, ...]:
+def _without_labels(dependence: str | None, *others: Any) -> tuple[Any, ...]:
     """Read the gold answers, without the number of labels of the model."""
     return None if dependence is None else json.loads(dependence) | {"labels": 0}, *others
 

@@ -23,7 +23,7 @@ from crowd_tvcs.campaign.store.schema import (
     task,
     worker,
 )
-from crowd_tvcs.campaign.store.statements import Statement, together
+from crowd_tvcs.campaign.store.statements import Statement, run_together
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.files.display import joined, quoted
 
@@ -140,10 +140,10 @@ def warn_of_speed(seats: Sequence[WorkerActivity]) -> str:
     hasty = sorted((seat for seat in seats if seat.is_hasty), key=lambda seat: -seat.fast)
     if not hasty:
         return ""
-    told = joined(f"{quoted(seat.name)} {seat.fast} of {seat.answers}" for seat in hasty)
+    names = joined(f"{quoted(seat.name)} {seat.fast} of {seat.answers}" for seat in hasty)
     return (
-        f"answers came faster than their tasks can be read, or than others give them: {told}; look "
-        "at these workers' answers to gold, and block workers who do not look at the tasks"
+        f"answers came faster than their tasks can be read, or than others give them: {names}; "
+        "look at these workers' answers to gold, and block workers who do not look at the tasks"
     )
 
 
@@ -155,7 +155,7 @@ def _medians(connection: Connection, timed: dict[int, int]) -> dict[int, float]:
     ]
     if not middle:
         return {}
-    found = together(connection, *middle)
+    found = run_together(connection, *middle)
     return {
         who: sum(row.seconds for row in rows) / len(rows)
         for who, rows in zip(timed, found, strict=True)

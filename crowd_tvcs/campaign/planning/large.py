@@ -121,7 +121,7 @@ def _missing(state: State) -> Integers:
     return np.where(state.closed, 0, short)
 
 
-def _labels_beside(state: State, labels: int | None, held: int) -> int | None:
+def _labels_left(state: State, labels: int | None, held: int) -> int | None:
     """Most new labels of a plan, which holds to so many of the missing ones, beside the others."""
     settings, new = state.settings, labels_left(state.settings, labels)
     if new is None or settings.budget is None:
@@ -169,10 +169,10 @@ def _plan_of(
     missing = _missing(state)[number]
     most = np.minimum(most, missing) if only_least else most
     held = int(missing.sum() if only_least else least.sum())
-    budget = _labels_beside(state, labels, held)
+    budget = _labels_left(state, labels, held)
     if budget is not None and least.sum() > budget:
         least[:] = 0  # a later round meets the minimums
-        budget = budget if only_least else _labels_beside(state, labels, 0)
+        budget = budget if only_least else _labels_left(state, labels, 0)
     return Plan(
         Factors(table, [t.name for t in of_tasks], kind, excluded=had),
         max_workers_per_task=most,

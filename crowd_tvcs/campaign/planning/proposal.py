@@ -82,13 +82,13 @@ def worth_their_price(plan: Plan, pending: Bools, chosen: Bools, min_gain: float
     next; all go if together they add too little per label. Minimums stay met.
     """
     min_gain = max(min_gain, LEAST_GAIN)
-    chosen, told = chosen.copy(), plan.told
+    chosen, gains = chosen.copy(), plan.answer_gain
     accuracy = plan.accuracy(chosen | pending)
     before = plan.accuracy(pending)
     spare = (chosen | pending).sum(axis=0) - plan.min_workers_per_task
     columns = np.arange(chosen.shape[1])
     while True:
-        weakest = np.where(chosen, told, 2.0).argmin(axis=0)
+        weakest = np.where(chosen, gains, 2.0).argmin(axis=0)
         fewer = chosen.copy()
         fewer[weakest, columns] = False
         without = plan.accuracy(fewer | pending)

@@ -53,7 +53,7 @@ def translated(name: str, engine: Engine, otherwise: str = NOTHING) -> Iterator[
     try:
         yield
     except (DatabaseError, engine.dialect.loaded_dbapi.Error) as error:
-        what = said(error)
+        what = error_text(error)
         if "not a database" in what or "malformed" in what:
             raise Damaged(f"is not the store of a campaign ({what})", path=name) from None
         raise StoreError(f"{name}: {in_words(what)}; {otherwise}") from error
@@ -62,7 +62,7 @@ def translated(name: str, engine: Engine, otherwise: str = NOTHING) -> Iterator[
         raise StoreError(f"{name}: {what}; {otherwise}") from error
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the message of the database driver in one line."""
     error = getattr(error, "orig", error)
     short = getattr(getattr(error, "diag", None), "message_primary", None)  # of PostgreSQL
@@ -77,7 +77,7 @@ def is_refused(error: BaseException, connection: Connection) -> bool:
     if connection.invalidated or getattr(error, "connection_invalidated", False):
         return False
     driver: Any = connection.connection.driver_connection
-    return not getattr(driver, "closed", False) and "disk I/O error" not in said(error)
+    return not getattr(driver, "closed", False) and "disk I/O error" not in error_text(error)
 
 
 def in_words(what: str) -> str:

@@ -49,7 +49,7 @@ class Statement(Generic[Row]):
 
     def __call__(self, connection: Connection, **parameters: Any) -> list[Row]:
         """Run it; rows are named tuples, none for a change without RETURNING."""
-        return together(connection, self.with_(**parameters))[0]
+        return run_together(connection, self.with_(**parameters))[0]
 
     def first(self, connection: Connection, **parameters: Any) -> Row | None:
         """Run it; the first row, or None."""
@@ -87,7 +87,7 @@ PIPELINE, _LATER = "pipeline", "statements put off"
 """Names under which a connection of SQLAlchemy keeps them."""
 
 
-def together(connection: Connection, *calls: Call) -> list[list[Any]]:
+def run_together(connection: Connection, *calls: Call) -> list[list[Any]]:
     """Run statements one after the other, in one message if the driver can; return rows of each.
 
     Changes that `later` put off go first.
@@ -114,7 +114,7 @@ def later(connection: Connection, *calls: Call) -> None:
     """Run changes without result rows; within `put_off` in one message with the next statement."""
     waiting = connection.info.get(_LATER)
     if waiting is None:
-        together(connection, *calls)
+        run_together(connection, *calls)
     else:
         waiting.extend(calls)
 

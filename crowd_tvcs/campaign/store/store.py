@@ -20,9 +20,9 @@ from crowd_tvcs.campaign.store.errors import (
     PERHAPS,
     WAIT_SECONDS,
     StoreError,
+    error_text,
     in_words,
     is_refused,
-    said,
     translated,
 )
 from crowd_tvcs.campaign.store.queries import (
@@ -34,7 +34,7 @@ from crowd_tvcs.campaign.store.queries import (
     TAKE_TURN,
 )
 from crowd_tvcs.campaign.store.rows import Settings
-from crowd_tvcs.campaign.store.statements import Call, Statement, put_off, together
+from crowd_tvcs.campaign.store.statements import Call, Statement, put_off, run_together
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import PRIVATE
 
@@ -177,7 +177,7 @@ class Store:
         options = {"begin": "BEGIN IMMEDIATE", "flush": "FULL" if flush else "NORMAL"}
         with self._changed(NOTHING, **options) as connection:
             closing = () if self.is_file else (CLOSE_GATE[flush].with_(),)
-            found = together(connection, *closing, TAKE_TURN.with_(), *first)[len(closing) :]
+            found = run_together(connection, *closing, TAKE_TURN.with_(), *first)[len(closing) :]
             yield connection, found[0][0], found[1:]
 
     @contextmanager
@@ -191,18 +191,18 @@ class Store:
         begin = (BEGIN_IMMEDIATE,) if self.is_file else (BEGIN, CLOSE_GATE[False])
         with self._translated(), self._kept.one() as connection, put_off(connection):
             opened = [one.with_() for one in begin]
-            found = together(connection, *opened, TAKE_TURN.with_(), *first)[len(begin) :]
+            found = run_together(connection, *opened, TAKE_TURN.with_(), *first)[len(begin) :]
             yield connection, found[0][0], found[1:]
             try:
                 COMMIT(connection)
             except self.engine.dialect.loaded_dbapi.Error as error:
                 became = NOTHING if is_refused(error, connection) else PERHAPS
-                raise StoreError(f"{self.name}: {in_words(said(error))}; {became}") from error
+                raise StoreError(f"{self.name}: {in_words(error_text(error))}; {became}") from error
 
     def look(self, *calls: Call) -> list[list[Any]]:
         """Run statements that only read, each as of its own moment; rows of each."""
         with self._translated(), self._kept.one() as connection:
-            return together(connection, *calls)
+            return run_together(connection, *calls)
 
     def flush(self) -> None:
         """Wait until all changes so far are on the disk, without holding up the others.
@@ -283,7 +283,7 @@ class Store:
                 became = otherwise if is_refused(error, connection) else PERHAPS
                 with suppress(SQLAlchemyError):
                     transaction.rollback()
-                raise StoreError(f"{self.name}: {in_words(said(error))}; {became}") from error
+                raise StoreError(f"{self.name}: {in_words(error_text(error))}; {became}") from error
 
     def _translated(self, otherwise: str = NOTHING) -> AbstractContextManager[None]:
         """Translate an error of the database into the operator's words."""

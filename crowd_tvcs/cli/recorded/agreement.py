@@ -105,15 +105,16 @@ def _print(found: Agreement) -> None:
 
 
 def _print_left_out(found: Agreement, min_common_tasks: int) -> None:
-    told = found.summary()
+    counts = found.summary()
     print_message(
-        f"{told['tasks']} tasks with two answers or more, {told['tasks_that_tie']} of them tied; "
-        f"{told['tasks_of_one_answer']} tasks with one answer are left out"
+        f"{counts['tasks']} tasks with two answers or more, "
+        f"{counts['tasks_that_tie']} of them tied; "
+        f"{counts['tasks_of_one_answer']} tasks with one answer are left out"
     )
     print_message(
-        f"{told['pairs']} pairs of workers with at least {min_common_tasks} tasks in common, "
-        f"{told['pairs_without_kappa']} of them without a kappa (only one label); "
-        f"{told['pairs_left_out']} with fewer are left out"
+        f"{counts['pairs']} pairs of workers with at least {min_common_tasks} tasks in common, "
+        f"{counts['pairs_without_kappa']} of them without a kappa (only one label); "
+        f"{counts['pairs_left_out']} with fewer are left out"
     )
     if lost := found.alpha.lost:
         print_message(

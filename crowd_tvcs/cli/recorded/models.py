@@ -305,7 +305,7 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
 
 
 def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> None:
-    fitted, told = handed.models, _summary(handed)
+    fitted, facts = handed.models, _summary(handed)
     unlisted = len(set(who.people) - set(who.rows))
     if unlisted:
         print_message(
@@ -327,31 +327,31 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
         )
     if not fitted.is_fitted:
         print_message(
-            f"only {told['gold']} gold tasks have answers of models, too few to estimate shared "
+            f"only {facts['gold']} gold tasks have answers of models, too few to estimate shared "
             "errors; usual values are taken"
         )
     print_message(
-        f"{told['models']} models of {told['families']} families; on {told['gold']} gold tasks "
-        f"mean confidence is {told['mean_confidence']:.3f} and accuracy {told['accuracy']:.3f} "
+        f"{facts['models']} models of {facts['families']} families; on {facts['gold']} gold tasks "
+        f"mean confidence is {facts['mean_confidence']:.3f} and accuracy {facts['accuracy']:.3f} "
         f"(mean confidence if models were independent: "
-        f"{told['mean_confidence_if_independent']:.3f})"
+        f"{facts['mean_confidence_if_independent']:.3f})"
     )
     if (share := handed.right_share) is not None:
         print_message(str(share))
     for line in contradictions(handed):
         print_message(line)
-    if told["person_accuracy"] is None:
+    if facts["person_accuracy"] is None:
         print_message(
             "no gold answers of people and no --person-accuracy: people needed are not estimated"
         )
     else:
-        low, high = told["person_accuracy_min"], told["person_accuracy_max"]
+        low, high = facts["person_accuracy_min"], facts["person_accuracy_max"]
         where = f" (from {low:.3f} on tasks with unsure models to {high:.3f})" if low < high else ""
         print_message(
-            f"people have accuracy {told['person_accuracy']:.3f}{where}; their other errors are "
+            f"people have accuracy {facts['person_accuracy']:.3f}{where}; their other errors are "
             "taken as independent"
         )
-    for sentence in told["sentences"]:
+    for sentence in facts["sentences"]:
         print(sentence)
 
 
@@ -385,9 +385,9 @@ def _print_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
     best = cheapest(mixes, target)
     whom = " + ".join(best.models) or "no model"
     is_enough = best.expected_accuracy >= target
-    said = f"cheapest for {target:g}" if is_enough else f"nothing reaches {target:g}, nearest"
+    verdict = f"cheapest for {target:g}" if is_enough else f"nothing reaches {target:g}, nearest"
     print(
-        f"{said}: {whom}, {best.models_cost:g} a task, then {best.people:.2f} "
+        f"{verdict}: {whom}, {best.models_cost:g} a task, then {best.people:.2f} "
         f"people: {best.cost:.4g} a task for an expected accuracy of {best.expected_accuracy:.3f}"
         f"{f', but {doubt}' if doubt else ''}"
     )

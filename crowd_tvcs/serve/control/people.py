@@ -87,8 +87,8 @@ def add_people(routes: APIRouter, door: Door) -> None:
         address = served.auth.keyed(address_of(request))
         wanted = {name: read_number("the most tasks", most, int)}
         found = campaign.change(worker_caps=wanted, address=address)
-        said = "; ".join(found) or "nothing was changed"
-        return door.done(said, path_of("/operator/person", name=name))
+        changes = "; ".join(found) or "nothing was changed"
+        return door.done(changes, path_of("/operator/person", name=name))
 
     @routes.get("/payout.csv")
     def payout(request: Request) -> Response:

@@ -51,8 +51,8 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
         address = served.auth.keyed(address_of(request))
         is_back = what == "take back"
         campaign.settle(name, None if is_back else label, address=address)
-        said = "the answers decide again" if is_back else "the task was settled"
-        return door.done(said, path_of("/operator/task", name=name))
+        outcome = "the answers decide again" if is_back else "the task was settled"
+        return door.done(outcome, path_of("/operator/task", name=name))
 
     @routes.post("/task-caps")
     def caps(
@@ -69,5 +69,5 @@ def add_tasks(routes: APIRouter, door: Door) -> None:
             task_minimums={name: read_number("the least workers", least, int) or 0},
             address=address,
         )
-        said = "; ".join(found) or "nothing was changed"
-        return door.done(said, path_of("/operator/task", name=name))
+        changes = "; ".join(found) or "nothing was changed"
+        return door.done(changes, path_of("/operator/task", name=name))

@@ -76,8 +76,8 @@ def right_share(hit: Bools | Floats, claim: Floats, confidence: Floats) -> Right
     right = hit.astype(np.float64)
     power, spread = 0.0, float(claim.var(ddof=1))
     if float(right.var(ddof=1)) > 0.0 and spread > 0.0:
-        together = float(np.cov(right, claim)[0, 1])
-        power = min(max(together / spread / (1.0 + n / m), 0.0), 1.0)
+        covariance = float(np.cov(right, claim)[0, 1])
+        power = min(max(covariance / spread / (1.0 + n / m), 0.0), 1.0)
     share = float(right.mean() + power * (confidence.mean() - claim.mean()))
     share = min(max(share, 0.0), 1.0)
     left = right - power * claim

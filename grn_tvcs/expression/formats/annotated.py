@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grn_tvcs.expression.clock import needs_reading, said_of_unit, times_in, times_in_header
+from grn_tvcs.expression.clock import needs_reading, times_in, times_in_header, unit_notes
 from grn_tvcs.expression.expression import Expression, describe_repeated
 from grn_tvcs.expression.formats.cells import (
     Cells,
@@ -167,11 +167,11 @@ class Annotated(ABC):
                 is_whole = bool((values == np.rint(values)).all())
                 unscaled.append((not is_whole, f"{name} ({'counts' if is_whole else 'levels'})"))
         if unscaled:
-            told = joined(name for _, name in sorted(unscaled))
+            others = joined(name for _, name in sorted(unscaled))
             first = sorted(unscaled)[0][1].partition(" (")[0]
             warn_user(
                 f"{self.path}: X holds values below 0, as scaling (sc.pp.scale) makes them, and is "
-                f"taken as logarithms; there is also {told}: to use it, give --layer {first} "
+                f"taken as logarithms; there is also {others}: to use it, give --layer {first} "
                 f"(layer={first!r} in Python)"
             )
 
@@ -183,7 +183,7 @@ def is_anndata(data: Any) -> bool:
 
 def in_memory(data: Any, options: Options) -> Annotated:
     """Return the parts of an AnnData in memory."""
-    options.refuse_all_but(TAKES, f"{OBJECT}, which says it all itself")
+    options.refuse_except(TAKES, f"{OBJECT}, which says it all itself")
     return _InMemory(data, options)
 
 
@@ -334,7 +334,7 @@ def expression_of(data: Annotated, roles: Roles) -> Expression:
         cells,
         replace(data.options, ignore=_ignored(data, genes)),
         perturbed=None if on is None else _of_points(on[is_in], points.point, data),
-        notes=said_of_unit(unit),
+        notes=unit_notes(unit),
     )
 
 

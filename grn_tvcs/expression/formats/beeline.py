@@ -40,7 +40,7 @@ def read_beeline(path: str | Path, options: Options) -> Expression:
         column has fewer than two pseudotimes, or weights are of other cells or columns or
         below 0.
     """
-    options.refuse_all_but(TAKES, "a file of pseudotimes, which says it all itself")
+    options.refuse_except(TAKES, "a file of pseudotimes, which says it all itself")
     assert options.pseudotime is not None
     sheet, clocks = _without(_whole(path), _whole(options.pseudotime), options.ignore)
     genes = list(rows_by_name(sheet, "gene"))

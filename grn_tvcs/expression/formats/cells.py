@@ -128,8 +128,8 @@ def expression_of_cells(
     scale = why = None
     if n < n_cells:
         scale, why = counts_before_averaging(levels)
-        said = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
-        notes = (said, *notes)
+        averaged = f"{n_cells} cells were averaged to {n} samples, one for each time of a series."
+        notes = (averaged, *notes)
     return Expression(
         values,
         points.times,

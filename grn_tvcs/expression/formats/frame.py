@@ -96,7 +96,7 @@ def is_frame(data: Any) -> bool:
 
 
 def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = None) -> Sheet:
-    """Make a sheet of a DataFrame, and `beside` it one of the DataFrame of its samples.
+    """Make a sheet of a DataFrame, and a `sample_sheet` of the DataFrame of its samples.
 
     Named levels of the index that have a role are columns. So is an index that names genes, or
     samples beside a sheet. Other names in the index are not used.
@@ -106,7 +106,7 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
     DataError
         If columns have one name, or the index holds genes or times without a name for them.
     """
-    options.refuse_all_but(TAKES, FRAME)
+    options.refuse_except(TAKES, FRAME)
     frame = _frame("data", frame)
     sheet = _sheet(FRAME, frame)
     if not options.genes_in_rows and (twice := describe_repeated("columns", sheet.heads)):
@@ -114,16 +114,20 @@ def sheet_of_frame(frame: pd.DataFrame, options: Options, part: str | None = Non
         raise DataError(f"{twice}; rename or drop them {remedy}", path=FRAME)
     if not sheet.heads:
         raise DataError("must have a column for each gene, found none", path=FRAME)
-    told = None
+    of_samples = None
     if options.samples is not None:
-        told = _of_samples(_frame("samples", options.samples), options)
+        of_samples = _of_samples(_frame("samples", options.samples), options)
     if options.genes_in_rows:
         made = _with_genes(sheet, frame)
     else:
-        if told is None:
+        if of_samples is None:
             _refuse_turned(frame, options)
-        made = _with_index(sheet, frame.index, options, part, is_beside=told is not None)
-    return made if told is None else Sheet(made.grid, made.columns, made.rows, beside=told)
+        made = _with_index(sheet, frame.index, options, part, has_samples=of_samples is not None)
+    return (
+        made
+        if of_samples is None
+        else Sheet(made.grid, made.columns, made.rows, sample_sheet=of_samples)
+    )
 
 
 def _sheet(path: str, frame: pd.DataFrame) -> Sheet:
@@ -158,31 +162,31 @@ def _with_genes(sheet: Sheet, frame: pd.DataFrame) -> Sheet:
 
 
 def _with_index(
-    sheet: Sheet, index: pd.Index, options: Options, part: str | None, *, is_beside: bool
+    sheet: Sheet, index: pd.Index, options: Options, part: str | None, *, has_samples: bool
 ) -> Sheet:
     """Turn index levels that describe samples into columns; row numbers are dropped."""
     wanted = (options.time_column, options.sample_column, *options.series_column, part)
     asked = {*LABELS, *(name.lower() for name in wanted if name)}
     lower = [name.lower() for name in sheet.heads]
     has_time = options.time_column is not None or "time" in lower
-    told = [
+    from_index = [
         Column(str(name), -1, _texts(index.get_level_values(name)))
         for name in index.names
         if name is not None
         and (
             str(name).lower() in asked
-            or (not (has_time or is_beside) and CLOCK.fullmatch(str(name).lower()))
+            or (not (has_time or has_samples) and CLOCK.fullmatch(str(name).lower()))
         )
     ]
-    if not (told or has_time or is_beside):
-        _doubt(index)
-    if is_beside and not told:
+    if not (from_index or has_time or has_samples):
+        _check_index_of_times(index)
+    if has_samples and not from_index:
         names = (options.sample_column, "sample")
         place = next((p for n in names if n and (p := sheet.find(n)) is not None), None)
         if place is not None:
             return sheet.without({place}).behind([sheet.columns[place]])
-        told = [Column("sample", -1, _texts(index))]
-    return sheet.behind(told)
+        from_index = [Column("sample", -1, _texts(index))]
+    return sheet.behind(from_index)
 
 
 def _frame(name: str, frame: Any) -> Any:
@@ -214,7 +218,7 @@ def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
         )
 
 
-def _doubt(index: pd.Index) -> None:
+def _check_index_of_times(index: pd.Index) -> None:
     """Refuse an index of times that would not be used, and warn of one that may be."""
     if index.dtype.kind in "mM":
         raise DataError(

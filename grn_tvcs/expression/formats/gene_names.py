@@ -64,7 +64,7 @@ def renamed(genes: Sequence[str], gene_names: str | Path | Mapping[str, str]) ->
     n_named = sum(gene in name_of for gene in genes) - len(differing)
     n_named -= len(parts["a name that other genes have too"])
     keep = f"; {', '.join(kept)}: these keep their own" if kept else ""
-    how = same.said()
+    how = same.describe()
     warn_user(
         f"{path}: {n_named} of {len(genes)} genes are called by its names{keep}"
         f"{f' (of the identifiers there, {how})' if how else ''}"

@@ -22,7 +22,11 @@ from tvcs_core.files.tables import Table, read_table
 
 BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
 OF_SAMPLE = "!sample_"
-SAID = ("title", "source_name_ch1", "description")  # what may tell a time, beside characteristics
+TEXT_FIELDS = (
+    "title",
+    "source_name_ch1",
+    "description",
+)  # what may tell a time, beside characteristics
 
 
 def is_series_matrix(path: str | Path) -> bool:
@@ -43,7 +47,7 @@ def is_series_matrix(path: str | Path) -> bool:
 def read_series_matrix(path: str | Path) -> Sheet:
     """Read a series matrix of GEO; genes are the names of its first column, often probes.
 
-    The facts of samples are the sheet `beside`.
+    The facts of samples are in `sample_sheet`.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def read_series_matrix(path: str | Path) -> Sheet:
     """
     table = read_table(path)
     levels = _levels(table)
-    return replace(levels, beside=_told(table, levels.heads[1:]))
+    return replace(levels, sample_sheet=_sheet_of_samples(table, levels.heads[1:]))
 
 
 def _levels(table: Table) -> Sheet:
@@ -71,7 +75,7 @@ def _levels(table: Table) -> Sheet:
     return levels
 
 
-def _told(table: Table, samples: Sequence[str]) -> Sheet:
+def _sheet_of_samples(table: Table, samples: Sequence[str]) -> Sheet:
     """Return the sheet of the facts of samples."""
     columns: dict[str, list[str]] = {}
     for row in table.rows:
@@ -81,7 +85,7 @@ def _told(table: Table, samples: Sequence[str]) -> Sheet:
             continue
         if name.startswith("characteristics"):
             _add_characteristics(columns, cells)
-        elif name in SAID:
+        elif name in TEXT_FIELDS:
             columns[name] = cells
     header = ["sample", *columns]
     body = [[sample, *(columns[name][i] for name in columns)] for i, sample in enumerate(samples)]
@@ -98,16 +102,16 @@ def _add_characteristics(columns: dict[str, list[str]], cells: list[str]) -> Non
             columns.setdefault(name, [""] * len(cells))[i] = value.strip()
 
 
-def with_time(options: Options, told: Sheet) -> Options:
+def with_time(options: Options, samples: Sheet) -> Options:
     """Find the column of times if none is given: the only one that holds times."""
     if options.time_column is not None:
         return options
     likely = []
-    for j, name in enumerate(told.heads):
-        cells = told.cells(j)
+    for j, name in enumerate(samples.heads):
+        cells = samples.cells(j)
         times = read_times(cells) if any(cells) else None
-        is_told = CLOCK.fullmatch(name.lower()) or (times is not None and times.unit)
-        if is_told and times is not None and len(set(times.values)) > 1:
+        may_be_time = CLOCK.fullmatch(name.lower()) or (times is not None and times.unit)
+        if may_be_time and times is not None and len(set(times.values)) > 1:
             likely.append(name)
     called = [name for name in likely if CLOCK.fullmatch(name.lower())]
     likely = called if len(called) == 1 else likely  # time, and not a donor D1
@@ -115,16 +119,16 @@ def with_time(options: Options, told: Sheet) -> Options:
         return replace(options, time_column=likely[0])
     what = f"{joined(likely)} may all be times" if likely else "none of these is a time"
     raise may_read(
-        told.error(
-            f"is a series matrix whose samples have {joined(told.heads[1:])}; {what}: give "
-            f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(told)}"
+        samples.error(
+            f"is a series matrix whose samples have {joined(samples.heads[1:])}; {what}: give "
+            f"--time-column {likely[0] if likely else 'NAME'}, or {sheet_for(samples)}"
         ),
         *({"time_column": name} for name in likely),
     )
 
 
-def sheet_for(told: Sheet, *more: str) -> str:
+def sheet_for(samples: Sheet, *more: str) -> str:
     """Return the option of a sheet, and the columns that it needs."""
-    first = f"sample (such as {told.cells(0)[0]})"
+    first = f"sample (such as {samples.cells(0)[0]})"
     *names, last = (first, "time (empty in steady state)", *more)
     return f"--samples SHEET with columns {', '.join(names)} and {last}"

@@ -38,7 +38,7 @@ def open_h5ad(path: str | Path, options: Options) -> Iterator[Annotated]:
         If h5py is not installed, the file is not of this kind, or what is read in the context is
         damaged.
     """
-    options.refuse_all_but(TAKES, "an .h5ad file, which says it all itself")
+    options.refuse_except(TAKES, "an .h5ad file, which says it all itself")
     try:
         import h5py
     except ImportError:

@@ -58,8 +58,8 @@ def with_times(sheet: Sheet) -> Sheet:
     made += [[name, "", ""] for name in names if name not in seen]
     rows = [names.index(row[0]) for row in made]
     columns = zip(("sample", "time", "series"), zip(*made, strict=True), strict=True)
-    told = [Column(head, name_at, texts) for head, texts in columns]
-    return replace(sheet.take(rows), columns=told)
+    texts_of_heads = [Column(head, name_at, texts) for head, texts in columns]
+    return replace(sheet.take(rows), columns=texts_of_heads)
 
 
 def _refuse_rings(sheet: Sheet, before: dict[str, str]) -> None:

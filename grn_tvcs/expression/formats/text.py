@@ -48,13 +48,13 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
     try:
         table = read_table(path, sheet=sheet, spaces=True, comments=True)
     except SeveralSheetsError as error:
-        told = SeveralSheetsError(
+        several = SeveralSheetsError(
             f"has the sheets {joined(error.sheets)}; name one with --sheet, such as --sheet "
             f"{quoted(error.sheets[0])}",
             path=path,
         )
-        told.sheets = error.sheets
-        raise told from None
+        several.sheets = error.sheets
+        raise several from None
     if (found := len(table.rows[0])) > MAX_COLUMNS:
         raise table.error(
             f"must have at most {MAX_COLUMNS:,} columns, found {found:,}; see that "

@@ -86,15 +86,15 @@ def refuse_results(columns: Names) -> None:
     if not found:
         return
     of_tests = columns.at(columns.match(known.STATISTIC, known.OF_TESTS))
-    ways: list[dict[str, Any]] = []
+    remedies: list[dict[str, Any]] = []
     what = "give the table of counts or levels, of which the test was made"
     if len(columns.names) - len(of_tests) > 2:
-        ways = [{"ignore": tuple(of_tests)}]
-        what = f"give {option_words(ways[0])}, if the other columns are levels; or {what}"
+        remedies = [{"ignore": tuple(of_tests)}]
+        what = f"give {option_words(remedies[0])}, if the other columns are levels; or {what}"
     raise columns.error(
         f"must hold expression, but {joined(found)} are results of a test of genes: {what}"
         f" (if they are genes, give {option_words({'keep': tuple(found)})})",
-        *ways,
+        *remedies,
     )
 
 
@@ -222,14 +222,14 @@ def _is_count(column: Values) -> bool:
 
 def _may_be_time(columns: Names, name: str, column: Values) -> LayoutError:
     start = ", ".join(f"{value:g}" for value in column[:3])
-    ways: list[dict[str, Any]] = [
+    remedies: list[dict[str, Any]] = [
         {"time_column": name}, {"ignore": (name,)}, {"keep": (name,)}
     ]  # fmt: skip
-    time, gone, gene = map(option_words, ways)
+    time, gone, gene = map(option_words, remedies)
     return columns.error(
         f"rises like a time ({start}, ...), and no column is called Time: give {time} if it is "
         f"one; {gone} if it counts the samples; {gene} if it is a gene",
-        *ways,
+        *remedies,
         column=name,
     )
 
@@ -260,13 +260,13 @@ def _refuse_odd(columns: Names, names: list[str], values: Values) -> None:
     if not odd or len(odd) > len(names) / 4 + 1:
         return
     which = tuple(names[j] for j in odd)
-    ways = {"ignore": which}, {"keep": which}
-    none, genes = map(option_words, ways)
+    remedies = {"ignore": which}, {"keep": which}
+    none, genes = map(option_words, remedies)
     why = "; ".join(f"{quoted(names[j])}: {', '.join(signs)}" for j, signs in odd.items())
     raise columns.error(
         f"every column without a label must be a gene, but {len(odd)} of {len(names)} may be "
         f"none ({why}): give {none}, or if they are genes {genes}",
-        *ways,
+        *remedies,
     )
 
 

@@ -164,9 +164,9 @@ class Names:
         """Return some of the names."""
         return [name for name, is_one in zip(self.names, is_in, strict=True) if is_one]
 
-    def error(self, what: str, *ways: dict[str, Any], column: str | None = None) -> LayoutError:
+    def error(self, what: str, *remedies: dict[str, Any], column: str | None = None) -> LayoutError:
         """Make an error with the options that may read the table."""
-        return may_read(DataError(what, path=self.path, column=column), *ways)
+        return may_read(DataError(what, path=self.path, column=column), *remedies)
 
 
 def is_of_samples(name: str) -> bool:

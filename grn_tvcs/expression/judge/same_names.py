@@ -93,7 +93,7 @@ class SameNames:
         """Names that are genes."""
         return len(self.as_written) + sum(map(len, self.found.values()))
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Return a clause with the number of names found in each way; empty if all stand so."""
         if not (self.found or self.unclear):
             return ""

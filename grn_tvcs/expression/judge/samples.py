@@ -56,18 +56,18 @@ def refuse_two_units(columns: Names) -> None:
         others = [name for name, one in found if one is None]
         if len({unit.lower() for unit in marks}) < 2 or len(others) > len(names) / 2:
             continue
-        ways = [
+        remedies = [
             {"ignore": (*(star.format(marks[o]) for o in marks if o != unit), *others)}
             for unit in marks
         ]
         each = " or ".join(
             f"{option_words(way)} (which leaves {unit})"
-            for way, unit in zip(ways, marks, strict=True)
+            for way, unit in zip(remedies, marks, strict=True)
         )
         raise columns.error(
             f"must hold levels in one unit, but {joined(list(marks))} stand side by side: give "
             f"{each}",
-            *ways,
+            *remedies,
         )
 
 
@@ -105,12 +105,12 @@ def refuse_unlike(columns: Names, values: NDArray[np.float64]) -> None:
     odd = columns.at((middle < UNLIKE) & _of_another_form(values) & columns.is_free)
     if not odd or len(odd) > n / 4 + 1 or np.median(middle) < ALIKE:
         return
-    ways = {"ignore": tuple(odd)}, {"keep": tuple(odd)}
-    none, samples = map(option_words, ways)
+    remedies = {"ignore": tuple(odd)}, {"keep": tuple(odd)}
+    none, samples = map(option_words, remedies)
     raise columns.error(
         f"every column must be a sample, but {joined(odd)} may be none, for its numbers rise "
         f"and fall with no other column's: give {none}, or if it is one {samples}",
-        *ways,
+        *remedies,
     )
 
 

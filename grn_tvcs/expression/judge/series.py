@@ -216,8 +216,10 @@ def check_series(samples: Samples, series: Series) -> None:
     for (before, h), (name, i) in pairwise(points):
         if before == name and times[h] == times[i] and replicates != "average":
             more = _more_series(samples.roles)
-            ways = [*more, *({"replicates": one} for one in REPLICATES)]
-            give = f"{SEPARATE}, or give {option_words(ways[0])}" if more else samples.roles.remedy
+            remedies = [*more, *({"replicates": one} for one in REPLICATES)]
+            give = (
+                f"{SEPARATE}, or give {option_words(remedies[0])}" if more else samples.roles.remedy
+            )
             raise may_read(
                 sheet.error(
                     f"time {times[i]:g} comes twice in series {unquoted(name)}; {give}; where "
@@ -227,7 +229,7 @@ def check_series(samples: Samples, series: Series) -> None:
                     i,
                     samples.roles.place("time"),
                 ),
-                *ways,
+                *remedies,
             )
 
 
@@ -272,8 +274,8 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
     names = _labels_of_groups(samples)
     conditions = _conditions_of_masigpro(samples)
     kept = {"series_column": conditions} if conditions else {"ignore": tuple(names)}
-    ways: list[dict[str, Any]] = [{**kept, "replicates": one} for one in REPLICATES]
-    pooled, mean = map(option_words, ways)
+    remedies: list[dict[str, Any]] = [{**kept, "replicates": one} for one in REPLICATES]
+    pooled, mean = map(option_words, remedies)
     raise may_read(
         samples.sheet.error(
             f"{joined(names)} makes series of one time each: it numbers groups of replicates "
@@ -281,7 +283,7 @@ def _refuse_numbers_of_groups(samples: Samples) -> None:
             f"k-th of each time makes a series, or {mean}, for their mean; or a column that is the "
             "same along a series"
         ),
-        *ways,
+        *remedies,
     )
 
 

@@ -125,10 +125,10 @@ def _turn(first: Sequence[str]) -> str:
 def _of_numbers(sheet: Sheet, why: str) -> LayoutError:
     """The error of a first column of numbers that seem to name genes."""
     head = sheet.heads[0]
-    ways: list[dict[str, Any]] = [{"genes_in_rows": True}, {"sample_column": head or "1"}]
+    remedies: list[dict[str, Any]] = [{"genes_in_rows": True}, {"sample_column": head or "1"}]
     if head:
-        ways.append({"keep": (head,)})
-    turn, sample, *keep = map(option_words, ways)
+        remedies.append({"keep": (head,)})
+    turn, sample, *keep = map(option_words, remedies)
     gene = f"; if they are levels of a gene, {keep[0]}" if keep else ""
     return may_read(
         sheet.error(
@@ -136,7 +136,7 @@ def _of_numbers(sheet: Sheet, why: str) -> LayoutError:
             f"rows; if it numbers the samples, {sample}{gene}",
             row=HEAD,
         ),
-        *ways,
+        *remedies,
     )
 
 
@@ -145,16 +145,18 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
     first = sheet.cells(0)
     of_samples = {"sample_column": sheet.heads[0] or "1"}
     clocks = [name for name in sheet.heads[1:] if CLOCK.fullmatch(name)]
-    ways: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
+    remedies: tuple[dict[str, Any], ...] = ({"genes_in_rows": True}, of_samples)
     is_of_genes = OF_GENES.fullmatch(sheet.heads[0])
     if times_in_header(sheet.heads[1:]) or (is_of_genes and repeated(first)):
-        ways = ways[:1]  # names of genes, of which some have several probes, above them times
+        remedies = remedies[
+            :1
+        ]  # names of genes, of which some have several probes, above them times
     elif repeated(first):
-        ways = ways[1:]
+        remedies = remedies[1:]
     if clocks:
-        ways = (of_samples | {"time_column": clocks[0]}, *ways)
+        remedies = (of_samples | {"time_column": clocks[0]}, *remedies)
     elif set(SERIES) & set(kinds):
-        ways = ways[::-1]
+        remedies = remedies[::-1]
     return may_read(
         sheet.error(
             "must have a column named Time, or none but numbers where all samples are in steady "
@@ -162,20 +164,20 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
             f"{option_words(of_samples)}",
             row=HEAD,
         ),
-        *ways,
+        *remedies,
     )
 
 
 def _without_time(sheet: Sheet, clocks: list[str]) -> LayoutError:
-    ways = tuple({"time_column": name} for name in clocks)
+    remedies = tuple({"time_column": name} for name in clocks)
     why = f"{joined(clocks)} seems to be it" if clocks else "for there are series"
-    give = f": give {option_words(ways[0])}" if ways else " (or give --time-column NAME)"
+    give = f": give {option_words(remedies[0])}" if remedies else " (or give --time-column NAME)"
     return may_read(
         sheet.error(
             f"must have a column named Time, {why}{give}; only steady-state samples have none",
             row=HEAD,
         ),
-        *ways,
+        *remedies,
     )
 
 

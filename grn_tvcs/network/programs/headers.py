@@ -70,8 +70,8 @@ def open_edges(path: str | Path, third: str) -> tuple[Table, dict[str, int] | No
     for mark, kind in MARKS.items():
         if first[0].startswith(mark):
             remedy = "remove these lines, or " if mark == "#" else OURS
-            said = f"must be a header or an edge, found {kind} ({quoted(first[0])}); "
-            raise table.error(f"{said}{remedy}{as_list}", row=0)
+            reason = f"must be a header or an edge, found {kind} ({quoted(first[0])}); "
+            raise table.error(f"{reason}{remedy}{as_list}", row=0)
     if tuple(cell.lower() for cell in first[:2]) == BASE:
         raise table.error(
             "is a base GRN of CellOracle, which has neither scores nor signs; " + OURS + as_list,
@@ -225,17 +225,17 @@ def scores_and_signs(
     if "sign" in columns:
         at = columns["sign"]
         for i in range(n):
-            told = sign_of(table.rows[first + i][at])
-            if told is None:
+            sign = sign_of(table.rows[first + i][at])
+            if sign is None:
                 unknown.append(table.rows[first + i][at])
-            elif told > 0 > scores[i]:
+            elif sign > 0 > scores[i]:
                 raise table.error(
                     f"says activation, but the score is below 0 ({scores[i]:g}), which says "
                     "repression; correct one of them",
                     first + i,
                     at,
                 )
-            signs[i] = told or 0
+            signs[i] = sign or 0
     return np.abs(scores), signs, unknown
 
 
@@ -344,15 +344,15 @@ def without_header(table: Table) -> dict[str, int]:
 
 def unread(table: Table, columns: dict[str, int] | None, signs: Sequence[str]) -> list[str]:
     """A sentence about a header without scores, and one about signs that are none."""
-    said = []
+    sentences = []
     if columns is not None and "score" not in columns:
         read = {place for name, place in columns.items() if name != "rank"}
         if others := [name for j, name in enumerate(table.rows[0]) if j not in read]:
-            said.append(
+            sentences.append(
                 f"no column is called {', '.join(SCORE)}, so every edge has the score 1; not "
                 f"read: {joined(others)}"
             )
     if signs:
         found = joined(dict.fromkeys(signs))
-        said.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
-    return said
+        sentences.append(f"{len(signs)} signs count as ?: {found}; a sign is {SHOWN}")
+    return sentences

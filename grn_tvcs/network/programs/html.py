@@ -17,8 +17,8 @@ def summary(frame: pd.DataFrame, n_genes: int, n_scored: int, verdict: str = "")
     `frame` has the selected edges, the surest first.
     """
     n_selected = len(frame)
-    said = f"{n_genes} genes, {n_selected} edges selected of {n_scored} with a score"
-    parts = [f"<p><b>Network</b>: {said}</p>"]
+    counts = f"{n_genes} genes, {n_selected} edges selected of {n_scored} with a score"
+    parts = [f"<p><b>Network</b>: {counts}</p>"]
     if verdict:
         parts.append(f"<p>{escape(verdict)}</p>")
     columns = [name for name in frame.columns if name not in ("selected", "own")]

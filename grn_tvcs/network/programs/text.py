@@ -25,7 +25,9 @@ def summary(network: Any) -> str:
         f"Network of {len(network.genes)} genes": f"{len(edges)} edges selected of "
         f"{network.n_scored} with a score",
         "method": "not known" if origin is None else f"{origin.method}{seed}",
-        "verdict": "none, there are no edge probabilities" if verdict is None else verdict.said(),
+        "verdict": "none, there are no edge probabilities"
+        if verdict is None
+        else verdict.describe(),
         "degrees": f"the most are {into} regulators of a gene, {out} targets of a regulator",
         "top edges": ", ".join(named) + more if named else "none",
     }

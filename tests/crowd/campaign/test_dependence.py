@@ -132,10 +132,10 @@ def test_the_model_follows_from_the_history_whoever_fits_it(tmp_path):
     tasks, models = [f"t{j:02d}" for j in range(60)], []
     for way in ("single", "and next", "beside"):
         with start(tmp_path / f"{way}.db", np.random.default_rng(3), tasks=tasks) as campaign:
-            campaign.learns_beside = way == "beside"
+            campaign.learns_in_background = way == "beside"
             one_by_one(campaign, ["w5", "w3"], 45, and_next=way == "and next")
-            assert (campaign.state().model.labels == 0) == campaign.learns_beside
-            assert learn_of_labels(campaign.store) == campaign.learns_beside
+            assert (campaign.state().model.labels == 0) == campaign.learns_in_background
+            assert learn_of_labels(campaign.store) == campaign.learns_in_background
             models.append(campaign.state().model)
     assert models[0].labels == 40
     assert models[1:] == models[:1] * 2

@@ -63,7 +63,7 @@ def test_an_answer_that_was_taken_back_is_not_fitted_to(tmp_path, rng, labels):
 
 def test_a_desk_that_learns_beside_learns_of_what_was_taken_back(tmp_path, rng):
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
-        campaign.learns_beside = True
+        campaign.learns_in_background = True
         campaign.submit("w0", campaign.next("w0").task, "a")
         one_by_one(campaign, ["w5", "w4"], 25)
         assert learn_of_labels(campaign.store)
@@ -94,7 +94,7 @@ def meanwhile(monkeypatch):
 
 def test_two_answers_taken_back_one_of_them_while_the_model_is_fitted(tmp_path, rng, meanwhile):
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
-        campaign.learns_beside = True
+        campaign.learns_in_background = True
         campaign.submit("w0", campaign.next("w0").task, "a")
         campaign.submit("w1", campaign.next("w1").task, "a")
         one_by_one(campaign, ["w5", "w4"], 25)
@@ -180,9 +180,9 @@ def test_an_answer_is_taken_though_the_model_cannot_be_fitted_now(tmp_path, rng,
 def test_a_campaign_that_lacks_its_fit_is_fitted_by_who_comes(tmp_path, rng):
     """As one of a program that did not fit, or whose fit was killed."""
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:
-        campaign.learns_beside = True
+        campaign.learns_in_background = True
         one_by_one(campaign, ["w5", "w4"], 40 + stored_model.SPARE - 1)
-        campaign.learns_beside = False
+        campaign.learns_in_background = False
         assert campaign.state().model.labels == 0
         one_by_one(campaign, ["w5", "w4"], 40 + stored_model.SPARE)
         hold_to_the_history(campaign)
@@ -220,7 +220,7 @@ def make_and_kill(place):
     """A campaign whose 40th label was fitted to by one who was killed as they settled the tasks."""
     rng = np.random.default_rng(20261121)
     with start(place, rng, tasks=MANY, max_workers_per_task=2) as campaign:
-        campaign.learns_beside = True  # nobody fits at the 20th
+        campaign.learns_in_background = True  # nobody fits at the 20th
         one_by_one(campaign, ["w5", "w4"], 39)
         assert are_settled(campaign).all()
     killed = subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
@@ -276,7 +276,7 @@ def test_a_desk_settles_what_one_who_was_killed_left(left, meanwhile):
 
 
 def test_a_new_model_goes_before_what_is_left_of_the_one_before(left):
-    left.learns_beside = True
+    left.learns_in_background = True
     one_by_one(left, ["w5", "w4"], 80)
     assert learn_of_labels(left.store)
     assert left.state().model.labels == 80
@@ -284,7 +284,7 @@ def test_a_new_model_goes_before_what_is_left_of_the_one_before(left):
 
 
 def test_an_answer_that_is_taken_back_leaves_what_is_left(left):
-    left.learns_beside = True
+    left.learns_in_background = True
     left.undo("w5")
     assert stored_model.unsettled(left.state().settings.dependence) is not None
     assert learn_of_labels(left.store)
@@ -297,7 +297,7 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
     settle = of_gold.settle_each
     monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(place, rng, tasks=MANY) as campaign, Campaign(place) as other:
-        campaign.learns_beside = True
+        campaign.learns_in_background = True
         one_by_one(campaign, ["w5", "w4"], 20)
 
         def noted(connection, settings, ids):
@@ -322,9 +322,9 @@ def test_two_who_settle_share_the_tasks(tmp_path, rng, monkeypatch):
 def test_tasks_that_cannot_be_settled_now_are_so_by_who_comes(tmp_path, rng, monkeypatch):
     monkeypatch.setattr(of_gold, "CHUNK_TASKS", 25)
     with start(tmp_path / "c.db", rng, tasks=MANY) as campaign:
-        campaign.learns_beside = True
+        campaign.learns_in_background = True
         one_by_one(campaign, ["w5", "w4"], 39)
-        campaign.learns_beside = False
+        campaign.learns_in_background = False
         settle, times = of_gold.settle_each, []
 
         def locked(*given):

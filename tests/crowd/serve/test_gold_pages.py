@@ -195,7 +195,7 @@ def test_a_desk_fits_the_model_to_whoever_labels_while_nobody_waits(tmp_path, mo
             while (labels := campaign.state().model.labels) < 20 and time.monotonic() < until:
                 time.sleep(0.05)
         assert labels == 20
-        assert campaign.learns_beside
+        assert campaign.learns_in_background
 
 
 def brought(tmp_path, *answered):

@@ -147,7 +147,7 @@ def test_a_reference_tells_what_it_left_out_by_reason(small):
         "unknown_genes": 1,
         "repeats": 1,
     }
-    assert len(found.said()) == 3
+    assert len(found.describe()) == 3
 
 
 @pytest.mark.parametrize(

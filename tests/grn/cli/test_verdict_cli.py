@@ -61,7 +61,7 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     network = infer(Expression.of(table), "likely", rng=0)
     assert 0 < network.verdict.n_edges < 56
     *_, verdict, why, last = done.stderr.strip().splitlines()
-    assert verdict == network.verdict.said()
+    assert verdict == network.verdict.describe()
     assert "two more series would support about 50" in verdict
     n_edges = network.verdict.n_edges
     assert why == (
@@ -81,7 +81,7 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     page = (out / "report.html").read_text()
     assert f"The number of edges, {n_edges}, is that which the verdict supports." in page
     assert "edges in all" not in page
-    said = page.index(network.verdict.said())  # beside the drawing, before filters and list
+    said = page.index(network.verdict.describe())  # beside the drawing, before filters and list
     assert page.index("The network</h2>") < said < page.index('id="explorer"')
     assert "Expected true edges by number of edges" in page
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Expression, write_expression
-from grn_tvcs.expression.expression import samples_said, spacing
+from grn_tvcs.expression.expression import describe_samples, spacing
 from tvcs_core import DataError
 from tvcs_core.files import rows
 
@@ -158,9 +158,9 @@ def test_constant_genes_are_named():
 
 def test_samples_of_series_and_in_steady_state_are_counted_in_words():
     data = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",))
-    assert samples_said(data) == "2 samples in 1 series"
+    assert describe_samples(data) == "2 samples in 1 series"
     rest = Expression([[1], [2]], [0, 1], ("a", "a"), ("A",), steady_values=[[3], [4], [5]])
-    assert samples_said(rest) == "2 samples in 1 series and 3 steady-state samples"
+    assert describe_samples(rest) == "2 samples in 1 series and 3 steady-state samples"
 
 
 def test_one_cell_that_is_no_number_does_not_make_its_column_no_gene(write):

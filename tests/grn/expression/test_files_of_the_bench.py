@@ -13,7 +13,7 @@ from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
-from grn_tvcs.expression.scales import beside, on_scale
+from grn_tvcs.expression.scales import on_scale, scale_like
 from grn_tvcs.expression.steady_states import read_steady_states
 from tests.grn.tables import ways_out
 from tvcs_core import DataError
@@ -475,15 +475,15 @@ def test_logarithms_beside_counts_are_refused(write):
             Expression.of(paths)
     outs = np.full((2, 2), 300.5)
     with pytest.raises(ValueError, match="steady states must be in the unit of the series"):
-        beside(on_scale(Expression.of(logs), "log"), outs)
+        scale_like(on_scale(Expression.of(logs), "log"), outs)
 
 
 def test_knock_outs_as_changes_are_refused_with_how_levels_are_made_of_them(write):
     levels = on_scale(Expression.of(write("Time,A,B\n0,40,200\n1,36,800\n2,51,600\n")), "levels")
     changes = np.array([[-2.9, 0.4], [0.3, -3.1]])
     with pytest.raises(ValueError, match=r"changes against the wild type: .* wild type times 2 \*"):
-        beside(levels, changes)
-    assert np.isfinite(beside(levels, [40, 200] * 2**changes)).all()
+        scale_like(levels, changes)
+    assert np.isfinite(scale_like(levels, [40, 200] * 2**changes)).all()
 
 
 @pytest.mark.parametrize(

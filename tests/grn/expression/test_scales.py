@@ -7,7 +7,13 @@ from typer.testing import CliRunner
 
 from grn_tvcs import Expression, SteadyStates, choose_edges, infer, simulate, write_expression
 from grn_tvcs.cli.main import app
-from grn_tvcs.expression.scales import beside, guess_scale, of_one_size, on_scale, said
+from grn_tvcs.expression.scales import (
+    describe_scale,
+    guess_scale,
+    of_one_size,
+    on_scale,
+    scale_like,
+)
 
 SIZE = 40, 12
 
@@ -78,7 +84,7 @@ def test_a_scale_is_guessed_and_doubt_is_said(kind, scale, is_doubtful):
     else:
         settled = on_scale(data)
     assert (settled.scale, settled.guessed_from) == (scale, guess.why)
-    assert f"(guessed: {guess.why})" in said(settled)
+    assert f"(guessed: {guess.why})" in describe_scale(settled)
     again = on_scale(settled)
     assert np.allclose(again.values, settled.values)
     assert (again.scale, again.guessed_from) == (scale, guess.why)
@@ -111,8 +117,8 @@ def test_one_value_just_below_zero_does_not_turn_the_table_over(levels):
 
 def test_many_negative_values_are_logarithms_and_said_so(levels):
     logs = Expression(np.log(levels.values + 0.1), levels.times, levels.series, levels.genes)
-    assert "logarithms, used as they are (guessed: " in said(on_scale(logs))
-    assert "of 792 values are negative" in said(on_scale(logs))
+    assert "logarithms, used as they are (guessed: " in describe_scale(on_scale(logs))
+    assert "of 792 values are negative" in describe_scale(on_scale(logs))
     with pytest.raises(ValueError, match=r"levels must be >= 0, but \d+ of 792 values are not, "):
         infer(logs, scale="levels")
     with pytest.raises(ValueError, match="counts must be >= 0"):
@@ -180,11 +186,11 @@ def test_counts_do_not_know_how_deep_a_sample_was_read(levels):
 def test_steady_states_are_brought_beside_the_series():
     data = on_scale(table([[100, 300], [200, 600], [50, 350]], scale="counts"))
     assert data.values.sum(axis=1) == pytest.approx([400.0] * 3)
-    assert beside(data, np.array([[1.0, 3.0]])) == pytest.approx(np.array([[100.0, 300.0]]))
+    assert scale_like(data, np.array([[1.0, 3.0]])) == pytest.approx(np.array([[100.0, 300.0]]))
     below = np.array([[-0.1, 2.0]])
     with pytest.warns(UserWarning, match="1 of 2 values of steady states are below 0 and taken"):
-        assert beside(table([[1.0, 2], [2, 1]], scale="levels"), below).tolist() == [[0, 2]]
-    assert beside(table([[1.0, 2], [2, 1]], scale="log"), below).tolist() == below.tolist()
+        assert scale_like(table([[1.0, 2], [2, 1]], scale="levels"), below).tolist() == [[0, 2]]
+    assert scale_like(table([[1.0, 2], [2, 1]], scale="log"), below).tolist() == below.tolist()
 
 
 def test_steady_counts_read_twice_as_deep_say_the_same(levels):

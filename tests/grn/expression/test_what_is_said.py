@@ -8,7 +8,7 @@ from grn_tvcs.expression.formats.geo import is_series_matrix
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.genes_in_rows import without
 from grn_tvcs.expression.join import _cells
-from grn_tvcs.expression.missing_values import said_of_gaps
+from grn_tvcs.expression.missing_values import gap_notes
 from grn_tvcs.expression.sample_sheet import rows_by_name
 from tests.every_command import GEO
 from tvcs_core import DataError
@@ -104,7 +104,7 @@ def test_samples_on_the_other_side_are_named_by_the_first_line(file):
 
 def test_samples_with_gaps_are_counted_and_not_genes():
     values = np.array([[np.nan, 1.0], [np.nan, 2.0], [3.0, 4.0]])
-    assert said_of_gaps(values, [0], ["a"], 3, "drop") == (
+    assert gap_notes(values, [0], ["a"], 3, "drop") == (
         "2 of 3 samples had missing values and were left out.",
     )
 

@@ -137,7 +137,7 @@ def test_no_network_is_simulated_for_a_table_surely_outside_the_domain(made, mon
     monkeypatch.setattr(combined, "load_or_calibrate", counted)
     found = infer(made(), rng=0, **FEW)
     assert not asked
-    assert "ranked by a blend" in found.verdict.said()
+    assert "ranked by a blend" in found.verdict.describe()
     assert count_calibration_networks(made(), Rules(), None, **FEW) == 0
     monkeypatch.setattr(TraitDistribution, "relative_distance", lambda *given: 0.0)
     monkeypatch.setattr(combined, "CERTAIN_DISTANCE", np.inf)

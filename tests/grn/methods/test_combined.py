@@ -122,7 +122,9 @@ def test_data_that_the_simulator_does_not_describe_are_ranked_without_a_chance()
     expression = of_another_nature()
     found = infer(expression, rng=0, **FEW)
     assert found.confidence is None
-    assert "the data lie outside the range of the simulated training data" in found.verdict.said()
+    assert (
+        "the data lie outside the range of the simulated training data" in found.verdict.describe()
+    )
     assert (found.scores > 0).any()
 
 
@@ -131,8 +133,8 @@ def test_data_whose_genes_go_together_more_closely_are_ranked_without_a_chance(m
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *given: False)
     found = infer(expression, rng=0, **FEW)
     assert found.confidence is None
-    assert "genes are more closely co-expressed" in found.verdict.said()
-    assert "ranked by a blend of" in found.verdict.said()
+    assert "genes are more closely co-expressed" in found.verdict.describe()
+    assert "ranked by a blend of" in found.verdict.describe()
     monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: False)
     learned = infer(expression, rng=0, **FEW)
     assert learned.confidence is not None
@@ -159,7 +161,7 @@ def test_with_knock_outs_genes_that_go_together_are_ranked_by_what_was_learned(
     monkeypatch.setattr(Coexpression, "is_excessive", lambda *given: True)
     found = infer(made.expression, steady=made.steady, rng=0, **FEW)
     assert found.confidence is None
-    assert LEARNED_RANKING in found.verdict.said()
+    assert LEARNED_RANKING in found.verdict.describe()
     order = np.argsort(-network.scores, axis=None, kind="stable")[:20]
     assert (np.diff(found.scores.flat[order]) <= 0).all()
 
@@ -168,7 +170,7 @@ def test_without_calibration_there_is_no_chance_where_the_design_is_not_known(ma
     expression = made.expression.part(np.array([int(s) <= 3 for s in made.expression.series]))
     found = infer(expression, rng=0, resamples=12, calibrate=0)
     assert found.confidence is None
-    assert "--calibrate off" in found.verdict.said()
+    assert "--calibrate off" in found.verdict.describe()
 
 
 def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
@@ -180,7 +182,7 @@ def test_a_common_design_is_calibrated_for_the_usual_halves_alone(monkeypatch):
     assert infer(made.expression, rng=0, calibrate=0).confidence is not None
     few = infer(made.expression, rng=0, calibrate=0, resamples=3)
     assert few.confidence is None
-    assert "--calibrate off" in few.verdict.said()
+    assert "--calibrate off" in few.verdict.describe()
     asked = []
 
     def load_or_calibrate(*given, resamples, **more):

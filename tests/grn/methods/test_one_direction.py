@@ -41,14 +41,14 @@ def network(expression):
 
 def test_a_common_stimulus_gives_no_chance_but_a_ranking(network):
     assert network.confidence is None
-    assert SENTENCE in network.verdict.said()
-    assert "cannot show which gene causes it" in network.verdict.said()
-    assert "learned combination" not in network.verdict.said()
-    assert network.verdict.said().endswith(blend_sentence(True, False))
+    assert SENTENCE in network.verdict.describe()
+    assert "cannot show which gene causes it" in network.verdict.describe()
+    assert "learned combination" not in network.verdict.describe()
+    assert network.verdict.describe().endswith(blend_sentence(True, False))
     facts = network.verdict.facts()
     null = NULL.format(facts["null_probability"])
     parts = (facts["why_not"], null, facts["remedy"], facts["ranking"])
-    assert " ".join(parts) == network.verdict.said()
+    assert " ".join(parts) == network.verdict.describe()
     assert "Series under other perturbations, or knock-outs" in facts["remedy"]
     assert (network.scores > 0).sum() > 200
 
@@ -58,7 +58,7 @@ def test_a_table_like_those_without_an_edge_gets_none_selected(network, expressi
     assert network.n_selected == 0
     rules = network.provenance.rules
     assert (rules.max_edges, rules.chosen_by) == (0, "null")
-    assert "so no edge is selected" in network.verdict.said()
+    assert "so no edge is selected" in network.verdict.describe()
     without_list = infer(expression, rng=0, **FEW)
     assert without_list.n_selected == 0
     other = infer(expression, "pcc", regulators=LISTED)  # no verdict
@@ -68,7 +68,7 @@ def test_a_table_like_those_without_an_edge_gets_none_selected(network, expressi
 def test_a_table_without_chances_that_is_not_like_them_keeps_the_top(expression, monkeypatch):
     monkeypatch.setattr(PretrainedModels, "null_log_odds", lambda *given: 3.4)  # 0.968
     found = infer(expression, regulators=LISTED, rng=0, **FEW)
-    assert SENTENCE in found.verdict.said()
+    assert SENTENCE in found.verdict.describe()
     assert (found.n_selected, found.provenance.rules.chosen_by) == (3, "few")
     assert "null_probability" not in found.verdict.facts()
 
@@ -107,7 +107,7 @@ def test_knock_outs_can_tell_who_causes_what(expression, monkeypatch):
 
 def test_without_networks_of_the_design_nothing_is_asked(expression):
     found = infer(expression, regulators=LISTED, rng=0, resamples=12, calibrate=0)
-    assert "--calibrate off" in found.verdict.said()
+    assert "--calibrate off" in found.verdict.describe()
 
 
 def test_the_command_says_it_everywhere(network, tmp_path):

@@ -51,7 +51,10 @@ CHANGED = SteadyStates(np.ones((2, 5)), ("", "A"), np.array([False, True]), GENE
 def test_what_would_help_depends_on_the_reason_and_on_what_is_there(why, data, steady, helps):
     verdict = silence.silent_verdict(why, data, steady, silence.describe_ranking(["trees", "CLR"]))
     assert helps in verdict.remedy
-    assert verdict.said() == f"{why} {verdict.remedy} Edges are ranked by the sum of trees and CLR."
+    assert (
+        verdict.describe()
+        == f"{why} {verdict.remedy} Edges are ranked by the sum of trees and CLR."
+    )
 
 
 def test_parts_of_a_ranking_are_named_in_one_place():

@@ -81,7 +81,7 @@ def test_calibration_is_that_of_a_loop_over_the_bins(confidence, is_edge, above,
         total += len(inside)
     assert len(found.n) == len(rows)
     for i, row in enumerate(rows):
-        assert (found.said[i], found.true[i], found.n[i]) == pytest.approx(row)
+        assert (found.claimed[i], found.true[i], found.n[i]) == pytest.approx(row)
     if total:
         assert found.error == pytest.approx(error / total)
     else:

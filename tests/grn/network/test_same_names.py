@@ -21,24 +21,24 @@ def test_each_way_is_counted_and_the_plainest_comes_first():
         "egr1": "mm10___Egr1",
     }  # fmt: skip
     assert (found.n_names, found.n_found, found.unclear) == (7, 6, {})
-    assert found.said() == (
+    assert found.describe() == (
         "6 of 7 names are genes: 1 as written, 1 in another case of letters (jun is Jun), 2 "
         f"without their version ({ENS[0]} is {ENS[0]}.4, NM_000546.2 is NM_000546.6), 1 without "
         "the prefix of a species (TP53 is GRCh38_TP53), 1 without version, prefix and case of "
         "letters (egr1 is mm10___Egr1)"
     )
-    assert same_names(["FOS", "x"], genes).said() == ""  # a stranger is counted elsewhere
+    assert same_names(["FOS", "x"], genes).describe() == ""  # a stranger is counted elsewhere
 
 
 def test_a_name_that_would_be_several_genes_is_none_and_said():
     found = same_names(["fos", ENS[0]], ["Fos", "FOS", f"{ENS[0]}.1", f"{ENS[0]}.2"])
     assert found.gene_of == {}
     assert found.unclear == {"fos": ("FOS", "Fos"), ENS[0]: (f"{ENS[0]}.1", f"{ENS[0]}.2")}
-    assert found.said() == (
+    assert found.describe() == (
         "0 of 2 names are genes; 2 would be several genes each and are none: fos (FOS, Fos), "
         f"{ENS[0]} ({ENS[0]}.1, {ENS[0]}.2)"
     )
-    assert "1 would be several genes and is none" in same_names(["fos"], ["Fos", "FOS"]).said()
+    assert "1 would be several genes and is none" in same_names(["fos"], ["Fos", "FOS"]).describe()
 
 
 @pytest.mark.parametrize("name", ["Y74C9A.3", "HLA-DRB1.2", "F28C1.1", "AC0001.5", "T.1"])

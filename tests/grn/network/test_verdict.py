@@ -61,7 +61,7 @@ def test_supported_are_the_edges_with_a_score_that_are_as_likely_true_as_not():
     ],
 )  # fmt: skip
 def test_a_verdict_is_said_in_words(verdict, said):
-    assert verdict.said() == said
+    assert verdict.describe() == said
 
 
 def test_numbers_are_exact_below_10_and_have_two_digits_above():
@@ -121,18 +121,18 @@ def test_a_network_without_a_confidence_is_not_judged():
 
 def test_a_silent_verdict_says_why_what_helps_and_what_ranks_the_edges():
     verdict = Verdict(why_not="No time.", remedy="Give a time.", ranking="Edges are ranked.")
-    assert verdict.said() == "No time. Give a time. Edges are ranked."
+    assert verdict.describe() == "No time. Give a time. Edges are ranked."
     assert verdict.facts() == {
         "why_not": "No time.", "remedy": "Give a time.", "ranking": "Edges are ranked.",
     }  # fmt: skip
     none = Verdict(0, 0.0, 90, (2, 0), remedy="Knock out.")
-    assert none.said().endswith("two more series would support none either. Knock out.")
-    assert not Verdict(3, 2.0, 90, remedy="Knock out.").said().endswith("Knock out.")
+    assert none.describe().endswith("two more series would support none either. Knock out.")
+    assert not Verdict(3, 2.0, 90, remedy="Knock out.").describe().endswith("Knock out.")
 
 
 def test_a_table_that_looks_like_one_without_an_edge_selects_none():
     why = Verdict(why_not="No time.", remedy="Give a time.", null_probability=0.97)
-    assert why.said() == (
+    assert why.describe() == (
         "No time. Tables without any edge, such as genes that each answer one stimulus, look like "
         "this one (with a probability of 97%), so no edge is selected. Give a time."
     )
@@ -141,6 +141,6 @@ def test_a_table_that_looks_like_one_without_an_edge_selects_none():
     assert (rules.max_edges, rules.chosen_by) == (0, "null")
     assert Rules(max_edges=3).with_number(30, why).max_edges == 3
     some = Verdict(why_not="No time.", null_probability=0.96)
-    assert (some.said(), some.facts()) == ("No time.", {"why_not": "No time."})
+    assert (some.describe(), some.facts()) == ("No time.", {"why_not": "No time."})
     assert Rules().with_number(30, some).max_edges == 8
     assert not Verdict(3, 2.0, 90, null_probability=1.0).is_null  # probabilities stand there

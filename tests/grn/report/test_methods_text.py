@@ -106,7 +106,7 @@ def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_
 
     monkeypatch.setattr(TraitDistribution, "is_out_of_domain", lambda *_: True)
     made, network, said = run("combined", name)
-    verdict = network.verdict.said()
+    verdict = network.verdict.describe()
     assert network.confidence is None
     assert "probability that it is true" not in said
     if name.startswith("knock"):

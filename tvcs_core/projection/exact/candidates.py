@@ -77,9 +77,9 @@ class Instance:
         self.level = typical * typical if candidates.squared else typical
         is_small = candidates.values.size <= SCALING_FIRST_ENTRIES
         self.prefers_scaling = is_small and self.is_filled and not self.has_long_lines
-        beside = equal_neighbour_share(candidates)
-        self.has_ties = beside > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
-        self.has_equal_lines = beside > MIN_EQUAL_SHARE
+        neighbours = equal_neighbour_share(candidates)
+        self.has_ties = neighbours > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
+        self.has_equal_lines = neighbours > MIN_EQUAL_SHARE
         nudged = self.has_ties and not is_below_hash(drawn)
         self.grid = Grid(factor, grid_steps(candidates, caps), nudged)
 

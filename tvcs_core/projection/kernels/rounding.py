@@ -168,10 +168,10 @@ def gap_of(values, mask, prices, caps):
         return objective, -1.0, 0.0
     hidden = 0.0
     if gap <= CLEAR_GAP * objective:
-        doubt = audit_dense(OptimalityClaim(values, yes, not yes, mask, prices, caps), none)
-        if doubt.unclear > 0:
+        audit = audit_dense(OptimalityClaim(values, yes, not yes, mask, prices, caps), none)
+        if audit.unclear > 0:
             return objective, -1.0, 0.0
-        hidden = doubt.wrong
+        hidden = audit.wrong
     return objective, gap + SMALLEST_SUBNORMAL * values.size if gap > 0.0 else gap, hidden
 
 

@@ -170,13 +170,17 @@ def hold_equal(place, database, kind, seed, length=90):
             if ... in arguments and arguments[0] not in held:
                 method, arguments = "next", arguments[:1]
             one, other = hands[0][step % 3 == 0], hands[1][step % 3 == 0]
-            said = told(one, held, method, arguments, clock)
-            assert told(other, held, method, arguments, clock) == said, (seed, method, arguments)
-            offer = said[1] if isinstance(said, tuple) else said
+            error_text = told(one, held, method, arguments, clock)
+            assert told(other, held, method, arguments, clock) == error_text, (
+                seed,
+                method,
+                arguments,
+            )
+            offer = error_text[1] if isinstance(error_text, tuple) else error_text
             if method in ("next", "submit_and_next") and getattr(offer, "task", None):
                 held[arguments[0]] = offer.task
                 n_claims += 1
-            elif method == "submit" and not isinstance(said, str) and step % 5:
+            elif method == "submit" and not isinstance(error_text, str) and step % 5:
                 held.pop(arguments[0], None)  # else they hand it in once more
             if step % 30 == 0 or step == length - 1:
                 assert tables(other) == tables(one), (seed, method, arguments)

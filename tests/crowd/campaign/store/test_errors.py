@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from crowd_tvcs.campaign import Campaign, StoreError
 from crowd_tvcs.campaign.store import schema, store
 from crowd_tvcs.campaign.store.connection_cache import MAX_IDLE_CONNECTIONS
-from crowd_tvcs.campaign.store.errors import in_words, said
+from crowd_tvcs.campaign.store.errors import error_text, in_words
 from crowd_tvcs.campaign.store.queries import SETTINGS, WORKER
 from crowd_tvcs.campaign.store.statements import Statement
 from crowd_tvcs.campaign.store.store import Store
@@ -56,8 +56,8 @@ def test_what_the_driver_says_is_shortened():
     class Diagnosis(Exception):
         diag = type("Diag", (), {"message_primary": "short\n and clear"})
 
-    assert said(Diagnosis("long")) == "short and clear"
-    assert said(ValueError("as\n\tit is")) == "as it is"
+    assert error_text(Diagnosis("long")) == "short and clear"
+    assert error_text(ValueError("as\n\tit is")) == "as it is"
     assert in_words("attempt to write a readonly database").startswith("may not be written (att")
     assert in_words("something else") == "something else"
     for state in ("starting up", "shutting down", "in recovery mode"):

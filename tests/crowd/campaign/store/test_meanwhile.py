@@ -82,10 +82,10 @@ def test_an_answer_is_judged_by_what_is_there_when_it_comes(case, database, tmp_
     for place in (tmp_path / "c.db", database):
         campaign, held = of_gold(place)
         with campaign, Campaign(place) as other:
-            said = MEANWHILE[case](other, held)
-            said.append(told(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
-            said += [told(campaign, held, "next", (name,), 1321.0) for name in NAMES]
-            kept.append((said, tables(campaign)))
+            error_text = MEANWHILE[case](other, held)
+            error_text.append(told(campaign, held, "submit_and_next", ("w5", ..., "c"), 1320.0))
+            error_text += [told(campaign, held, "next", (name,), 1321.0) for name in NAMES]
+            kept.append((error_text, tables(campaign)))
     assert kept[0] == kept[1]
 
 
