@@ -15,7 +15,7 @@ Seconds are those of this machine, to which `grn_tvcs.cli.resources` was fitted.
 
 The default method is run as it is, but for networks of the design. Walks are like no table that the
 simulator makes, so its edges are ranked by the blend. Seconds go to
-benchmarks/results/cost/default.csv, to which the estimate of its parts is fitted by hand; a test
+cost_default.csv beside this file, to which the estimate of its parts is fitted by hand; a test
 holds it to a factor of two of each.
 """
 
@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.study import RESULTS, one_thread
+from benchmarks.study import one_thread
 
 one_thread()
 
@@ -109,7 +109,7 @@ DEFAULT = (
     Size(30, 30), Size(100, 100), Size(300, 300), Size(1000, 100), Size(2000, 100, points=10),
     Size(1000, 1000, points=10),
 )  # fmt: skip
-KEPT = RESULTS / "cost" / "default.csv"
+KEPT = Path(__file__).with_name("cost_default.csv")
 GENOME = Size(20_000, 1500, points=10, top=TOP, halves=16)
 
 
@@ -173,7 +173,6 @@ def of_default() -> int:
                 f"{seconds:.1f} s, estimate {said.seconds:.1f}; {peak / 1e9:.2f} GB, "
                 f"estimate {said.memory / 1e9:.2f}", flush=True,
             )  # fmt: skip
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
     with KEPT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([[*Work._fields[:-1], "seconds", "memory"], *rows])

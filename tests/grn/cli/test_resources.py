@@ -20,7 +20,7 @@ from grn_tvcs.combine.evidence_scores import n_trees
 from grn_tvcs.stability import units
 from tvcs_core.command.progress import Progress
 
-MEASURED = Path(__file__).parents[3] / "benchmarks" / "results" / "cost" / "default.csv"
+MEASURED = Path(__file__).parents[3] / "benchmarks" / "speed" / "cost_default.csv"
 GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
 
 
