@@ -128,7 +128,14 @@ def _header_hint(table: Table, columns: Sequence[Column]) -> str:
         if all(any(map(column.matches, cells)) for column in columns):
             return f"; they stand in line {table.lines[r]}: delete what stands above"
     tools = [EXPORTS[name.lower()] for name in table.rows[0] if name.lower() in EXPORTS]
-    return "".join(f"; crowd-tvcs import --format {tool} reads such results" for tool in tools[:1])
+    if tools:
+        return f"; crowd-tvcs import --format {tools[0]} reads such results"
+    missing = [column for column in columns if not column.find(table.rows[0])]
+    if ANSWER in missing and len(missing) > 1 and len(table.rows[0]) > len(columns):
+        return (
+            "; crowd-tvcs import --format wide reads a table with a column for every worker or task"
+        )
+    return ""
 
 
 def refuse_others(table: Table, columns: Sequence[Column]) -> None:

@@ -205,3 +205,9 @@ def _print_unknown(state: State) -> None:
             f"counts as right with probability {unknown[0].quality:.2f} until they do (serve "
             "--gold-first N hands out gold first)"
         )
+        least = state.settings.min_quality
+        if 0.0 < least <= (unknown[0].quality or 0.0):
+            print_message(
+                f"warning: --min-quality {least:g} is not above that, so unknown people get tasks "
+                "until they are estimated, some seconds after their gold; a gate for them is higher"
+            )

@@ -359,6 +359,16 @@ def test_the_results_of_a_tool_are_sent_to_import(tmp_path, header, tool):
         read_answers(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize("header", ["task,ann,bob,eve", "Timestamp,worker,Q1,Q2"])
+def test_a_table_with_a_column_for_every_worker_or_task_is_sent_to_import(tmp_path, header):
+    (tmp_path / "a.csv").write_text(header + "\n1,a,b,a\n2,b,b,a\n")
+    with pytest.raises(DataError, match="crowd-tvcs import --format wide reads a table with a col"):
+        read_answers(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text("task,worker,mark\n1,a,b\n")
+    with pytest.raises(DataError, match="name one column label$"):
+        read_answers(tmp_path / "a.csv")
+
+
 def test_a_title_above_the_header_is_found_and_deleting_it_works(tmp_path):
     text = "task,worker,label\nt1,ann,a\nt1,bob,b\n"
     (tmp_path / "a.csv").write_text("Labels of May,,\n,,\n" + text)

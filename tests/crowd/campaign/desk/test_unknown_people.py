@@ -142,6 +142,11 @@ def test_three_files_begin_a_campaign(tmp_path, monkeypatch, capfd):
     assert "6 of 6 workers have answered no gold yet: each counts as right with" in err
     assert "probability 0.65 until they do" in err
     assert "target 0.9: not checked, since there is no gold" in err
+    assert "--min-quality" not in err
+    for least, warns in (("0.6", True), ("0.7", False)):
+        gated = words.replace("s.db", f"{least}.db").split()
+        err = call([*gated, "--min-quality", least], capfd)[2]
+        assert (f"--min-quality {least} is not above that" in err) == warns
     (tmp_path / "a.csv").write_text("task,worker,label\ng0,ann,0\ng1,ann,1\n", encoding="utf-8")
     assert call(["crowd-tvcs", "campaign", "import", "s.db", "a.csv"], capfd)[0] == 0
     with Campaign("s.db") as campaign:
