@@ -365,7 +365,7 @@ def test_a_table_with_a_column_for_every_worker_or_task_is_sent_to_import(tmp_pa
     with pytest.raises(DataError, match="crowd-tvcs import --format wide reads a table with a col"):
         read_answers(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("task,worker,mark\n1,a,b\n")
-    with pytest.raises(DataError, match="name one column label$"):
+    with pytest.raises(DataError, match=r"name one column label$"):
         read_answers(tmp_path / "a.csv")
 
 
