@@ -71,14 +71,14 @@ def work(place, journal, seed, workers, since, until, is_stubborn, is_together):
     ready. It is over too when the process that began it has ended. Who is stubborn tries again
     while the database is away, and takes it that it may have lost leases then.
     """
-    rng, parent = random.Random(seed), os.getppid()
+    rng, parent = random.Random(seed), multiprocessing.parent_process()
     insist = again_and_again if is_stubborn else (lambda call, *given: call(*given))
     with insist(Campaign, place) as campaign, open(journal, "a", buffering=1) as notes:
-        while until.value == 0.0 and os.getppid() == parent:
+        while until.value == 0.0 and parent.is_alive():
             time.sleep(0.01)
         begun, done, claims, is_warm = used(), 0, [], False
         worker, offer = "", None
-        while (moment := time.time()) < until.value and os.getppid() == parent:
+        while (moment := time.time()) < until.value and parent.is_alive():
             if not is_warm and moment >= since.value:
                 begun, done, claims, is_warm = used(), 0, [], True
             asked = time.perf_counter()

@@ -15,7 +15,7 @@ Seconds are those of this machine, to which `grn_tvcs.cli.resources` was fitted.
 
 The default method is run as it is, but for networks of the design. Walks are like no table that the
 simulator makes, so its edges are ranked by the blend. Seconds go to
-cost_default.csv beside this file, to which the estimate of its parts is fitted by hand; a test
+benchmarks/results/cost.csv, to which the estimate of its parts is fitted by hand; a test
 holds it to a factor of two of each.
 """
 
@@ -109,7 +109,7 @@ DEFAULT = (
     Size(30, 30), Size(100, 100), Size(300, 300), Size(1000, 100), Size(2000, 100, points=10),
     Size(1000, 1000, points=10),
 )  # fmt: skip
-KEPT = Path(__file__).with_name("cost_default.csv")
+KEPT = Path(__file__).parents[1] / "results" / "cost.csv"
 GENOME = Size(20_000, 1500, points=10, top=TOP, halves=16)
 
 

@@ -22,7 +22,6 @@ BYTES_PER_PAIR_AT_WORK = 33.0  # in each thread
 BYTES_PER_PAIR_RANKED = 26.0  # by a method that does not halve the series
 # Of `combined`, part by part: `python -m benchmarks.speed.cost --default`.
 SECONDS_PER_TRY = 1.2e-8  # of a tree, in each of log2(samples) layers of all samples
-SECONDS_TO_LOAD = 2.3  # the models
 SECONDS_PER_PAIR_OF_PARTS = 1.5e-5  # the combiners: trees of three to six sets, nets of three
 SECONDS_PER_PATH = 8e-9  # from a regulator over another one to a gene, or from it to both
 SECONDS_PER_PAIR_OF_GENES = 2.5e-7  # rank correlations, of which none is kept
@@ -118,12 +117,11 @@ def estimate_of_parts(work: Work, trees: int) -> Cost:
     """
     from grn_tvcs.combine.blend.blend import TREES
 
-    cost = _of_evidence(work, trees + TREES // 4)
-    return cost._replace(seconds=cost.seconds + SECONDS_TO_LOAD)
+    return _of_evidence(work, trees + TREES // 4)
 
 
 def _of_evidence(work: Work, trees: int) -> Cost:
-    """Estimate the same without loading the models and without the blend."""
+    """Estimate the same without the blend."""
     lagged = estimate(work._replace(halves=work.halves + work.halves // 2))  # both memories
     pairs = work.regulators * work.genes
     layers = work.samples * math.log2(max(work.samples, 2))
@@ -139,15 +137,15 @@ def _of_evidence(work: Work, trees: int) -> Cost:
 
 
 def seconds_of_design(
-    work: Work, trees: int, networks: int, tables: int, *, all_told: bool
+    work: Work, trees: int, networks: int, tables: int, *, every_table: bool
 ) -> float:
     """Estimate the time to simulate so many networks and the tables without any edge.
 
-    `work` is that of one network, with the number of units done at a time. `all_told` is whether
-    the evidence of all tables is computed, as for very few samples.
+    `work` is that of one network, with the number of units done at a time. `every_table` is whether
+    the evidence of all of them is computed, as for very few samples.
     """
     one = work._replace(threads=1)
     each = _of_evidence(one, trees).seconds - SECONDS_TO_START
     each += SECONDS_PER_SMALL_HALF * (work.halves + work.halves // 2)
-    of_tables = tables * (SECONDS_PER_TABLE + all_told * each)
+    of_tables = tables * (SECONDS_PER_TABLE + every_table * each)
     return networks * each / min(work.threads, networks) + of_tables / min(work.threads, tables)

@@ -134,7 +134,7 @@ class Inference:
         )  # fmt: skip
         n_steps = len(self.data.times) - len(self.data.pieces())
         few = bool(self.data.series) and n_steps < MIN_STEPS
-        seconds = seconds_of_design(small, n_trees(size), networks, N_NULL_TABLES, all_told=few)
+        seconds = seconds_of_design(small, n_trees(size), networks, N_NULL_TABLES, every_table=few)
         once = f"{'up to ' if few else ''}{span(seconds)} once"
         return f"{cost_of_parts}, and {once} for {networks} networks of this design"
 

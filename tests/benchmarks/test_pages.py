@@ -31,7 +31,7 @@ STUDIES = {
 
 
 def test_every_folder_of_results_belongs_to_a_study():
-    assert {path.name for path in RESULTS.iterdir()} == set(STUDIES)
+    assert {path.name for path in RESULTS.iterdir() if path.is_dir()} == set(STUDIES)
 
 
 @pytest.mark.parametrize("results", STUDIES)

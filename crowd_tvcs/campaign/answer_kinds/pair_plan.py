@@ -63,7 +63,7 @@ def propose_pairs(state: State, labels: int | None, max_per_side: int | None) ->
         max_per_side=MAX_PER_SIDE if max_per_side is None else max_per_side,
         max_per_pair=len(state.workers) + ranking.data.size,  # the caps of tasks are in `allowed`
         allowed=allowed,
-        rng=stream(state.settings.seed, "round", str(state.settings.rounds)),
+        rng=stream(state.settings.seed, "pairs of a round", str(state.settings.rounds)),
     )
     tasks = np.array([task_of[frozenset(pair[:2])] for pair in chosen.pairs], dtype=np.int64)
     gain = _gain_by_person(state, ranking, tasks)

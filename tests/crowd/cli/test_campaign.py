@@ -177,7 +177,7 @@ def test_what_else_is_added_is_said_and_so_are_strangers(folder):
         ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
         (
             "{other},NA,maybe",
-            "bad.csv:10: label must be one of the classes 'no', 'yes', found 'maybe'",
+            "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'",
         ),
         (
             "{task},{worker},yes",

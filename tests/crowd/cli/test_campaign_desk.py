@@ -69,7 +69,7 @@ def test_an_older_store_is_brought_up(folder):
         0, "upgraded from version 1; a backup is in old.version-1.db\n"
     )  # fmt: skip
     assert run("status", "old.db").exit_code == 0
-    assert run("upgrade", "old.db").stderr == ("is of version 6 already; nothing was changed\n")
+    assert run("upgrade", "old.db").stderr == ("is of version 7 already; nothing was changed\n")
 
 
 def test_a_store_is_copied_and_the_copy_is_a_store(store):

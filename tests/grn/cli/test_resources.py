@@ -20,7 +20,7 @@ from grn_tvcs.combine.evidence_scores import n_trees
 from grn_tvcs.stability import units
 from tvcs_core.command.progress import Progress
 
-MEASURED = Path(__file__).parents[3] / "benchmarks" / "speed" / "cost_default.csv"
+MEASURED = Path(__file__).parents[3] / "benchmarks" / "results" / "cost.csv"
 GENOME = Work(genes=20_000, regulators=1500, targets=20_000, samples=100, halves=100, lines=10**5)
 
 
@@ -94,9 +94,9 @@ def test_networks_of_a_design_are_told_as_they_were_measured(
 ):
     """Processor seconds of 12 networks and 120 tables, from 6 and 120 that were run once."""
     work = Work(genes, regulators, genes, samples, 100, 0)
-    found = seconds_of_design(work, trees, 12, 120, all_told=few)
+    found = seconds_of_design(work, trees, 12, 120, every_table=few)
     assert measured / 1.4 < found < 1.4 * measured
-    assert seconds_of_design(work._replace(threads=4), trees, 12, 120, all_told=few) == (
+    assert seconds_of_design(work._replace(threads=4), trees, 12, 120, every_table=few) == (
         pytest.approx(found / 4)
     )
 

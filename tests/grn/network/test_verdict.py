@@ -142,5 +142,5 @@ def test_a_table_that_looks_like_one_without_an_edge_selects_none():
     assert Rules(max_edges=3).with_number(30, why).max_edges == 3
     some = Verdict(why_not="No time.", null_probability=0.96)
     assert (some.describe(), some.facts()) == ("No time.", {"why_not": "No time."})
-    assert Rules().with_number(30, some).max_edges == 8
+    assert Rules().with_number(30, some).max_edges == 3
     assert not Verdict(3, 2.0, 90, null_probability=1.0).is_null  # probabilities stand there

@@ -24,7 +24,7 @@ def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, mode
     state = campaign.state()
     row = task_statuses(state)[0]
     assert (row.label, row.confidence, row.answers, row.verdict) == ("0", 1.0, 1, "settled")
-    assert labels(campaign.store)[0] == ["t1", "0", 1.0, 1]
+    assert labels(campaign.store)[1][0] == ["t1", "0", 1.0, 1]
     assert state.posterior[0].tolist() == [1.0, 0.0]
     assert list(state.gold) == ["t2"]
     told = summary(state, task_statuses(state))
@@ -37,7 +37,7 @@ def test_a_settled_label_is_the_result_and_gold_and_measures_nothing(begin, mode
     assert campaign.next("cy").task != "t1"
     campaign.skip("cy", campaign.next("cy").task)
     campaign.settle("t1", "1")
-    assert labels(campaign.store)[0][1] == "1"
+    assert labels(campaign.store)[1][0][1] == "1"
     campaign.settle("t1", None)
     after = kept(campaign)
     assert after["task"] == before["task"] or model == "independent"
@@ -49,7 +49,7 @@ def test_an_unanswered_task_may_be_settled(begin):
     campaign.settle("t3", "1")
     row = task_statuses(campaign.state())[2]
     assert (row.label, row.confidence, row.answers) == ("1", 1.0, 0)
-    assert labels(campaign.store)[2] == ["t3", "1", 1.0, 0]
+    assert labels(campaign.store)[1][2] == ["t3", "1", 1.0, 0]
     assert figures(campaign.store).unlabelled == 2
 
 

@@ -148,7 +148,7 @@ def test_the_least_sure_tasks_and_who_said_what(desk):
 
 def test_the_tables(desk):
     sure = {task.name: pytest.approx(task.confidence) for task in desk.state().tasks}
-    assert tables.labels(desk.store) == [
+    assert tables.labels(desk.store)[1] == [
         ["t1", "1", sure["t1"], 1], ["t2", "1", sure["t2"], 2], ["t3", "1", sure["t3"], 1],
         ["t4", "0", sure["t4"], 1],
     ]  # fmt: skip
@@ -166,7 +166,7 @@ def test_what_nobody_answered_has_no_label_on_the_page_and_in_the_table(begin):
     campaign = begin(workers=WORKERS, tasks=TASKS, model="independent")
     name = campaign.next("ann").task
     campaign.submit("ann", name, "1")
-    rows = {row[0]: row[1:] for row in tables.labels(campaign.store)}
+    rows = {row[0]: row[1:] for row in tables.labels(campaign.store)[1]}
     assert rows.pop(name)[::2] == ["1", 1]
     assert list(rows.values()) == [["", "", 0]] * 3
     assert [row["task"] for row in figures.least_confident(campaign.store)] == [name]
