@@ -79,8 +79,9 @@ def _names(sheet: Sheet, fields: FieldNames) -> tuple[str, bool]:
     if fields.worker is not None:
         sheet.require(fields.worker, "; --worker-field names the workers")
         return fields.worker, False
-    tasks = [name for name in sheet.header if TASK.matches(name)]
-    workers = [name for name in sheet.header if WORKER.matches(name) or name in WORKERS]
+    tasks = [sheet.header[j] for j in TASK.find(sheet.header)]
+    of_workers = [sheet.header[j] for j in WORKER.find(sheet.header)]
+    workers = [name for name in sheet.header if name in of_workers or name in WORKERS]
     if not tasks and not workers:
         forms = [name for name in sheet.header if name.lower() in PEOPLE]
         workers = [min(forms, key=lambda name: PEOPLE.index(name.lower()))] if forms else []

@@ -40,6 +40,8 @@ PYTHON = "t2,pending,y,\"['dog', None]\",\"['ann', 'bob']\",\"['submitted', 'dra
     ("text", "tool", "options"),
     [
         (SHEET, "wide", {}),
+        (SHEET.replace("task", "Task ID"), "wide", {}),
+        ("task_id," + SHEET.replace("\nt", "\n7,t"), "wide", {"columns": ["ann", "bob"]}),
         (FORM, "wide", {}),
         (FORM.replace("Email Address", "Who"), "wide", {"worker_field": "Who"}),
         (CLEANLAB, "wide", {"task_field": ""}),
