@@ -135,9 +135,8 @@ def _labels_of(state: State) -> dict[str, tuple[str, float | None]]:
     chances, names = state.posterior, state.classes
     best = chances.argmax(axis=1)
     return {
-        row.name: (names[best[j]], float(chances[j, best[j]]))
-        for j, row in enumerate(state.tasks)
-        if state.is_labelled[j]
+        state.tasks[j].name: (names[best[j]], float(chances[j, best[j]]))
+        for j in np.flatnonzero(state.is_labelled).tolist()
     }
 
 
