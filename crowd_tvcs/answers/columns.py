@@ -232,30 +232,60 @@ Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
 Rows = dict[str, dict[str, Any]]  # by name, the cells that are not empty by column
 
 
-def read_rows(
-    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
-) -> Rows:
-    """Read one row per name; empty cells are skipped.
+def content_columns(table: Table, limits: Sequence[Column]) -> list[str]:
+    """Return the columns that workers see; none if no header is one of `CONTENT_COLUMNS`.
+
+    A table with content may have any other columns beside it, which are shown too.
 
     Parameters
     ----------
-    path
-        CSV or TSV, plain or ``.gz``.
+    table
+        A table of tasks.
+    limits
+        Its columns that workers do not see.
+    """
+    header = table.rows[0]
+    if not any(name.lower() in CONTENT_COLUMNS for name in header):
+        return []
+    return [name for name in header if name and not any(one.matches(name) for one in limits)]
+
+
+def read_rows(
+    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
+) -> Rows:
+    """Read one row per name from a file; see `rows_of`."""
+    return rows_of(open_table(path), kind, columns, known)
+
+
+def rows_of(
+    table: Table,
+    kind: Column,
+    columns: Mapping[str, Reader],
+    known: Collection[str] | None = None,
+    skipped: Sequence[str] = (),
+) -> Rows:
+    """Return one row per name; empty cells are skipped.
+
+    Parameters
+    ----------
+    table
+        The table.
     kind
         `WORKER` or `TASK`: the column of the names.
     columns
         The other columns allowed, with the readers of their cells; any other is an error.
     known
         Names allowed, those of the quality table; None for any.
+    skipped
+        Columns that are not read.
 
     Raises
     ------
     DataError
         Naming file, line and column of an invalid value.
     """
-    table = open_table(path)
     others = [Column(name) for name in columns]
-    refuse_others(table, [kind, *others])
+    refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])
     (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
     there = [c for c in others if any(map(c.matches, table.rows[0]))]
     places = list(zip(there, find(table, there), strict=True))
@@ -355,6 +385,9 @@ TASK_COLUMNS: Mapping[str, Reader] = {
     "min_workers": read_count,
     "max_workers": read_count,
 }
+MEDIA_COLUMNS = ("image", "audio", "video", "image_2", "audio_2", "video_2")
+"""Columns of a task's content that name a file."""
+CONTENT_COLUMNS = ("text", "text_2", *MEDIA_COLUMNS)
 
 
 def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:

@@ -189,7 +189,7 @@ def test_gold_that_could_be_told_is_left_out(make):
         connection.exec_driver_sql("DELETE FROM task WHERE name = 'g1'")
     set_content(campaign.store, {"t1": Content("one")}, None)
     assert mix_in(campaign.store, {"g2": "1"}, ["g2"]) == (1, 1)  # g1 shows nothing
-    with pytest.raises(ValueError, match="the 2 there are have no content: give it in --content"):
+    with pytest.raises(ValueError, match="none of the 2 has content: give it in --content"):
         mix_in(campaign.store, {}, [])
     set_content(campaign.store, {"g2": Content("two")}, None)
     assert mix_in(campaign.store, {}, ["g1"]) == (2, 0)
