@@ -93,7 +93,7 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
     state = campaign.state()
     told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
     assert (told["tasks"], found.tasks) == (60, 60)
-    assert (told["answers"], found.answers, told["paid"], found.spent) == (70, 70, 70.0, 70.0)
+    assert (told["answers"], found.answers, told["spent"], found.spent) == (70, 70, 70.0, 70.0)
     assert {one.task[0] for one in task_statuses(state)} == {"t"}
     assert len(state.given) == 70 - on_gold
     assert found.gold_answers == on_gold
