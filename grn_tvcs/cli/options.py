@@ -247,6 +247,17 @@ class InferOptions:
             )
         return int(self.calibrate)
 
+    def refuse_wrong_values(self) -> None:
+        """Refuse options that are wrong whatever the files hold."""
+        from grn_tvcs.network.scores import PAIRS
+
+        self.layout.wanted_bins()
+        if self.pairs not in PAIRS:
+            raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {self.pairs!r}")
+        if self.top is not None and self.top < 0:
+            raise ValueError(f"--top must be >= 0, found {self.top}")
+        refuse_few_variable(self.top_variable)
+
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
         values = recorded(self, (*RECORDED, *OTHERS)) | {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.options import AsJson
 from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import print_data, print_message

@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.answers.values import parse_money
 from crowd_tvcs.cli.answers import share
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import OutFile, StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import OutFile, StoreName, open_campaign, stored
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from crowd_tvcs.cli.answers import share
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options

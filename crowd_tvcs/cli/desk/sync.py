@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.command.help import Program
 from tvcs_core.command.options import with_options
 from tvcs_core.command.shell import print_message

@@ -300,7 +300,7 @@ def test_a_round_that_cannot_be_written_is_issued_and_says_so(store, monkeypatch
         raise WriteError(errno.ENOSPC, "No space left on device", str(out))
 
     with monkeypatch.context() as patched:
-        patched.setattr("crowd_tvcs.cli.campaign.write_rows", full)
+        patched.setattr("crowd_tvcs.cli.campaign.rounds.write_rows", full)
         done = run("plan", store, "--labels", 3, "--out", "round.csv")
     assert done.exit_code == 1
     assert done.stderr.splitlines() == [
@@ -334,9 +334,9 @@ def test_a_round_that_is_not_there_and_a_folder_are_refused(store):
 
 
 def test_without_sqlalchemy_the_command_says_what_to_install(store, monkeypatch):
-    from crowd_tvcs.cli import campaign_options
+    from crowd_tvcs.cli.campaign import options
 
-    monkeypatch.setattr(campaign_options, "find_spec", lambda name: None)
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
     done = run("status", store)
     assert (done.exit_code, done.stdout) == (1, "")
     how = "pip install '.[campaign]' in the folder of tvcs"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut, class_names, money, share
-from crowd_tvcs.cli.campaign_options import (
+from crowd_tvcs.cli.campaign.options import (
     AnswersFile,
     GoldFile,
     KindsFile,
