@@ -206,7 +206,7 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
 
 
 def _unchecked(votes: Votes) -> str:
-    """Describe what is known of confidences that no gold checks."""
+    """Describe the evidence for confidences that no gold checks."""
     from crowd_tvcs.skills.voting.unsupervised import LARGEST_GAP, MAX_CONFIDENCE
 
     if votes.method != "unsupervised":

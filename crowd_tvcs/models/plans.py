@@ -38,7 +38,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ModelPlan:
-    """Tasks that models keep, and what people add.
+    """Tasks that models keep, and the share that people add.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ def confirmed(plans: list[ModelPlan], share: float) -> int:
 
 
 def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str:
-    """Describe the cheapest confirmed plan, or what keeps gold from confirming one.
+    """Describe the cheapest confirmed plan, or the reason that gold confirms none.
 
     `doubt` says why gold proves nothing whatever its figures; empty if it does.
     """

@@ -89,7 +89,7 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
 
 
 def _add_sign_in(app: FastAPI, served: Served, rules: UserHeader) -> None:
-    """Let the proxy say who signed in, and where requests come from."""
+    """Let the proxy name the person who signed in, and the source of requests."""
 
     def note(peer: str) -> None:
         print_message(f"the header {rules.name} from {peer} is ignored: that is not the proxy")

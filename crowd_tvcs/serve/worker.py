@@ -217,7 +217,7 @@ def _feedback(served: Served, given: str, known: str | None) -> str:
 
 
 def choices(served: Served) -> list[tuple[str, str]]:
-    """Return what a worker may answer, each with its text on the page."""
+    """Return the possible answers, each with its text on the page."""
     t = served.texts
     if served.kind.name == Preference.name:
         words = (t["one"], t["tie"], t["other"])

@@ -62,7 +62,7 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Text, plain or ``.gz``, or a workbook.
     genes
         All genes; None for those that the file names, in the order of their names. Self-loops,
-        edges of other genes and repeats are left out, with a warning that says so; genes that are
+        edges of other genes and repeats are left out, with a warning; genes that are
         written otherwise are found as in `read_reference`.
 
     Raises

@@ -92,9 +92,9 @@ class Network:
         selected
             The edges inside the caps; None means every edge with a score above 0.
         stability
-            In which part of all divisions of the data into halves each edge was chosen and stood
-            out of noise in both halves, in [0, 1]; NaN where the data are too few to be halved,
-            None where the method does not resample.
+            Share of the divisions of the data into halves in which both halves choose the edge
+            above noise, in [0, 1]; NaN where the data are too few to be halved, None where the
+            method does not resample.
         own
             The edges that the method itself selects; None if it only ranks.
         evidence

@@ -31,7 +31,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import (
     task_of_pair,
 )
 from crowd_tvcs.campaign.entries import AnswerRecord, Task
-from crowd_tvcs.campaign.tables import known_time, read_lines, read_tasks
+from crowd_tvcs.campaign.ingest.tables import known_time, read_lines, read_tasks
 from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import Table
 

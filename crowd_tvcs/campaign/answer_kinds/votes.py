@@ -34,7 +34,7 @@ class KindVotes(NamedTuple):
     of_task
         Label and confidence of each task with answers; the confidence is None if not measured.
     sentences
-        What is claimed, and how it was measured.
+        The claims, and how they were measured.
     """
 
     columns: tuple[str, ...]

@@ -68,8 +68,8 @@ def add(
     leave_out_missing: LeaveOut = False,
 ) -> None:
     """Add workers, tasks, qualities or gold; issued pairs stay."""
-    from crowd_tvcs.campaign import tables
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
+    from crowd_tvcs.campaign.ingest import tables
     from crowd_tvcs.factors.tables import read_kinds
 
     if not any((workers, tasks, quality, kinds, gold, answers)):
@@ -101,7 +101,7 @@ def add(
 
 
 def _print_added(new: dict[str, Any], known: set[str]) -> None:
-    """Print what was added, and the workers whose qualities were left out."""
+    """Print the numbers of additions, and the workers whose qualities were left out."""
     added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
     added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
     added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""

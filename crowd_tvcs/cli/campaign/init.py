@@ -156,7 +156,7 @@ def init(given: InitOptions) -> None:
     gold alone shows how good people are.
     """
     from crowd_tvcs.campaign import Campaign
-    from crowd_tvcs.campaign.first_tables import read_first
+    from crowd_tvcs.campaign.ingest.first_tables import read_first
 
     kind, classes = _kind(given)
     first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)

@@ -26,8 +26,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 StoreName = Annotated[
-    str,
-    typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
+    str, typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE.")
 ]
 QualityFile = Annotated[
     Path | None,

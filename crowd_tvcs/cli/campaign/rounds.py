@@ -39,8 +39,7 @@ class RoundOptions:
         ),
     ] = None
     method: Annotated[
-        str | None,
-        typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best."),
+        str | None, typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best.")
     ] = None
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Return the best plan found within SECONDS.")

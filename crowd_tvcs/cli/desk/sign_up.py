@@ -18,7 +18,7 @@ OPEN, SIGNED = "open", "signed"
 
 @dataclass(frozen=True, kw_only=True)
 class SignUpOptions:
-    """Who may sign up, and what they are told when they are done."""
+    """Rules for people who sign up, and the message when they are done."""
 
     sign_up: Annotated[
         str | None,

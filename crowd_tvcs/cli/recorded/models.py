@@ -197,7 +197,7 @@ def _plans(
 
 
 def _doubt(given: ModelsOptions, handed: DeferredTasks, people: People | None) -> str:
-    """Return what a share of right labels takes for granted; empty if nothing."""
+    """Return the assumptions of a share of right labels; empty if nothing."""
     from crowd_tvcs.models.plans import is_measured
     from crowd_tvcs.skills.voting.right_share import MIN_GOLD
 
