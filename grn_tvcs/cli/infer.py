@@ -35,7 +35,7 @@ def infer(given: InferOptions) -> None:
 def _infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
-    from grn_tvcs.cli.results import write_results
+    from grn_tvcs.cli.results import InferenceResults
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.directions import describe_undirected
     from grn_tvcs.methods.steady_samples import unknowable
@@ -81,7 +81,7 @@ def _infer(given: InferOptions) -> None:
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
-        write_results(work, found, written)
+        InferenceResults(work, found).write(written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from grn_tvcs.cli.work import Found, Inference
@@ -11,7 +11,6 @@ from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
 from grn_tvcs.network.export import write_graphml, write_sif
-from grn_tvcs.network.network import Network
 from grn_tvcs.network.scores import NAMES, Scores, score
 from grn_tvcs.report.report import render
 from tvcs_core.command.options import command_line
@@ -20,87 +19,90 @@ from tvcs_core.command.results import Results
 COUNTS = ("n_pairs", "n_edges", "n_selected", "n_found", "n_signs", "n_signs_right")
 
 
-def write_results(work: Inference, found: Found, out: Results) -> None:
-    """Write every file, and add the result to ``run.json``."""
-    given, reference, count = work.given, work.reference, found.edge_count
-    network = found.network
-    sources = [path.name for path in given.expression]  # "-" for standard input
-    write_edges(network, out.folder / given.edges_file, top=given.top)
-    write_graphml(network, out.folder / "network.graphml")
-    write_sif(network, out.folder / "network.sif")
-    if count is not None:
-        out.table("edge_count.tsv", *count.table())
-    scores = _scores(network, reference, given.pairs)
-    if reference is not None:
-        out.table("scores.tsv", *score_table(scores, reference))
-    page = render(
-        network,
-        work.data,
-        found.rules,
-        method=given.method,
-        source=", ".join(sources),
-        command=command_line(
-            ["grn-tvcs", "infer", *sources, "--out", "DIR"],
-            given.recorded() | {"seed": given.seed},
-        ),
-        seed=given.seed,
-        scores=scores[0] if scores else None,
-        left_out=() if reference is None else reference.describe(),
-        count=count,
-        steady=work.steady,
-        edges_file=given.edges_file,
-        top=given.top,
-        reference=None if reference is None else reference.network,
-    )
-    out.text("report.html", page)
-    out.record |= _facts(work, found, scores)
+@dataclass(frozen=True)
+class InferenceResults:
+    """The files of a run."""
 
+    work: Inference
+    found: Found
 
-def _scores(network: Network, reference: Reference | None, pairs: str) -> list[Scores]:
-    """Return the agreement under the caps, at the size of the reference, and by the method's cut.
+    def write(self, out: Results) -> None:
+        """Write every file, and add the result to ``run.json``."""
+        work, (network, rules, count) = self.work, self.found
+        given, reference = work.given, work.reference
+        sources = [path.name for path in given.expression]  # "-" for standard input
+        write_edges(network, out.folder / given.edges_file, top=given.top)
+        write_graphml(network, out.folder / "network.graphml")
+        write_sif(network, out.folder / "network.sif")
+        if count is not None:
+            out.table("edge_count.tsv", *count.table())
+        scores = self._scores()
+        if reference is not None:
+            out.table("scores.tsv", *score_table(scores, reference))
+        page = render(
+            network,
+            work.data,
+            rules,
+            method=given.method,
+            source=", ".join(sources),
+            command=command_line(
+                ["grn-tvcs", "infer", *sources, "--out", "DIR"],
+                given.recorded() | {"seed": given.seed},
+            ),
+            seed=given.seed,
+            scores=scores[0] if scores else None,
+            left_out=() if reference is None else reference.describe(),
+            count=count,
+            steady=work.steady,
+            edges_file=given.edges_file,
+            top=given.top,
+            reference=None if reference is None else reference.network,
+        )
+        out.text("report.html", page)
+        out.record |= self._facts(scores)
 
-    The last only if the method makes one.
-    """
-    if reference is None:
-        return []
-    true = reference.network
-    found = [score(network, true, pairs=pairs, cut=cut) for cut in ("caps", "top-n")]
-    if network.pairs.own is not None:
-        found.append(score(network.select_by_method(), true, pairs=pairs, cut="own"))
-    return found
+    def _scores(self) -> list[Scores]:
+        """Return the agreement under the caps, at the reference's size, and by the method's cut."""
+        reference, network, pairs = self.work.reference, self.found.network, self.work.given.pairs
+        if reference is None:
+            return []
+        true = reference.network
+        found = [score(network, true, pairs=pairs, cut=cut) for cut in ("caps", "top-n")]
+        if network.pairs.own is not None:
+            found.append(score(network.select_by_method(), true, pairs=pairs, cut="own"))
+        return found
 
-
-def _facts(work: Inference, found: Found, scores: Sequence[Scores]) -> dict[str, Any]:
-    network, rules, count = found
-    data, given, reference = work.data, work.given, work.reference
-    facts: dict[str, Any] = {
-        "scale": {"used": data.scale, "guessed_from": data.guessed_from},
-        "max_edges_used": rules.max_edges,
-        "max_edges_chosen_by": rules.chosen_by or None,
-        "selected": network.n_selected,
-        "undirected": network.n_undirected,
-        "constant_genes": list(data.constant_genes),
-    }
-    if data.n_steady:
-        n_series = len(data.pieces())
-        facts["samples"] = {
-            "in_series": len(data.times), "series": n_series, "steady": data.n_steady,
-        }  # fmt: skip
-        facts["not_known"] = unknowable(data, given.method)
-    if network.notes:
-        facts["notes"] = list(network.notes)
-    if given.layout.bins is not None and data.cells is not None:
-        facts["cells"] = {"number": float(data.cells.sum()), "samples": len(data.times)}
-    if count is not None:
-        facts["edge_count"] = asdict(count)
-    if network.verdict is not None:
-        facts["verdict"] = network.verdict.facts()
-    if reference is not None:
-        facts["scores"] = [
-            {name: None if v != v else v for name, v in asdict(row).items()} for row in scores
-        ]
-        facts["left_out_of_reference"] = reference.left_out
-    return facts | {"genes": list(network.genes)}
+    def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
+        network, rules, count = self.found
+        data, given, reference = self.work.data, self.work.given, self.work.reference
+        facts: dict[str, Any] = {
+            "scale": {"used": data.scale, "guessed_from": data.guessed_from},
+            "max_edges_used": rules.max_edges,
+            "max_edges_chosen_by": rules.chosen_by or None,
+            "selected": network.n_selected,
+            "undirected": network.n_undirected,
+            "constant_genes": list(data.constant_genes),
+        }
+        if data.n_steady:
+            n_series = len(data.pieces())
+            facts["samples"] = {
+                "in_series": len(data.times), "series": n_series, "steady": data.n_steady,
+            }  # fmt: skip
+            facts["not_known"] = unknowable(data, given.method)
+        if network.notes:
+            facts["notes"] = list(network.notes)
+        if given.layout.bins is not None and data.cells is not None:
+            facts["cells"] = {"number": float(data.cells.sum()), "samples": len(data.times)}
+        if count is not None:
+            facts["edge_count"] = asdict(count)
+        if network.verdict is not None:
+            facts["verdict"] = network.verdict.facts()
+        if reference is not None:
+            facts["scores"] = [
+                {name: None if v != v else v for name, v in asdict(row).items()} for row in scores
+            ]
+            facts["left_out_of_reference"] = reference.left_out
+        return facts | {"genes": list(network.genes)}
 
 
 def score_table(
