@@ -211,16 +211,6 @@ class Demands:
             own = f"its own common error only, {model.plan_error:.3f}"
             print_message(f"{path}: no accuracy forecast, which is for {own}")
 
-    def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-        """Read all tables; return the plan, and how the quality table was interpreted."""
-        from crowd_tvcs.answers.quality import read_quality
-        from crowd_tvcs.plan.tables import read_plan
-
-        given = self.given(caps, budget)
-        read = read_quality(quality)
-        print_message(f"{quality}: {read.layout}")
-        return read_plan(read.quality, **given), read.layout
-
     def given(self, caps: Caps, budget: int | None) -> dict[str, Any]:
         """Return the options of a plan as `read_plan` takes them."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -298,50 +288,59 @@ class Search:
     ] = 60.0
 
 
-def one_crowd(quality: Path | None, kinds: Path | None, tasks: Path | None) -> Path:
-    """Return the table of worker qualities: QUALITY, or that of ``--kinds``."""
-    if quality is not None and kinds is not None:
-        raise ValueError("give QUALITY or --kinds, not both")
-    if quality is not None:
-        return quality
-    if kinds is None:
-        raise ValueError("must have QUALITY, or --kinds with --tasks")
-    if tasks is None:
-        raise ValueError("--kinds needs --tasks, a table with the columns task and kind")
-    return kinds
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """The table of worker qualities: of tasks, or of kinds of tasks."""
 
+    quality: OptionalQualityFile = None
+    kinds: KindsFile = None
 
-def read_crowd(kinds: Path, demands: Demands, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-    """Read a plan by kinds of tasks; as a table of workers x tasks if that is small enough.
+    def table(self, demands: Demands) -> Path:
+        """Return QUALITY, or the table of ``--kinds``."""
+        if self.quality is not None and self.kinds is not None:
+            raise ValueError("give QUALITY or --kinds, not both")
+        if self.quality is not None:
+            return self.quality
+        if self.kinds is None:
+            raise ValueError("must have QUALITY, or --kinds with --tasks")
+        if demands.tasks is None:
+            raise ValueError("--kinds needs --tasks, a table with the columns task and kind")
+        return self.kinds
 
-    Returns
-    -------
-    tuple
-        The plan, and how the tables were interpreted.
+    def read(self, demands: Demands, caps: Caps, budget: int | None) -> tuple[Plan, str]:
+        """Read all tables; return the plan, and how the qualities were interpreted.
 
-    Raises
-    ------
-    ValueError
-        If the crowd is large and an option is given that only smaller plans support.
-    """
-    from crowd_tvcs.factors.tables import MOST_PAIRS, read_factored_plan, read_factors
-    from crowd_tvcs.plan.tables import read_plan
+        A plan by kinds is one of workers x tasks if that is small enough.
 
-    given = demands.given(caps, budget)
-    assert demands.tasks is not None
-    read = read_factors(kinds, demands.tasks)
-    print_message(f"{kinds}: {read.layout}")
-    if read.fits:
-        return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
-    for name, value in given.items():
-        if name not in KNOWN and value not in (None, 0.0):
-            option = name.replace("_", "-")
-            if name == "common_error" and demands.common_error is None:
-                option = "dependence"
-            raise ValueError(
-                f"--{option} is for crowds whose workers x tasks are at most {MOST_PAIRS}, found "
-                f"{' x '.join(map(str, read.factors.shape))}: leave it out, or plan parts of the "
-                "tasks one by one"
-            )
-    known = {name: given[name] for name in KNOWN if name != "tasks"}
-    return read_factored_plan(read, **known), read.layout
+        Raises
+        ------
+        ValueError
+            If the crowd is large and an option is given that only smaller plans support.
+        """
+        from crowd_tvcs.answers.quality import read_quality
+        from crowd_tvcs.factors.tables import MOST_PAIRS, read_factored_plan, read_factors
+        from crowd_tvcs.plan.tables import read_plan
+
+        path = self.table(demands)
+        given = demands.given(caps, budget)
+        if self.kinds is None:
+            table = read_quality(path)
+            print_message(f"{path}: {table.layout}")
+            return read_plan(table.quality, **given), table.layout
+        assert demands.tasks is not None
+        read = read_factors(path, demands.tasks)
+        print_message(f"{path}: {read.layout}")
+        if read.fits:
+            return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
+        for name, value in given.items():
+            if name not in KNOWN and value not in (None, 0.0):
+                option = name.replace("_", "-")
+                if name == "common_error" and demands.common_error is None:
+                    option = "dependence"
+                shape = " x ".join(map(str, read.factors.shape))
+                raise ValueError(
+                    f"--{option} is for crowds whose workers x tasks are at most {MOST_PAIRS}, "
+                    f"found {shape}: leave it out, or plan parts of the tasks one by one"
+                )
+        known = {name: given[name] for name in KNOWN if name != "tasks"}
+        return read_factored_plan(read, **known), read.layout

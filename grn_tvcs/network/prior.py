@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
-from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.user_warnings import warn_user
+from grn_tvcs.network.programs.edge_rows import EdgeRows
 from grn_tvcs.network.programs.headers import (
     REGULATOR,
     SCORE,
@@ -22,7 +22,6 @@ from grn_tvcs.network.programs.headers import (
     open_edges,
 )
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
-from tvcs_core import DataError
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table, is_number
@@ -231,16 +230,14 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     table, named = open_edges(path, "a weight and a sign")
     columns, first = _columns(table, named)
     table = replace(table, has_header=first == 1)
+    rows = EdgeRows(table, (columns["regulator"], columns["target"]), first)
     values = _weights_and_signs(table, columns, first)
-    pairs, ends = _Pairs(genes), (columns["regulator"], columns["target"])
-    same = same_names((row[j] for row in table.rows[first:] for j in ends), genes)
-    gene_of = same.gene_of
-    for row, (weight, sign) in enumerate(values, start=first):
+    pairs, same = _Pairs(genes), rows.called_as(genes)
+    for (regulator, target), (weight, sign) in zip(rows.pairs(same), values, strict=True):
         if weight:
-            regulator, target = (table.rows[row][j] for j in ends)
-            pairs.add(gene_of.get(regulator, regulator), gene_of.get(target, target), weight, sign)
+            pairs.add(regulator, target, weight, sign)
     if not pairs.found:
-        raise _no_edge(table, columns, first, genes)
+        raise rows.no_edge(genes, "a prior edge", "table")
     for sentence in filter(None, (same.describe(), pairs.describe())):
         warn_user(f"{path}: {sentence}")
     return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
@@ -359,13 +356,3 @@ def _sign(table: Table, row: int, column: int) -> int:
             f"must be one of {SHOWN}, found {quoted(table.rows[row][column])}", row, column
         )
     return sign
-
-
-def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[str]) -> DataError:
-    places = columns["regulator"], columns["target"]
-    names = sorted({row[j] for row in table.rows[first:] for j in places})
-    return DataError(
-        "must have a prior edge between two different genes of the table, found none; it names "
-        f"{joined(names)}; the table has {joined(list(genes))}",
-        path=table.path,
-    )
