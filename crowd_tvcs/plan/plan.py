@@ -24,7 +24,7 @@ from crowd_tvcs.plan.checks import (
     class_settings,
     common_error_settings,
 )
-from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_what_cannot_be
+from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_impossible
 from crowd_tvcs.plan.refusals import (
     on_the_missing,
     refuse_forced_beyond_budget,
@@ -33,7 +33,7 @@ from crowd_tvcs.plan.refusals import (
     refuse_minimums_beyond_caps,
     refuse_minimums_beyond_workers,
     refuse_minimums_of_excluded,
-    refuse_what_is_for_tables,
+    refuse_table_options,
 )
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core import TVCS
@@ -146,7 +146,7 @@ class Plan(Terms):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
         object.__setattr__(self, "quality", quality)
         if not self.is_table:
-            refuse_what_is_for_tables(
+            refuse_table_options(
                 quality, forced=forced, confusion=confusion, cost=cost, money=money, group=group,
                 common_error=common_error or None, error_shares=error_shares,
             )  # fmt: skip
@@ -181,7 +181,7 @@ class Plan(Terms):
             refuse_minimums_of_excluded(self)
         refuse_minimums_beyond_workers(self)
         if self.is_table:
-            refuse_what_cannot_be(self)
+            refuse_impossible(self)
 
     def __repr__(self) -> str:
         return f"Plan({self.quality!r}, budget={self.budget})"

@@ -244,7 +244,7 @@ def _finished(given: CompareOptions) -> None:
     from grn_tvcs.comparison.finished import KINDS, compare_edges, read_finished
     from grn_tvcs.comparison.finished_page import render
 
-    _refuse_what_is_for_tables(given)
+    _refuse_table_options(given)
     first, second = (read_finished(path) for path in given.tables)
     header, rows, sentences = compare_edges(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
@@ -265,7 +265,7 @@ def _finished(given: CompareOptions) -> None:
     print_message(f"open {given.out / 'report.html'}")
 
 
-def _refuse_what_is_for_tables(given: CompareOptions) -> None:
+def _refuse_table_options(given: CompareOptions) -> None:
     """Refuse options that would have no effect, and an output folder that is an input."""
     plain = CompareOptions(a=given.a, out=given.out, layout=Layout())
     values, usual = (recorded(options, RECORDED) for options in (given, plain))

@@ -67,7 +67,7 @@ def _infer(given: InferOptions) -> None:
             if why is not None:
                 print_message(f"no edge gets a stability: {why}")
         else:
-            work.refuse_what_cannot_fit()
+            work.refuse_too_large()
         with work.engine:
             found = work.run()
         network = found.network

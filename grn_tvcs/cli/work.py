@@ -98,10 +98,10 @@ class Inference:
         if METHODS[self.given.method].has_confidence:
             return self._expected_of_parts(work)
         cost = estimate(work)
-        cost.refuse_what_cannot_fit(self.what_helps())
+        cost.refuse_too_large(self.remedies())
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
-    def refuse_what_cannot_fit(self) -> None:
+    def refuse_too_large(self) -> None:
         """Refuse a method that does not halve the series if it cannot fit in memory.
 
         The estimate is the minimum of these methods: ``"tvcs-plain"`` and forests need more.
@@ -109,12 +109,12 @@ class Inference:
         Raises
         ------
         MemoryError
-            As `Cost.refuse_what_cannot_fit` raises it.
+            As `Cost.refuse_too_large` raises it.
         """
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(self.data.genes))
-        memory_of_ranking(regulators, targets).refuse_what_cannot_fit(self.what_helps())
+        memory_of_ranking(regulators, targets).refuse_too_large(self.remedies())
 
-    def what_helps(self) -> str:
+    def remedies(self) -> str:
         """Return remedies for too little memory."""
         given = self.given
         able = {
@@ -139,7 +139,7 @@ class Inference:
         resamples = work.halves
         halves = n_halves(resamples, work.targets * work.regulators)
         cost = estimate_of_parts(work._replace(halves=halves), n_trees(work.genes))
-        cost.refuse_what_cannot_fit(self.what_helps())
+        cost.refuse_too_large(self.remedies())
         cost_of_parts = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
         asked = {"calibrate": self.options["calibrate"]} if "calibrate" in self.options else {}
         networks = count_calibration_networks(
