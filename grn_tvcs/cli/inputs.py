@@ -12,7 +12,8 @@ from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
+from grn_tvcs.expression.formats.steady import read_steady_states
+from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in

@@ -11,10 +11,10 @@ import pytest
 from grn_tvcs import Expression
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
+from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
 from grn_tvcs.expression.scales import on_scale, scale_like
-from grn_tvcs.expression.steady_states import read_steady_states
 from tests.grn.tables import ways_out
 from tvcs_core import DataError
 
