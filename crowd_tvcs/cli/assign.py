@@ -9,16 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from crowd_tvcs.cli.answers import ErrorModel
-from crowd_tvcs.cli.options import (
-    Caps,
-    Crowd,
-    Demands,
-    Search,
+from crowd_tvcs.cli.options import Caps, Crowd, Demands, Search
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    command_line,
+    file_option,
+    number_option,
+    recorded,
+    with_options,
 )
-from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print_message
 
@@ -44,18 +45,16 @@ class AssignOptions:
     out: OutFolder
     caps: Caps
     budget: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Maximum number of answers in all. Default: no cap."),
+        int | None, number_option("Maximum number of answers in all. Default: no cap.")
     ] = None
     demands: Demands
     search: Search
     skills: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="skills.csv of crowd-tvcs quality: report the uncertainty of the plan's accuracy, "
+        file_option(
+            "skills.csv of crowd-tvcs quality: report the uncertainty of the plan's accuracy, "
             "and use the common error of the dependence.json in the same folder, unless "
-            "--dependence or --common-error is given.",
+            "--dependence or --common-error is given."
         ),
     ] = None
     error_model: ErrorModel = "dependent"

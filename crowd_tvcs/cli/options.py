@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import money, share
+from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
-from tvcs_core.command.options import Seed
+from tvcs_core.command.options import Seed, file_option, number_option
 from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
@@ -45,11 +45,10 @@ OptionalQualityFile = Annotated[
 ]
 KindsFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="For very many tasks, in place of QUALITY: the quality of each worker on each kind "
+    file_option(
+        "For very many tasks, in place of QUALITY: the quality of each worker on each kind "
         "of task. Wide: a column worker, then one column per kind. Long: columns worker, "
-        "kind, quality. --tasks then has a column kind.",
+        "kind, quality. --tasks then has a column kind."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
@@ -60,12 +59,10 @@ class Caps:
     """Caps for every task and every worker that has none of its own."""
 
     max_workers_per_task: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Maximum number of answers to a task. Default: no cap."),
+        int | None, number_option("Maximum number of answers to a task. Default: no cap.")
     ] = None
     max_tasks_per_worker: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Maximum number of tasks of a worker. Default: no cap."),
+        int | None, number_option("Maximum number of tasks of a worker. Default: no cap.")
     ] = None
 
 
@@ -75,34 +72,23 @@ class Demands:
 
     workers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Table of workers: column worker and any of max_tasks, cost or minutes (per "
-            "answer), group (a task gets at most one worker of a group).",
+        file_option(
+            "Table of workers: column worker and any of max_tasks, cost or minutes (per "
+            "answer), group (a task gets at most one worker of a group)."
         ),
     ] = None
     tasks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Table of tasks: column task and any of prior, min_workers, max_workers.",
-        ),
+        file_option("Table of tasks: column task and any of prior, min_workers, max_workers."),
     ] = None
     forced: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Pairs that must be assigned: columns worker, task."),
+        Path | None, file_option("Pairs that must be assigned: columns worker, task.")
     ] = None
     forbidden: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Pairs that must not be assigned: columns worker, task."),
+        Path | None, file_option("Pairs that must not be assigned: columns worker, task.")
     ] = None
     prior: Annotated[
-        float,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Probability that the label of a task is 1, before any answer.",
-        ),
+        float, share_option("Probability that the label of a task is 1, before any answer.")
     ] = 0.5
     classes: Annotated[
         int | None,
@@ -118,10 +104,9 @@ class Demands:
     ] = None
     confusion: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Confusion matrices: columns worker, label (the true one), answer, probability. "
-            "Used instead of the qualities.",
+        file_option(
+            "Confusion matrices: columns worker, label (the true one), answer, probability. "
+            "Used instead of the qualities."
         ),
     ] = None
     money: Annotated[
@@ -153,10 +138,9 @@ class Demands:
     ] = None
     dependence: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="dependence.json of crowd-tvcs quality: use its common error, unless "
-            "--common-error is given, and forecast the accuracy of the plan.",
+        file_option(
+            "dependence.json of crowd-tvcs quality: use its common error, unless "
+            "--common-error is given, and forecast the accuracy of the plan."
         ),
     ] = None
 
@@ -273,10 +257,7 @@ class Demands:
 class Search:
     """Options of the search for a plan."""
 
-    method: Annotated[
-        str,
-        typer.Option(help=f"{choices(METHODS.values())}."),
-    ] = "best"
+    method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = "best"
     seed: Seed = 0
     time_limit: Annotated[
         float,

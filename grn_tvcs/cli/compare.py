@@ -11,7 +11,16 @@ import typer
 
 from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import Genes, RegulatorFile, refuse_few_variable
-from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    command_line,
+    name_option,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -49,10 +58,9 @@ class CompareOptions:
     out: OutFolder
     condition_column: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column that names the condition of each sample: of A, of its sheet of samples or "
-            "of .obs (a row, where genes stand in rows).",
+        name_option(
+            "Column that names the condition of each sample: of A, of its sheet of samples or "
+            "of .obs (a row, where genes stand in rows)."
         ),
     ] = None
     conditions: Annotated[
@@ -73,18 +81,16 @@ class CompareOptions:
     ] = 0.2
     permutations: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            help="Maximum number of permutations of the series; all of them if there are fewer.",
+        number_option(
+            "Maximum number of permutations of the series; all of them if there are fewer."
         ),
     ] = 200
     regulators: RegulatorFile = None
     genes: Genes = None
     top_variable: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Use the N genes that vary most over all samples, and those of --regulators.",
+        number_option(
+            "Use the N genes that vary most over all samples, and those of --regulators."
         ),
     ] = None
     layout: Layout

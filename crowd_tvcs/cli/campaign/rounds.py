@@ -18,7 +18,7 @@ from crowd_tvcs.cli.campaign.options import (
 )
 from crowd_tvcs.methods import METHODS
 from crowd_tvcs.plan.proof import statement
-from tvcs_core.command.options import with_options
+from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
@@ -34,9 +34,7 @@ class RoundOptions:
     store: StoreName
     labels: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Maximum number of labels in this round. Default: all that are left."
-        ),
+        number_option("Maximum number of labels in this round. Default: all that are left."),
     ] = None
     method: Annotated[
         str | None, typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best.")

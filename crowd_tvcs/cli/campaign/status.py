@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import money, share
+from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.cli.campaign.options import (
     MinGain,
     StoreName,
@@ -20,6 +20,7 @@ from crowd_tvcs.cli.campaign.options import (
 )
 from crowd_tvcs.cli.options import AsJson
 from tvcs_core.arguments import check_number
+from tvcs_core.command.options import number_option
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import print_message, print_text
 from tvcs_core.files.display import unquoted, visible
@@ -37,9 +38,7 @@ IF_ANY = ("paused", "blocked")
 def status(
     store: StoreName,
     as_json: AsJson = False,
-    rows: Annotated[
-        int, typer.Option(metavar="N", help="Number of the least confident tasks to print.")
-    ] = 10,
+    rows: Annotated[int, number_option("Number of the least confident tasks to print.")] = 10,
 ) -> None:
     """Print the status of the campaign and its least confident tasks; with --json, all tasks."""
     from crowd_tvcs.answers import class_prevalence
@@ -83,11 +82,7 @@ def review(
     min_gain: MinGain = None,
     target: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Required share of right labels among confident ones. Default: as at init.",
-        ),
+        share_option("Required share of right labels among confident ones. Default: as at init."),
     ] = None,
     value: Annotated[
         float | None,
