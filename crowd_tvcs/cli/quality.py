@@ -39,16 +39,9 @@ if TYPE_CHECKING:
 SUGGESTIONS = ("task", "answers", "variance_reduction")
 CONFUSION = ("worker", "label", "answer", "probability")
 RECORDED = (
-    *("gold", "tasks", "wide", "classes", "per_class"),
-    *(
-        "prior",
-        "interval",
-        "semi_supervised",
-        "force_semi_supervised",
-        "error_model",
-        "suggest_gold",
-    ),
-)
+    "gold", "tasks", "wide", "classes", "per_class", "prior", "interval", "semi_supervised",
+    "force_semi_supervised", "error_model", "suggest_gold",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

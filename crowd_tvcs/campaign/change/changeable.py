@@ -127,7 +127,7 @@ class Changeable:
         ------
         RejectedError
             If a change breaks a promise or names a worker or task that is not there; the message
-            says what is possible.
+            names the possible values.
         TypeError, ValueError
             If a value is none that the setting may have, or nothing is to be changed.
         """

@@ -54,15 +54,7 @@ def router(served: Served) -> APIRouter:
             key=key,
             form=served.form_token(f"{cookie} {name}"),
         )
-        answer.set_cookie(
-            served.cookies.join,
-            cookie,
-            path=served.root or "/",
-            httponly=True,
-            samesite="lax",
-            secure=served.is_secure,
-            max_age=JOIN_SECONDS,
-        )
+        served.set_cookie(answer, served.cookies.join, cookie, JOIN_SECONDS)
         return answer
 
     @routes.post("/join")
