@@ -120,15 +120,7 @@ def task_statuses(
             verdict = WORTH if is_worth[j] else "not worth it"
         label, sure = labels.get(row.name, (None, None))
         rows.append(
-            TaskStatus(
-                row.name,
-                label,
-                sure,
-                int(done[j]),
-                int(out[j]),
-                float(gain[j]),
-                verdict,
-            )
+            TaskStatus(row.name, label, sure, int(done[j]), int(out[j]), float(gain[j]), verdict)
         )
     return rows
 

@@ -7,13 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.options import (
-    AsJson,
-    Caps,
-    Crowd,
-    Demands,
-    Search,
-)
+from crowd_tvcs.cli.options import AsJson, Caps, Crowd, Demands, Search
 from tvcs_core.command.options import integers, with_options
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import guarded, print_message

@@ -53,11 +53,7 @@ BY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 """Headers of https responses: browsers use https only for a year."""
 HISTORY_SECONDS = 10.0
 """Seconds between points of the curve of expected accuracy."""
-STATIC = {
-    "desk.css": "text/css",
-    "worker.js": "text/javascript",
-    "operator.js": "text/javascript",
-}
+STATIC = {"desk.css": "text/css", "worker.js": "text/javascript", "operator.js": "text/javascript"}
 
 
 def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:

@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.programs.edge_rows import EdgeRows
-from grn_tvcs.network.programs.headers import (
-    REGULATOR,
-    SCORE,
-    SIGNED,
-    TARGET,
-    open_edges,
-)
+from grn_tvcs.network.programs.headers import REGULATOR, SCORE, SIGNED, TARGET, open_edges
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, quoted

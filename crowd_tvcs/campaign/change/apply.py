@@ -10,12 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.belief.uncertainty import affinity
-from crowd_tvcs.campaign.answer_kinds.kind import (
-    Preference,
-    ScaleStep,
-    kind_of,
-    labels_of_kind,
-)
+from crowd_tvcs.campaign.answer_kinds.kind import Preference, ScaleStep, kind_of, labels_of_kind
 from crowd_tvcs.campaign.change.changes import COUNTS, Changes
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.estimates import estimate, note_best

@@ -175,10 +175,7 @@ def test_what_else_is_added_is_said_and_so_are_strangers(folder):
     [
         ("t1,zoe,yes", "bad.csv:10: worker 'zoe' is not in the campaign"),
         ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
-        (
-            "{other},NA,maybe",
-            "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'",
-        ),
+        ("{other},NA,maybe", "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'"),
         (
             "{task},{worker},yes",
             "bad.csv:10: every pair must be answered once, but worker '{worker}' answered "
@@ -230,10 +227,7 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
         (["--answers", "gold_answers.csv", "--tasks", "tasks.csv"], "--answers needs --gold"),
         (["--gold", "gold.csv", "--answers", "gold_answers.csv"], "--tasks must name"),
         (["--quality", "quality.csv"], "quality.csv: No such file"),
-        (
-            ["--quality", "workers.csv", "--tasks", "tasks.csv"],
-            "workers.csv",
-        ),
+        (["--quality", "workers.csv", "--tasks", "tasks.csv"], "workers.csv"),
         *(
             ([*words, "none.csv"], "error: none.csv: must have a row below the header, found none")
             for words in (

@@ -297,13 +297,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
 
 
 @pytest.mark.parametrize(
-    "above",
-    [
-        "Fig. 3, levels\n",
-        "Fig. 3,,\n,,\n",
-        "My title\n\n",
-        "Levels\n",
-    ],
+    "above", ["Fig. 3, levels\n", "Fig. 3,,\n,,\n", "My title\n\n", "Levels\n"]
 )
 def test_what_stands_above_a_table_must_go(above, write):
     said, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))
