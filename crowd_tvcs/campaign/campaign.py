@@ -114,7 +114,7 @@ class Campaign(Desk, Changeable):
         qualities
             Accuracy per worker, or a `Quality` of the pairs that may be assigned.
         kinds
-            In place of `qualities`, those of workers on kinds of tasks; every `Task` then has a
+            Qualities of workers on kinds of tasks, in place of `qualities`; every `Task` then has a
             kind.
         gold, gold_answers
             Known labels of tasks, and answers (task, worker, label) to them: without `qualities`,
@@ -131,25 +131,25 @@ class Campaign(Desk, Changeable):
             `answers.class_prevalence`), and for equal ones without gold. Gold that is added later
             does not change them.
         budget, money
-            Most labels, and most money for them, in the unit of the workers' costs, of which each
-            needs one then; None for no limit.
+            Maximum number of labels, and maximum total cost, in the unit of the workers' costs;
+            None for no limit. With a limit on money, every worker needs a cost.
         max_workers_per_task, max_tasks_per_worker
             Caps of tasks and workers that have none of their own.
         min_quality
             Minimum quality of workers to get tasks, by `next` or in a round.
         target
-            A task is done once its label has this posterior; with a dependent model and enough
-            gold, once gold shows that so many of such labels are right.
+            A task is done once its label has this posterior. With a dependent model and enough
+            gold, it is done once gold shows that this share of such labels is right.
         min_gain
-            A task whose next labels are expected to add less than this to its accuracy, each, is
-            not handed out, unless its minimum asks for them. None for `DEFAULT_MIN_GAIN` beside a
-            target below 1 in a dependent model, and for no such rule otherwise.
+            Minimum expected gain in accuracy per label: a task below it is not handed out, unless
+            its minimum asks for labels. None for `DEFAULT_MIN_GAIN` with a target below 1 and a
+            dependent model, else for no such rule.
         model
             ``"dependent"``: the dependence of errors is fitted to the gold answers
             (`crowd_tvcs.skills.dependence`), with usual values if there are none.
             ``"independent"``: naive Bayes.
         lease_seconds
-            How long a task that `next` gave stays reserved.
+            Time for which `next` reserves a task.
         seed
             Of the plans: same store, same plan.
 

@@ -64,7 +64,7 @@ class State:
         worker has one quality, and one per task where every pair has. `allowed` leaves out workers
         of whom nothing is known, and pairs without a quality.
     pairs
-        Those that are, or were, given out.
+        Pairs of a worker and a task that are, or were, handed out.
     given
         Every answer as (worker, task, label), as integers, in the order they came.
     swapped
@@ -75,13 +75,13 @@ class State:
     rounds
         The plans made so far.
     gold
-        Known labels of tasks, by name, but those that the operator settled, which are chosen for
-        their doubt and measure nothing.
+        Known labels of tasks, by name, without those that the operator settled: doubtful tasks are
+        no sample, so they measure nothing.
     gold_answers
         Answers to gold tasks that qualities come from, as (task, worker, label), with names.
     on_gold, answered_gold
-        How many slots and answers of each worker are on gold among the other tasks, which is
-        nowhere else here.
+        Numbers of slots and of answers of each worker on gold among the other tasks; no other field
+        counts these.
     """
 
     settings: Settings

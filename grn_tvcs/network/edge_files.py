@@ -124,12 +124,12 @@ def _scored(path: str | Path) -> tuple[EdgeRows, dict[str, int] | None, dict[str
 def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
     """Read the true edges over `genes`: regulator, target and perhaps a sign, or 1 or 0.
 
-    A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge, 0 is none, as is a
-    pair that is not listed; where some are -1, which represses, 1 activates. A header is known by
-    its names, which may be in any order, or by holding neither two genes nor one of these values.
-    Edges have the score 1. Self-loops, repeats, and edges of genes that are not in `genes` are left
-    out, with a warning. Genes that are written otherwise are found without version, prefix of a
-    species and case of letters. A warning counts them. Lists of databases may have more columns:
+    A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge; 0 is none, as is a
+    pair that is not listed. If any value is -1, it represses and 1 activates. A header is known
+    by its names, in any order, or because it holds neither two genes nor one of these values. Edges
+    have the score 1. Self-loops, repeats and edges of other genes are left out, with a warning.
+    Names are matched without version, species prefix and case where they differ in these alone,
+    with a warning that counts them. Lists of databases may have more columns:
     CollecTRI, DoRothEA and OmniPath with their headers, TRRUST without one.
 
     Raises

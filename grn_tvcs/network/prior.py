@@ -209,17 +209,17 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     are regulator, target, weight, sign; or regulator, target, sign and columns that are not read,
     such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
     means no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``.
-    Without a column of signs, a weight below 0 represses, and then one above 0 activates. Of a
-    pair that is listed several times the largest weight counts. Those, self-loops and edges of
-    other genes are counted in one warning. DoRothEA's levels of confidence (``confidence``, A to E)
-    are weights if there are none. Genes that are not called as in `genes` are found without
-    version, prefix of a species and case of letters, with a warning that counts them.
+    Without a column of signs, a weight below 0 represses, and then one above 0 activates. If a
+    pair is listed several times, the largest weight counts. One warning counts these, self-loops
+    and edges of other genes. Without weights, DoRothEA's levels of confidence (``confidence``, A to
+    E) are the weights. Names are matched without version, species prefix and case where they
+    differ in these alone, with a warning that counts them.
 
     Raises
     ------
     DataError
-        Naming line and column, if a column is missing or a cell does not hold what it must; or
-        naming the file, if no edge joins two of the genes.
+        Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
+        no edge joins two of the genes.
     """
     table, named = open_edges(path, "a weight and a sign")
     columns, first = _columns(table, named)
