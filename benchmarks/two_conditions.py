@@ -27,6 +27,7 @@ from typing import NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
 
+from benchmarks.learning.condition_pairs import ConditionPair, draw_pair  # noqa: E402
 from benchmarks.pages import fill, table  # noqa: E402
 from grn_tvcs import compare, subset_genes  # noqa: E402
 from grn_tvcs.comparison.difference_model import (  # noqa: E402
@@ -41,7 +42,6 @@ from grn_tvcs.comparison.permutations import ALPHA, DEFAULT_PERMUTATIONS, draw_p
 from grn_tvcs.comparison.steps import make_steps, pool_conditions  # noqa: E402
 from grn_tvcs.expression.expression import Expression  # noqa: E402
 from grn_tvcs.simulation.designs import Design  # noqa: E402
-from grn_tvcs.simulation.pairs import ConditionPair, draw_pair  # noqa: E402
 from grn_tvcs.simulation.topology import grow  # noqa: E402
 
 LEARNED = Path(compare.__code__.co_filename).with_name("learned.json")

@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.learning.training import fit, fit_nets, fit_nulls
 from benchmarks.universal_known import (
     NETWORKS,
     Job,
@@ -69,7 +70,6 @@ from grn_tvcs.combine.pretrained import (
     load_pretrained,
     write_pretrained,
 )
-from grn_tvcs.combine.training import fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.evidence.lagged_regression import DEFAULT_PLAN
 from grn_tvcs.expression.expression import Expression

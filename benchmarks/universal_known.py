@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.learning.training import TrainingNetwork
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import traits
 from grn_tvcs.combine.evidence_scores import EvidenceScores, compute_evidence
 from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.combine.training import TrainingNetwork
 from grn_tvcs.simulation.designs import Design, universal_designs
 from grn_tvcs.simulation.examples import Example, draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from grn_tvcs.edge_count import EdgeCount, choose_edges
     from grn_tvcs.expression.bins import average_in_bins
     from grn_tvcs.expression.expression import Expression, write_expression
-    from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
+    from grn_tvcs.expression.formats.steady import read_steady_states
+    from grn_tvcs.expression.steady_states import SteadyStates
     from grn_tvcs.expression.subset import most_variable, subset_genes
     from grn_tvcs.methods import METHODS, infer
     from grn_tvcs.network.edge import Edge
@@ -73,7 +74,8 @@ __getattr__, __dir__ = lazy_exports(
         "edge_count": "EdgeCount choose_edges",
         "expression.bins": "average_in_bins",
         "expression.expression": "Expression write_expression",
-        "expression.steady_states": "SteadyStates read_steady_states",
+        "expression.formats.steady": "read_steady_states",
+        "expression.steady_states": "SteadyStates",
         "expression.subset": "most_variable subset_genes",
         "methods": "METHODS infer",
         "network.edge_files": "read_genes read_network read_reference",

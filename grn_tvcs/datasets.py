@@ -54,7 +54,7 @@ def network30() -> Dataset:
     (30, 48)
     """
     from grn_tvcs.expression.expression import Expression
-    from grn_tvcs.expression.steady_states import read_steady_states
+    from grn_tvcs.expression.formats.steady import read_steady_states
     from grn_tvcs.network.edge_files import read_reference
     from tvcs_core.files.extras import carried
 

@@ -1,4 +1,4 @@
-"""Series that are held out, and what the best edges of the others predict of them.
+"""Series that are held out, and their prediction by the best edges of the others.
 
 For each fold of whole series, edges are ranked with the other series. For every size k, the best k
 edges under the caps are fitted to those series by least squares, and their predictions of the

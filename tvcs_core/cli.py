@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvcs_core.command.options import program, recorded, with_options
+from tvcs_core.command.options import file_option, program, recorded, with_options
 from tvcs_core.command.results import refuse_file, write_with_record
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, run
 from tvcs_core.files.display import did_you_mean
@@ -43,12 +43,9 @@ class ProjectOptions:
     col_cap: Annotated[int | None, typer.Option(min=0, help="Most entries per column.")] = None
     total: Annotated[int | None, typer.Option(min=0, help="Most entries in total.")] = None
     row_caps: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A cap for each row: one integer per line, in order."),
+        Path | None, file_option("A cap for each row: one integer per line, in order.")
     ] = None
-    col_caps: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A cap for each column, as in --row-caps.")
-    ] = None
+    col_caps: Annotated[Path | None, file_option("A cap for each column, as in --row-caps.")] = None
     names: Annotated[
         bool,
         typer.Option("--names", help="The first row and the first column of a table are names."),
@@ -111,8 +108,7 @@ def project(given: ProjectOptions) -> None:
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `tvcs project`.")],
     blocks: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the blocks that were projected."),
+        Path | None, typer.Option(metavar="DIR", help="Folder of the blocks that were projected.")
     ] = None,
 ) -> None:
     """Check that a projection keeps the caps and that no other support has a larger objective.

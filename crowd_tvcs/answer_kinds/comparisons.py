@@ -167,7 +167,7 @@ def read_comparisons(path: str | Path, *, leave_out_missing: bool = False) -> Co
 def compared_rows(
     table: Table, leave_out_missing: bool
 ) -> tuple[list[tuple[int, tuple[str, str, str, str]]], str]:
-    """Return (worker, left, right, answer) of every row with its number, and what was left out.
+    """Return (worker, left, right, answer) of every row with its number, and the rows left out.
 
     Raises
     ------

@@ -86,7 +86,7 @@ class SetVotes:
 
     @property
     def confidence(self) -> Floats:
-        """Probability that what the answers say of a label is right, of shape (tasks, labels)."""
+        """Probability that the marks of a label are right, of shape (tasks, labels)."""
         return np.maximum(self.posterior, 1 - self.posterior)
 
     @property
@@ -98,7 +98,7 @@ class SetVotes:
         return found
 
     def reached_on_gold(self) -> dict[str, float | None] | None:
-        """Compare what is claimed of the answered gold tasks with what is reached there."""
+        """Compare the claimed accuracy on the answered gold tasks with the measured one."""
         if not self.is_measured:
             return None
         known = (self.gold >= 0) & (self.data.per_task > 0)[:, None]
@@ -115,7 +115,7 @@ class SetVotes:
         }
 
     def task_rows(self, separator: str, none: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of `TASK_COLUMNS`; what is not measured is None."""
+        """Yield the rows of `TASK_COLUMNS`; None stands for no measurement."""
         present, sets, n = self.present, self.set_confidence, self.data.per_task
         for j, task in enumerate(self.data.tasks):
             names = [self.data.labels[k] for k in np.flatnonzero(present[j]).tolist()]
@@ -125,7 +125,7 @@ class SetVotes:
             yield task, separator.join(names) or none, sure, int(n[j])
 
     def label_rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of `LABEL_COLUMNS`; what is not measured is None."""
+        """Yield the rows of `LABEL_COLUMNS`; None stands for no measurement."""
         data, present, sure = self.data, self.present, self.confidence
         n = data.per_task
         marked = sum_by(data.task_of, data.marks.astype(np.float64), n.size)
@@ -142,7 +142,7 @@ class SetVotes:
             yield name, n, present, absent
 
     def sentences(self) -> list[str]:
-        """Describe what is claimed, and how it was measured."""
+        """Describe the claims, and how they were measured."""
         reached = self.reached_on_gold()
         tasks = int(((self.gold[:, 0] >= 0) & (self.data.per_task > 0)).sum())
         if reached is None:
@@ -244,7 +244,7 @@ def _fit(data: LabelSets, known: Integers) -> tuple[Evidence, Floats]:
 
 
 def _shares(chances: Floats, known: Integers) -> Floats:
-    """Return the share of tasks with each label: of gold, shrunk to what the answers say."""
+    """Return the share of tasks with each label: of gold, shrunk to that of the answers."""
     by_answers = chances.mean(axis=0)
     gold = known[known[:, 0] >= 0]
     shares = (gold.sum(axis=0) + SHARE_STRENGTH * by_answers) / (gold.shape[0] + SHARE_STRENGTH)

@@ -63,7 +63,7 @@ def next_pairs(
     Parameters
     ----------
     ranking
-        What is known so far.
+        The ranking so far.
     n
         Maximum number of pairs.
     max_per_side

@@ -30,7 +30,7 @@ class Edges(NamedTuple):
 
 
 class Messages(NamedTuple):
-    """What belief propagation ends with.
+    """The result of belief propagation.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class Ranking:
     rank, rank_low, rank_high
         Rank of every item, 1 for the highest score, and the 90 % interval of it.
     excess
-        How far answers on the same pair agree beyond what the scores explain, in standard errors.
+        How far answers on the same pair agree beyond the scores, in standard errors.
     known
         Claims on pairs of known order; None if none was given.
     """
@@ -125,7 +125,7 @@ class Ranking:
         yield from zip(*columns, *of_fit, strict=True)
 
     def sentences(self) -> list[str]:
-        """Describe what is claimed, and how it was measured."""
+        """Describe the claims, and how they were measured."""
         out = []
         if self.excess > MAX_EXCESS:
             out.append(

@@ -115,7 +115,7 @@ class ScaleVotes:
         return found
 
     def reached_on_gold(self) -> dict[str, float] | None:
-        """Compare what is claimed of the answered gold tasks with what is reached there.
+        """Compare the claimed accuracy on the answered gold tasks with the measured one.
 
         Each is judged without its own label, but the parameters of the calibration are of the same
         tasks.
@@ -135,7 +135,7 @@ class ScaleVotes:
         }
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of `LABEL_COLUMNS`; what is not measured is None."""
+        """Yield the rows of `LABEL_COLUMNS`; None stands for no measurement."""
         ends = self._quantile(0.05), self._quantile(0.95), self.posterior.argmax(axis=1)
         claims = self.confidence, self.within_one, self.expected_error
         for j, task in enumerate(self.tasks):

@@ -193,7 +193,7 @@ def _chance(
     own, of_other
         Their confusion matrices, and those of the other workers.
     label
-        What the other one says.
+        The answers of the other worker.
     others
         Number of times that the others gave each label to the task.
     skills

@@ -1,6 +1,6 @@
 """Constants of beliefs, with unit and source; logarithms are natural.
 
-Those without another source are own choices, far from what data or labels can show.
+Those without another source are own choices, beyond the reach of data or labels.
 """
 
 # Workers who err independently: Bayes' rule (`independent`).

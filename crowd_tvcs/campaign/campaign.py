@@ -31,9 +31,9 @@ from tvcs_core.arguments import check_number, check_type
 
 if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Quality
+    from crowd_tvcs.campaign.ingest.tables import Qualities
     from crowd_tvcs.campaign.state import State
     from crowd_tvcs.campaign.stopping import TaskStatus
-    from crowd_tvcs.campaign.tables import Qualities
 
 # A process that only claims and submits must start quickly, so the modules that need NumPy,
 # SciPy and numba are imported by the methods that use them.
@@ -114,7 +114,7 @@ class Campaign(Desk, Changeable):
         qualities
             Accuracy per worker, or a `Quality` of the pairs that may be assigned.
         kinds
-            In place of `qualities`, those of workers on kinds of tasks; every `Task` then has a
+            Qualities of workers on kinds of tasks, in place of `qualities`; every `Task` then has a
             kind.
         gold, gold_answers
             Known labels of tasks, and answers (task, worker, label) to them: without `qualities`,
@@ -131,25 +131,25 @@ class Campaign(Desk, Changeable):
             `answers.class_prevalence`), and for equal ones without gold. Gold that is added later
             does not change them.
         budget, money
-            Most labels, and most money for them, in the unit of the workers' costs, of which each
-            needs one then; None for no limit.
+            Maximum number of labels, and maximum total cost, in the unit of the workers' costs;
+            None for no limit. With a limit on money, every worker needs a cost.
         max_workers_per_task, max_tasks_per_worker
             Caps of tasks and workers that have none of their own.
         min_quality
             Minimum quality of workers to get tasks, by `next` or in a round.
         target
-            A task is done once its label has this posterior; with a dependent model and enough
-            gold, once gold shows that so many of such labels are right.
+            A task is done once its label has this posterior. With a dependent model and enough
+            gold, it is done once gold shows that this share of such labels is right.
         min_gain
-            A task whose next labels are expected to add less than this to its accuracy, each, is
-            not handed out, unless its minimum asks for them. None for `DEFAULT_MIN_GAIN` beside a
-            target below 1 in a dependent model, and for no such rule otherwise.
+            Minimum expected gain in accuracy per label: a task below it is not handed out, unless
+            its minimum asks for labels. None for `DEFAULT_MIN_GAIN` with a target below 1 and a
+            dependent model, else for no such rule.
         model
             ``"dependent"``: the dependence of errors is fitted to the gold answers
             (`crowd_tvcs.skills.dependence`), with usual values if there are none.
             ``"independent"``: naive Bayes.
         lease_seconds
-            How long a task that `next` gave stays reserved.
+            Time for which `next` reserves a task.
         seed
             Of the plans: same store, same plan.
 
@@ -193,7 +193,7 @@ class Campaign(Desk, Changeable):
 
     def state(self) -> State:
         """Read everything, as of one moment."""
-        from crowd_tvcs.campaign.state import read_state
+        from crowd_tvcs.campaign.read_state import read_state
 
         with self.store.read() as (connection, settings):
             return read_state(connection, settings)
@@ -210,8 +210,8 @@ class Campaign(Desk, Changeable):
     ) -> Round:
         """Plan the rest of the budget by the posteriors, and issue it.
 
-        What was issued before stays. Planning locks nothing: if the store changes meanwhile, the
-        plan is made again, at most `MAX_TRIES` times.
+        Issued pairs stay. Planning locks nothing: if the store changes meanwhile, the plan is made
+        again, at most `MAX_TRIES` times.
 
         Parameters
         ----------
@@ -293,11 +293,11 @@ class Campaign(Desk, Changeable):
         DataError, ValueError
             Naming file and line of the first answer that cannot be taken.
         """
-        from crowd_tvcs.campaign import ingest
+        from crowd_tvcs.campaign.ingest import labels
 
         listed = parse_answers("lines", lines)
         with self.store.write() as (connection, settings, _):
-            return ingest.take_answers(connection, settings, listed)
+            return labels.take_answers(connection, settings, listed)
 
     def add(
         self,
@@ -315,25 +315,27 @@ class Campaign(Desk, Changeable):
         Where qualities come from gold, a new worker has the mean of the crowd until they answer
         gold tasks. Arguments and errors as for `create`.
         """
-        from crowd_tvcs.campaign import ingest
+        from crowd_tvcs.campaign.estimates import estimate
+        from crowd_tvcs.campaign.ingest import additions, labels
+        from crowd_tvcs.campaign.tasks import settle_all
 
         check_text("address", address, or_none=True)
         lines, gold = parse_answers("gold_answers", gold_answers), gold_of(gold)
         listed, wanted = workers_of(workers), tasks_of(tasks)
         with self.store.write() as (connection, settings, _):
-            ingest.add_workers(connection, settings, listed)
+            additions.add_workers(connection, settings, listed)
             if kinds is not None:
-                ingest.add_kinds(connection, settings, kinds)
-            ingest.add_tasks(connection, settings, wanted)
+                additions.add_kinds(connection, settings, kinds)
+            additions.add_tasks(connection, settings, wanted)
             if qualities is not None:
                 if settings.source == "gold":
                     raise ValueError("the qualities of this campaign come from gold answers")
-                ingest.set_qualities(connection, settings, qualities)
+                additions.set_qualities(connection, settings, qualities)
             if gold or lines:
-                ingest.add_gold(connection, settings, gold, lines)
+                labels.add_gold(connection, settings, gold, lines)
             elif listed and settings.source == "gold":
-                ingest.estimate(connection, settings)
-            ingest.settle_all(connection)
+                estimate(connection, settings)
+            settle_all(connection)
             new: dict[str, Any] = {
                 "workers": listed,
                 "tasks": wanted,
@@ -369,9 +371,9 @@ class Campaign(Desk, Changeable):
             Close the tasks that are not worth a label: no plan and no `next` gives them out again,
             until `reopen`.
         """
-        from crowd_tvcs.campaign import ingest
-        from crowd_tvcs.campaign.state import read_state
+        from crowd_tvcs.campaign.read_state import read_state
         from crowd_tvcs.campaign.stopping import task_statuses
+        from crowd_tvcs.campaign.tasks import set_closed
 
         check_type("close", close, bool)
         check_text("address", address, or_none=True)
@@ -381,13 +383,13 @@ class Campaign(Desk, Changeable):
             check_range("value", value, 0.0, 1e12)
         if target is not None:
             check_range("target", target, 0.0, 1.0)
-        asked = {"min_gain": min_gain, "value": value, "target": target}
+        asked: dict[str, Any] = {"min_gain": min_gain, "value": value, "target": target}
         if not close:
             return task_statuses(self.state(), **asked)
         with self.store.write() as (connection, settings, _):
             found = task_statuses(read_state(connection, settings), **asked)
             names = [one.task for one in found if one.verdict == "not worth it"]
-            ingest.set_closed(connection, names, 1)
+            set_closed(connection, names, 1)
             for name in names:
                 write_audit(
                     connection, AuditEntry(OPERATOR, "close", name, "not worth it", address)
@@ -396,7 +398,7 @@ class Campaign(Desk, Changeable):
 
     def reopen(self, *, address: str | None = None) -> int:
         """Open all closed tasks again, but settled ones; how many they were."""
-        from crowd_tvcs.campaign import ingest
+        from crowd_tvcs.campaign.tasks import set_closed
 
         check_text("address", address, or_none=True)
         with self.store.write() as (connection, _, _):
@@ -404,7 +406,7 @@ class Campaign(Desk, Changeable):
                 schema.task.c.closed == schema.CLOSED, schema.task.c.settled.is_(None)
             )
             names = sorted(connection.scalars(closed))
-            ingest.set_closed(connection, names, 0)
+            set_closed(connection, names, 0)
             for name in names:
                 write_audit(connection, AuditEntry(OPERATOR, "reopen", name, None, address))
         return len(names)

@@ -10,7 +10,6 @@ from sqlalchemy import insert
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.campaign import ingest
 from crowd_tvcs.campaign.answer_kinds.kind import KINDS, OneClass, labels_of_kind
 from crowd_tvcs.campaign.entries import (
     AnswerRecord,
@@ -21,7 +20,9 @@ from crowd_tvcs.campaign.entries import (
     tasks_of,
     workers_of,
 )
-from crowd_tvcs.campaign.estimates import first_model
+from crowd_tvcs.campaign.estimates import estimate, first_model
+from crowd_tvcs.campaign.ingest import additions, labels
+from crowd_tvcs.campaign.ingest.tables import Qualities
 from crowd_tvcs.campaign.settings import (
     check_range,
     classes_of,
@@ -32,7 +33,7 @@ from crowd_tvcs.campaign.settings import (
 from crowd_tvcs.campaign.store import kinds, schema
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.store import Store
-from crowd_tvcs.campaign.tables import Qualities
+from crowd_tvcs.campaign.tasks import settle_all
 from tvcs_core.arguments import check_number
 
 
@@ -67,18 +68,18 @@ def create_store(place: str | Path, first: InitialData, **given: Any) -> None:
     with store.create() as connection:
         connection.execute(insert(schema.campaign).values(settings))
         row = SETTINGS.only(connection)
-        ingest.add_workers(connection, row, listed)
+        additions.add_workers(connection, row, listed)
         if first.kinds is not None:
             kinds.create(connection)
-            ingest.add_kinds(connection, row, first.kinds)
+            additions.add_kinds(connection, row, first.kinds)
         if known:
-            ingest.add_gold(connection, row, known, lines)
+            labels.add_gold(connection, row, known, lines)
         elif row.source == "gold":
-            ingest.estimate(connection, row)
-        ingest.add_tasks(connection, row, wanted)
+            estimate(connection, row)
+        additions.add_tasks(connection, row, wanted)
         if qualities is not None:
-            ingest.set_qualities(connection, row, qualities)
-        ingest.settle_all(connection)
+            additions.set_qualities(connection, row, qualities)
+        settle_all(connection)
     store.close()
 
 

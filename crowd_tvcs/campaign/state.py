@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,24 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
 
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import Quality
-from crowd_tvcs.belief.dependent import (
-    AnswerLikelihoods,
-    answer_likelihoods,
-    dependent_posterior,
-)
+from crowd_tvcs.belief.dependent import AnswerLikelihoods, answer_likelihoods, dependent_posterior
 from crowd_tvcs.belief.independent import even_log_likelihood, independent_posterior, priors
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
 from crowd_tvcs.campaign.entries import MILLION
-from crowd_tvcs.campaign.store import kinds, queries, schema
-from crowd_tvcs.campaign.store.gold import ANSWERS
+from crowd_tvcs.campaign.store import kinds
 from crowd_tvcs.campaign.store.rows import RoundRow, Settings, TaskRow, WorkerRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, GOLD, ISSUED, LAPSED, LEASED, SKIPPED
+from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LAPSED, LEASED, SKIPPED
 from crowd_tvcs.campaign.stored_model import parse_model
 from crowd_tvcs.campaign.tasks import has_label, is_done, one_hot, prior_of, prior_weight
 from crowd_tvcs.factors import tables
@@ -38,7 +31,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 CHUNK_PAIRS = 4_000_000  # workers x tasks of a part
-EVERY_KIND = "every task"  # where a worker has one quality
 
 
 class Pairs(NamedTuple):
@@ -72,7 +64,7 @@ class State:
         worker has one quality, and one per task where every pair has. `allowed` leaves out workers
         of whom nothing is known, and pairs without a quality.
     pairs
-        Those that are, or were, given out.
+        Pairs of a worker and a task that are, or were, handed out.
     given
         Every answer as (worker, task, label), as integers, in the order they came.
     swapped
@@ -83,13 +75,13 @@ class State:
     rounds
         The plans made so far.
     gold
-        Known labels of tasks, by name, but those that the operator settled, which are chosen for
-        their doubt and measure nothing.
+        Known labels of tasks, by name, without those that the operator settled: doubtful tasks are
+        no sample, so they measure nothing.
     gold_answers
         Answers to gold tasks that qualities come from, as (task, worker, label), with names.
     on_gold, answered_gold
-        How many slots and answers of each worker are on gold among the other tasks, which is
-        nowhere else here.
+        Numbers of slots and of answers of each worker on gold among the other tasks; no other field
+        counts these.
     """
 
     settings: Settings
@@ -334,67 +326,6 @@ class State:
         return float(self.posterior.max(axis=1).mean())
 
 
-def read_state(connection: Connection, settings: Settings) -> State:
-    """Read a whole campaign."""
-    workers = sorted(queries.WORKERS(connection), key=lambda w: w.name)
-    ordinary = (t for t in queries.TASKS(connection) if t.closed != GOLD)
-    tasks = sorted(ordinary, key=lambda t: t.name)
-    row_of = {w.id: i for i, w in enumerate(workers)}
-    column_of = {t.id: j for j, t in enumerate(tasks)}
-    factors = _factors(connection, settings, workers, tasks)
-    on_gold, answered_gold = np.zeros((2, len(workers)), dtype=np.int64)
-    placed, states = [], []
-    for of_task, who, what, label, place, when, seconds, swapped in connection.execute(_PAIRS):
-        i = row_of[who]
-        if of_task not in column_of:
-            on_gold[i] += what > LAPSED
-            answered_gold[i] += what == ANSWERED
-            continue
-        j = column_of[of_task]
-        states.append((j, i, what))
-        if what == ANSWERED:
-            times = _or_nan(when), _or_nan(seconds)
-            placed.append((place, (i, j, label), times, swapped))
-    placed.sort(key=lambda one: one[0])
-    of_task, who, what = np.array(sorted(states), dtype=np.int64).reshape(-1, 3).T
-    known = connection.execute(select(schema.gold.c.task, schema.gold.c.label))
-    settled = {t.name for t in tasks if t.settled is not None}
-    gold = {name: label for name, label in known.all() if name not in settled}
-    kind = kind_of(settings)
-    gold_answers = [
-        (row.task, row.worker, kind.show(row.label, row.task))
-        for row in connection.execute(ANSWERS).all()
-        if row.task in gold
-    ]
-    return State(
-        settings,
-        workers,
-        tasks,
-        factors,
-        Pairs(of_task, who, what.astype(np.int8)),
-        [answer for _, answer, *_ in placed],
-        [swapped for *_, swapped in placed],
-        [times for _, _, times, _ in placed],
-        queries.ROUNDS(connection),
-        gold,
-        sorted(gold_answers),
-        on_gold,
-        answered_gold,
-    )
-
-
-_PAIRS = select(
-    schema.pair.c.task_id,
-    schema.pair.c.worker_id,
-    schema.pair.c.state,
-    schema.pair.c.label,
-    schema.pair.c.place,
-    schema.pair.c.answered_at,
-    schema.pair.c.seconds,
-    schema.pair.c.swapped,
-)
-
-
 def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers:
     """Lower minimums to the number of workers who may still have a task.
 
@@ -404,36 +335,6 @@ def within_reach(least: Integers, able: Integers, n_known: Integers) -> Integers
     return out
 
 
-def _or_nan(value: float | None) -> float:
-    return value or math.nan  # 0 is no time either
-
-
 def _if_any(times: Floats) -> Floats | None:
     """Return times of answers; None if none is known."""
     return None if np.isnan(times).all() else times
-
-
-def _factors(
-    connection: Connection, settings: Settings, workers: list[WorkerRow], tasks: list[TaskRow]
-) -> Factors:
-    """Read the qualities; unknown pairs have no information and are not allowed."""
-    nothing = 1.0 / len(json.loads(settings.classes))
-    names = ([w.name for w in workers], [t.name for t in tasks])
-    if settings.source == kinds.SOURCE:
-        table, kind = kinds.read(connection, workers, tasks, nothing)
-        return Factors(table, names[1], kind)
-    if not settings.per_pair:
-        one = np.array([nothing if w.quality is None else w.quality for w in workers])
-        known = np.array([w.quality is not None for w in workers])
-        table = Quality(one[:, None], names[0], [EVERY_KIND], known[:, None])
-        return Factors(table, names[1], np.zeros(len(tasks), dtype=np.int64))
-    shape = (len(workers), len(tasks))
-    values, allowed = np.full(shape, nothing), np.zeros(shape, dtype=bool)
-    row_of = {w.id: i for i, w in enumerate(workers)}
-    column_of = {t.id: j for j, t in enumerate(tasks)}
-    column = schema.skill.c
-    listed = connection.execute(select(column.worker_id, column.task_id, column.quality))
-    for who, of_task, value in listed:
-        values[row_of[who], column_of[of_task]] = value
-        allowed[row_of[who], column_of[of_task]] = True
-    return Factors(Quality(values, *names, allowed), names[1], np.arange(len(tasks)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.belief.constants import LOOK_AHEAD
 from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign.answer_kinds.kind import OneClass
-from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
+from crowd_tvcs.campaign.answer_kinds.votes import KindVotes, vote_by_kind
 from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
 from crowd_tvcs.campaign.state import State
 from crowd_tvcs.campaign.store.schema import ANSWERED, ISSUED, LEASED
@@ -65,6 +65,7 @@ def task_statuses(
     min_gain: float | None = None,
     value: float | None = None,
     target: float | None = None,
+    votes: KindVotes | None = None,
 ) -> list[TaskStatus]:
     """Assess for every task whether a further label is worth its price.
 
@@ -81,8 +82,10 @@ def task_statuses(
         its cost. None: costs are ignored.
     target
         Target accuracy of confident labels; None for the campaign's.
+    votes
+        Those of `vote_by_kind`, if they are known already.
     """
-    has_classes, voted = state.kind.has_classes, vote_by_kind(state)
+    has_classes, voted = state.kind.has_classes, votes or vote_by_kind(state)
     if has_classes:
         gain, is_worth = _worth(state, least_gain_of(state, min_gain), value)
     else:
@@ -117,15 +120,7 @@ def task_statuses(
             verdict = WORTH if is_worth[j] else "not worth it"
         label, sure = labels.get(row.name, (None, None))
         rows.append(
-            TaskStatus(
-                row.name,
-                label,
-                sure,
-                int(done[j]),
-                int(out[j]),
-                float(gain[j]),
-                verdict,
-            )
+            TaskStatus(row.name, label, sure, int(done[j]), int(out[j]), float(gain[j]), verdict)
         )
     return rows
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam, update
 
 from crowd_tvcs.belief.constants import FIRST_LABEL_BOOST
 from crowd_tvcs.belief.dependent import WeightedAnswer, dependent_posterior_of_task
@@ -15,9 +15,18 @@ from crowd_tvcs.belief.gain import gain_per_label_of_task
 from crowd_tvcs.belief.independent import independent_posterior_of_task
 from crowd_tvcs.belief.uncertainty import affinity, uncertainty_of_task
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, kind_of
-from crowd_tvcs.campaign.store.queries import COUNT, COUNTERS, PAIRS, SETTLE, SHORT, TASK
+from crowd_tvcs.campaign.store.queries import (
+    COUNT,
+    COUNTERS,
+    PAIRS,
+    SETTINGS,
+    SETTLE,
+    SHORT,
+    TASK,
+    TASKS,
+)
 from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow
-from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED
+from crowd_tvcs.campaign.store.schema import ANSWERED, LAPSED, task
 from crowd_tvcs.campaign.store.statements import Call, later, run_together
 from crowd_tvcs.campaign.stored_model import parse_confusion, parse_model
 
@@ -224,3 +233,19 @@ def counted(**changes: int) -> Call:
 def count(connection: Connection, **changes: int) -> None:
     """Add to the counters of the campaign."""
     later(connection, counted(**changes))
+
+
+def settle_all(connection: Connection) -> None:
+    """Settle every task, after something that concerns all of them."""
+    settings = SETTINGS.only(connection)
+    for row in TASKS(connection):
+        settle(connection, settings, row)
+
+
+def set_closed(connection: Connection, names: Sequence[str], closed: int) -> None:
+    """Close tasks, or open them again."""
+    if names:
+        rows = [{"called": name} for name in names]
+        change = update(task).where(task.c.name == bindparam("called"))
+        connection.execute(change.values(closed=closed), rows)
+        settle_all(connection)

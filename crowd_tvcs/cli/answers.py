@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +28,11 @@ def share(text: object) -> float:
     return _parsed(parse_share, text)
 
 
+def share_option(about: str) -> Any:
+    """Make an option that is a share."""
+    return typer.Option(parser=share, metavar="P", help=about)
+
+
 def _parsed(parse: Callable[[str], float], text: object) -> float:
     try:
         return parse(str(text))  # typer gives defaults too
@@ -44,8 +49,7 @@ AnswersFile = Annotated[
     ),
 ]
 Classes = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,...", help="Possible labels. Default: those that occur."),
+    str | None, typer.Option(metavar="A,B,...", help="Possible labels. Default: those that occur.")
 ]
 Duplicates = Annotated[
     str | None,
@@ -118,12 +122,7 @@ def read_with_gold(
     names = class_names(classes)
     known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
     table = read_answers(
-        answers,
-        names,
-        also=known.classes,
-        times=times,
-        besides=besides,
-        **vars(cleaning),
+        answers, names, also=known.classes, times=times, besides=besides, **vars(cleaning)
     )
     print_message(f"{answers}: {table.layout}")
     print_message(f"{gold}: {known.layout}")

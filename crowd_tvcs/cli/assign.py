@@ -9,19 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from crowd_tvcs.cli.answers import ErrorModel
-from crowd_tvcs.cli.options import (
-    Caps,
-    Demands,
-    KindsFile,
-    OptionalQualityFile,
-    Search,
-    one_crowd,
-    read_crowd,
+from crowd_tvcs.cli.options import Caps, Crowd, Demands, Search
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    command_line,
+    file_option,
+    number_option,
+    recorded,
+    with_options,
 )
-from tvcs_core.command.options import Force, OutFolder, command_line, recorded, with_options
 from tvcs_core.command.results import Results, results
 from tvcs_core.command.shell import INTERRUPTED, exit_with_error, guarded, print_message
 
@@ -43,23 +41,20 @@ RECORDED = (
 class AssignOptions:
     """The options of ``crowd-tvcs assign``."""
 
-    quality: OptionalQualityFile = None
-    kinds: KindsFile = None
+    crowd: Crowd
     out: OutFolder
     caps: Caps
     budget: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Maximum number of answers in all. Default: no cap."),
+        int | None, number_option("Maximum number of answers in all. Default: no cap.")
     ] = None
     demands: Demands
     search: Search
     skills: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="skills.csv of crowd-tvcs quality: report the uncertainty of the plan's accuracy, "
+        file_option(
+            "skills.csv of crowd-tvcs quality: report the uncertainty of the plan's accuracy, "
             "and use the common error of the dependence.json in the same folder, unless "
-            "--dependence or --common-error is given.",
+            "--dependence or --common-error is given."
         ),
     ] = None
     error_model: ErrorModel = "dependent"
@@ -72,23 +67,12 @@ class AssignOptions:
         out = recorded(self, RECORDED) | own | {"common_error": asked.error}
         if asked.error == 0.0:
             del out["common_error"]
-        if self.kinds is None:
+        if self.crowd.kinds is None:
             del out["kinds"]
         del out["dependence"]
         if asked.dependence_path is not None:
             out["dependence"] = asked.dependence_path.name
         return out
-
-    @property
-    def crowd(self) -> Path:
-        """The table of worker qualities."""
-        return one_crowd(self.quality, self.kinds, self.demands.tasks)
-
-    def read(self) -> tuple[Plan, str]:
-        """Read the plan, and print how its tables were interpreted."""
-        if self.kinds is not None:
-            return read_crowd(self.crowd, self.asked, self.caps, self.budget)
-        return self.asked.read(self.crowd, self.caps, self.budget)
 
     @cached_property
     def asked(self) -> Demands:
@@ -110,7 +94,7 @@ class AssignOptions:
         """Return every file that is read."""
         known = self.skills, self.asked.dependence_path
         files = [path for path in known if path is not None]
-        return [self.crowd, *self.demands.files(), *files]
+        return [self.crowd.table(self.demands), *self.demands.files(), *files]
 
     def without_skills(self) -> AssignOptions:
         """Return the same options without skills."""
@@ -134,7 +118,7 @@ def assign(given: AssignOptions) -> None:
     from crowd_tvcs.skills.plan_deviation import with_deviation, with_forecast
 
     search = given.search
-    plan, layout = given.read()
+    plan, layout = given.crowd.read(given.asked, given.caps, given.budget)
     given.asked.print_dependence(plan)
     if given.skills is not None and not plan.is_table:
         raise ValueError("--skills is not available for large crowds with --kinds; leave it out")
@@ -243,7 +227,7 @@ def _write(
     is_table = found.plan.is_table
     page = render(
         found,
-        source=given.crowd.name,
+        source=given.crowd.table(given.demands).name,
         command=_command(given),
         caps=given.recorded(),
         curve=around(found, rng=given.search.seed) if is_table else None,
@@ -256,7 +240,8 @@ def _command(given: AssignOptions) -> str:
     """Return the command that repeats the run, with the numbers of the class prior."""
     options, chances = given.recorded(), given.demands.class_chances
     options["class_prior"] = None if chances is None else ",".join(map(str, chances))
-    words = ["crowd-tvcs", "assign"] + ([] if given.quality is None else [given.quality.name])
+    quality = given.crowd.quality
+    words = ["crowd-tvcs", "assign"] + ([] if quality is None else [quality.name])
     return command_line(words, options | {"seed": given.search.seed})
 
 

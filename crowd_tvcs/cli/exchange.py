@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import Classes, Cleaning, class_names, warn_labels, warn_names
-from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    file_option,
+    name_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -43,10 +50,7 @@ class ExportOptions:
     out: OutFolder
     tasks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Content to show: a column task, and columns such as text or image.",
-        ),
+        file_option("Content to show: a column task, and columns such as text or image."),
     ] = None
     force: Force = False
 
@@ -61,35 +65,22 @@ class ImportOptions:
     format: Read
     out: OutFolder
     question: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The question whose answer is the label, if there are several."
-        ),
+        str | None, name_option("The question whose answer is the label, if there are several.")
     ] = None
     task_field: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Field with the name of the task. Default: that of the export."
-        ),
+        str | None, name_option("Field with the name of the task. Default: that of the export.")
     ] = None
     worker_field: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Of a wide table: column of the workers, if a row is a worker."
-        ),
+        str | None, name_option("Of a wide table: column of the workers, if a row is a worker.")
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Of a wide table: a column of answers; may be given often. Default: all others.",
+        name_option(
+            "Of a wide table: a column of answers; may be given often. Default: all others."
         ),
     ] = None
     accounts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Accounts of the workers in the tool: columns account, worker."
-        ),
+        Path | None, file_option("Accounts of the workers in the tool: columns account, worker.")
     ] = None
     classes: Classes = None
     cleaning: Cleaning

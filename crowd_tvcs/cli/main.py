@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowd_tvcs.cli.assign import assign
-from crowd_tvcs.cli.campaign import app as campaign_app
+from crowd_tvcs.cli.campaign.app import app as campaign_app
 from crowd_tvcs.cli.desk.serve import app as serve_app
 from crowd_tvcs.cli.desk.sync import app as sync_app
 from crowd_tvcs.cli.exchange import export, import_answers

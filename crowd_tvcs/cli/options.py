@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.answers import money, share
+from crowd_tvcs.cli.answers import money, share_option
 from crowd_tvcs.methods import METHODS
-from tvcs_core.command.options import Seed
+from tvcs_core.command.options import Seed, file_option, number_option
 from tvcs_core.command.shell import print_message
 from tvcs_core.lazy import choices
 
@@ -45,11 +45,10 @@ OptionalQualityFile = Annotated[
 ]
 KindsFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="For very many tasks, in place of QUALITY: the quality of each worker on each kind "
+    file_option(
+        "For very many tasks, in place of QUALITY: the quality of each worker on each kind "
         "of task. Wide: a column worker, then one column per kind. Long: columns worker, "
-        "kind, quality. --tasks then has a column kind.",
+        "kind, quality. --tasks then has a column kind."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")]
@@ -60,12 +59,10 @@ class Caps:
     """Caps for every task and every worker that has none of its own."""
 
     max_workers_per_task: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Maximum number of answers to a task. Default: no cap."),
+        int | None, number_option("Maximum number of answers to a task. Default: no cap.")
     ] = None
     max_tasks_per_worker: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Maximum number of tasks of a worker. Default: no cap."),
+        int | None, number_option("Maximum number of tasks of a worker. Default: no cap.")
     ] = None
 
 
@@ -75,34 +72,23 @@ class Demands:
 
     workers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Table of workers: column worker and any of max_tasks, cost or minutes (per "
-            "answer), group (a task gets at most one worker of a group).",
+        file_option(
+            "Table of workers: column worker and any of max_tasks, cost or minutes (per "
+            "answer), group (a task gets at most one worker of a group)."
         ),
     ] = None
     tasks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Table of tasks: column task and any of prior, min_workers, max_workers.",
-        ),
+        file_option("Table of tasks: column task and any of prior, min_workers, max_workers."),
     ] = None
     forced: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Pairs that must be assigned: columns worker, task."),
+        Path | None, file_option("Pairs that must be assigned: columns worker, task.")
     ] = None
     forbidden: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Pairs that must not be assigned: columns worker, task."),
+        Path | None, file_option("Pairs that must not be assigned: columns worker, task.")
     ] = None
     prior: Annotated[
-        float,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Probability that the label of a task is 1, before any answer.",
-        ),
+        float, share_option("Probability that the label of a task is 1, before any answer.")
     ] = 0.5
     classes: Annotated[
         int | None,
@@ -118,10 +104,9 @@ class Demands:
     ] = None
     confusion: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Confusion matrices: columns worker, label (the true one), answer, probability. "
-            "Used instead of the qualities.",
+        file_option(
+            "Confusion matrices: columns worker, label (the true one), answer, probability. "
+            "Used instead of the qualities."
         ),
     ] = None
     money: Annotated[
@@ -153,10 +138,9 @@ class Demands:
     ] = None
     dependence: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="dependence.json of crowd-tvcs quality: use its common error, unless "
-            "--common-error is given, and forecast the accuracy of the plan.",
+        file_option(
+            "dependence.json of crowd-tvcs quality: use its common error, unless "
+            "--common-error is given, and forecast the accuracy of the plan."
         ),
     ] = None
 
@@ -210,16 +194,6 @@ class Demands:
         elif model.forecast_model is not None:
             own = f"its own common error only, {model.plan_error:.3f}"
             print_message(f"{path}: no accuracy forecast, which is for {own}")
-
-    def read(self, quality: Path, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-        """Read all tables; return the plan, and how the quality table was interpreted."""
-        from crowd_tvcs.answers.quality import read_quality
-        from crowd_tvcs.plan.tables import read_plan
-
-        given = self.given(caps, budget)
-        read = read_quality(quality)
-        print_message(f"{quality}: {read.layout}")
-        return read_plan(read.quality, **given), read.layout
 
     def given(self, caps: Caps, budget: int | None) -> dict[str, Any]:
         """Return the options of a plan as `read_plan` takes them."""
@@ -283,10 +257,7 @@ class Demands:
 class Search:
     """Options of the search for a plan."""
 
-    method: Annotated[
-        str,
-        typer.Option(help=f"{choices(METHODS.values())}."),
-    ] = "best"
+    method: Annotated[str, typer.Option(help=f"{choices(METHODS.values())}.")] = "best"
     seed: Seed = 0
     time_limit: Annotated[
         float,
@@ -298,50 +269,59 @@ class Search:
     ] = 60.0
 
 
-def one_crowd(quality: Path | None, kinds: Path | None, tasks: Path | None) -> Path:
-    """Return the table of worker qualities: QUALITY, or that of ``--kinds``."""
-    if quality is not None and kinds is not None:
-        raise ValueError("give QUALITY or --kinds, not both")
-    if quality is not None:
-        return quality
-    if kinds is None:
-        raise ValueError("must have QUALITY, or --kinds with --tasks")
-    if tasks is None:
-        raise ValueError("--kinds needs --tasks, a table with the columns task and kind")
-    return kinds
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """The table of worker qualities: of tasks, or of kinds of tasks."""
 
+    quality: OptionalQualityFile = None
+    kinds: KindsFile = None
 
-def read_crowd(kinds: Path, demands: Demands, caps: Caps, budget: int | None) -> tuple[Plan, str]:
-    """Read a plan by kinds of tasks; as a table of workers x tasks if that is small enough.
+    def table(self, demands: Demands) -> Path:
+        """Return QUALITY, or the table of ``--kinds``."""
+        if self.quality is not None and self.kinds is not None:
+            raise ValueError("give QUALITY or --kinds, not both")
+        if self.quality is not None:
+            return self.quality
+        if self.kinds is None:
+            raise ValueError("must have QUALITY, or --kinds with --tasks")
+        if demands.tasks is None:
+            raise ValueError("--kinds needs --tasks, a table with the columns task and kind")
+        return self.kinds
 
-    Returns
-    -------
-    tuple
-        The plan, and how the tables were interpreted.
+    def read(self, demands: Demands, caps: Caps, budget: int | None) -> tuple[Plan, str]:
+        """Read all tables; return the plan, and how the qualities were interpreted.
 
-    Raises
-    ------
-    ValueError
-        If the crowd is large and an option is given that only smaller plans support.
-    """
-    from crowd_tvcs.factors.tables import MOST_PAIRS, read_factored_plan, read_factors
-    from crowd_tvcs.plan.tables import read_plan
+        A plan by kinds is one of workers x tasks if that is small enough.
 
-    given = demands.given(caps, budget)
-    assert demands.tasks is not None
-    read = read_factors(kinds, demands.tasks)
-    print_message(f"{kinds}: {read.layout}")
-    if read.fits:
-        return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
-    for name, value in given.items():
-        if name not in KNOWN and value not in (None, 0.0):
-            option = name.replace("_", "-")
-            if name == "common_error" and demands.common_error is None:
-                option = "dependence"
-            raise ValueError(
-                f"--{option} is for crowds whose workers x tasks are at most {MOST_PAIRS}, found "
-                f"{' x '.join(map(str, read.factors.shape))}: leave it out, or plan parts of the "
-                "tasks one by one"
-            )
-    known = {name: given[name] for name in KNOWN if name != "tasks"}
-    return read_factored_plan(read, **known), read.layout
+        Raises
+        ------
+        ValueError
+            If the crowd is large and an option is given that only smaller plans support.
+        """
+        from crowd_tvcs.answers.quality import read_quality
+        from crowd_tvcs.factors.tables import MOST_PAIRS, read_factored_plan, read_factors
+        from crowd_tvcs.plan.tables import read_plan
+
+        path = self.table(demands)
+        given = demands.given(caps, budget)
+        if self.kinds is None:
+            table = read_quality(path)
+            print_message(f"{path}: {table.layout}")
+            return read_plan(table.quality, **given), table.layout
+        assert demands.tasks is not None
+        read = read_factors(path, demands.tasks)
+        print_message(f"{path}: {read.layout}")
+        if read.fits:
+            return read_plan(read.factors.quality(), **given, has_kinds=True), read.layout
+        for name, value in given.items():
+            if name not in KNOWN and value not in (None, 0.0):
+                option = name.replace("_", "-")
+                if name == "common_error" and demands.common_error is None:
+                    option = "dependence"
+                shape = " x ".join(map(str, read.factors.shape))
+                raise ValueError(
+                    f"--{option} is for crowds whose workers x tasks are at most {MOST_PAIRS}, "
+                    f"found {shape}: leave it out, or plan parts of the tasks one by one"
+                )
+        known = {name: given[name] for name in KNOWN if name != "tasks"}
+        return read_factored_plan(read, **known), read.layout

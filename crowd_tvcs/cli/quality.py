@@ -18,9 +18,16 @@ from crowd_tvcs.cli.answers import (
     PerClass,
     print_skill,
     read_with_gold,
-    share,
+    share_option,
 )
-from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    file_option,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -32,16 +39,9 @@ if TYPE_CHECKING:
 SUGGESTIONS = ("task", "answers", "variance_reduction")
 CONFUSION = ("worker", "label", "answer", "probability")
 RECORDED = (
-    *("gold", "tasks", "wide", "classes", "per_class"),
-    *(
-        "prior",
-        "interval",
-        "semi_supervised",
-        "force_semi_supervised",
-        "error_model",
-        "suggest_gold",
-    ),
-)
+    "gold", "tasks", "wide", "classes", "per_class", "prior", "interval", "semi_supervised",
+    "force_semi_supervised", "error_model", "suggest_gold",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +49,13 @@ class QualityOptions:
     """The options of ``crowd-tvcs quality``."""
 
     answers: AnswersFile
-    gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
+    gold: Annotated[Path, file_option(GOLD)]
     out: OutFolder
     tasks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Names of the tasks to plan, one per line or in a column task. Default: those "
-            "of ANSWERS that are not gold.",
+        file_option(
+            "Names of the tasks to plan, one per line or in a column task. Default: those "
+            "of ANSWERS that are not gold."
         ),
     ] = None
     wide: Annotated[
@@ -69,10 +68,7 @@ class QualityOptions:
         str, typer.Option(help="Prior for worker accuracies: empirical-bayes or two-answers.")
     ] = "empirical-bayes"
     interval: Annotated[
-        float,
-        typer.Option(
-            parser=share, metavar="P", help="Probability of the credible interval from low to high."
-        ),
+        float, share_option("Probability of the credible interval from low to high.")
     ] = 0.9
     semi_supervised: Annotated[
         str | None,
@@ -93,10 +89,9 @@ class QualityOptions:
     error_model: ErrorModel = "dependent"
     suggest_gold: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Also write gold_suggestions.csv: the N tasks whose true labels would be most "
-            "informative about worker accuracy.",
+        number_option(
+            "Also write gold_suggestions.csv: the N tasks whose true labels would be most "
+            "informative about worker accuracy."
         ),
     ] = None
     force: Force = False
@@ -165,11 +160,7 @@ def quality(given: QualityOptions) -> None:
 
 def _estimate(table: Answers, known: Gold, given: QualityOptions) -> Skill:
     """Estimate the skills from gold answers, and on request from the other answers too."""
-    from crowd_tvcs.skills.em import (
-        MAX_ROUNDS,
-        compare_on_held_out_gold,
-        refit_semi_supervised,
-    )
+    from crowd_tvcs.skills.em import MAX_ROUNDS, compare_on_held_out_gold, refit_semi_supervised
     from crowd_tvcs.skills.estimate import estimate_quality
 
     skill = estimate_quality(

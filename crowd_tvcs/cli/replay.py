@@ -17,9 +17,17 @@ from crowd_tvcs.cli.answers import (
     ErrorModel,
     PerClass,
     read_with_gold,
-    share,
+    share_option,
 )
-from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    integers,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -40,13 +48,8 @@ class ReplayOptions:
         str,
         typer.Option(metavar="N,N,...", help="Numbers of labels per task that a policy may buy."),
     ] = "1,2,3"
-    splits: Annotated[
-        int, typer.Option(metavar="N", help="Number of splits into gold and scored tasks.")
-    ] = 10
-    gold_share: Annotated[
-        float,
-        typer.Option(parser=share, metavar="P", help="Share of the known tasks that are gold."),
-    ] = 0.2
+    splits: Annotated[int, number_option("Number of splits into gold and scored tasks.")] = 10
+    gold_share: Annotated[float, share_option("Share of the known tasks that are gold.")] = 0.2
     classes: Classes = None
     cleaning: Cleaning
     per_class: PerClass = False

@@ -7,8 +7,16 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import share
-from tvcs_core.command.options import Force, OutFolder, Seed, integers, recorded, with_options
+from crowd_tvcs.cli.answers import share_option
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    integers,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -22,8 +30,8 @@ class SimulateOptions:
     """The options of ``crowd-tvcs simulate``."""
 
     out: OutFolder
-    workers: Annotated[int, typer.Option(metavar="N", help="Number of workers.")] = 40
-    tasks: Annotated[int, typer.Option(metavar="N", help="Number of tasks.")] = 120
+    workers: Annotated[int, number_option("Number of workers.")] = 40
+    tasks: Annotated[int, number_option("Number of tasks.")] = 120
     family: Annotated[
         str,
         typer.Option(
@@ -32,23 +40,14 @@ class SimulateOptions:
             "(people, and models whose families share errors)."
         ),
     ] = "iid"
-    low: Annotated[
-        float | None,
-        typer.Option(
-            parser=share, metavar="P", help="Lowest quality of iid and worker. Default: .5."
-        ),
-    ] = None
+    low: Annotated[float | None, share_option("Lowest quality of iid and worker. Default: .5.")] = (
+        None
+    )
     high: Annotated[
-        float | None,
-        typer.Option(
-            parser=share, metavar="P", help="Highest quality of iid and worker. Default: .9."
-        ),
+        float | None, share_option("Highest quality of iid and worker. Default: .9.")
     ] = None
     gold: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="Number of additional tasks with known labels, answered by all."
-        ),
+        int, number_option("Number of additional tasks with known labels, answered by all.")
     ] = 0
     full_answers: Annotated[
         bool,
@@ -68,19 +67,11 @@ class SimulateOptions:
     ] = None
     shared_within: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="For models: share of the errors that are common to a family. Default: .6.",
-        ),
+        share_option("For models: share of the errors that are common to a family. Default: .6."),
     ] = None
     shared_across: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="For models: share of these that are common to all families. Default: .3.",
-        ),
+        share_option("For models: share of these that are common to all families. Default: .3."),
     ] = None
     difficulty_spread: Annotated[
         float | None,

@@ -23,7 +23,7 @@ from crowd_tvcs.cli.answers import (
     read_with_gold,
 )
 from crowd_tvcs.cli.recorded.scale import vote_by_scale
-from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.options import Force, OutFolder, file_option, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -43,11 +43,8 @@ class VoteOptions:
 
     answers: AnswersFile
     out: OutFolder
-    quality: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Accuracies of the workers, wide or long."),
-    ] = None
-    gold: Annotated[Path | None, typer.Option(metavar="FILE", help=GOLD)] = None
+    quality: Annotated[Path | None, file_option("Accuracies of the workers, wide or long.")] = None
+    gold: Annotated[Path | None, file_option(GOLD)] = None
     method: Annotated[
         str | None,
         typer.Option(
@@ -206,7 +203,7 @@ def _counted(votes: Votes, known: Mapping[str, str], dependence: Dependence | No
 
 
 def _unchecked(votes: Votes) -> str:
-    """Describe what is known of confidences that no gold checks."""
+    """Describe the evidence for confidences that no gold checks."""
     from crowd_tvcs.skills.voting.unsupervised import LARGEST_GAP, MAX_CONFIDENCE
 
     if votes.method != "unsupervised":

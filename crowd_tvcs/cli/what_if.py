@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from crowd_tvcs.cli.options import (
-    AsJson,
-    Caps,
-    Demands,
-    KindsFile,
-    OptionalQualityFile,
-    Search,
-    one_crowd,
-    read_crowd,
-)
+from crowd_tvcs.cli.options import AsJson, Caps, Crowd, Demands, Search
 from tvcs_core.command.options import integers, with_options
 from tvcs_core.command.results import print_json, print_table
 from tvcs_core.command.shell import guarded, print_message
@@ -27,8 +17,7 @@ from tvcs_core.command.shell import guarded, print_message
 class WhatIfOptions:
     """The options of ``crowd-tvcs what-if``."""
 
-    quality: OptionalQualityFile = None
-    kinds: KindsFile = None
+    crowd: Crowd
     budgets: Annotated[
         str,
         typer.Option(metavar="N,N,...", help="Maximum numbers of answers, such as 100,200,400."),
@@ -54,9 +43,7 @@ def what_if(given: WhatIfOptions) -> None:
 
     method, seed = given.search.method, given.search.seed
     wanted = integers("--budgets", given.budgets)
-    crowd = one_crowd(given.quality, given.kinds, given.demands.tasks)
-    read = given.demands.read if given.kinds is None else partial(read_crowd, demands=given.demands)
-    plan, _ = read(crowd, caps=given.caps, budget=None)
+    plan, _ = given.crowd.read(given.demands, given.caps, None)
     given.demands.print_dependence(plan)
     how: dict[str, Any] = {"rng": seed, "time_limit": given.search.time_limit}
     rows = steps(

@@ -7,11 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from crowd_tvcs.cli.answers import GOLD, AnswersFile, Classes, Cleaning, read_with_gold, share
+from crowd_tvcs.cli.answers import (
+    GOLD,
+    AnswersFile,
+    Classes,
+    Cleaning,
+    read_with_gold,
+    share_option,
+)
 from tvcs_core.arguments import check_number
-from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    file_option,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -27,40 +39,27 @@ class WorkersOptions:
     """The options of ``crowd-tvcs workers``."""
 
     answers: AnswersFile
-    gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
+    gold: Annotated[Path, file_option(GOLD)]
     out: OutFolder
     workers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Table of workers as for assign; its column cost gives the pay per hour.",
-        ),
+        file_option("Table of workers as for assign; its column cost gives the pay per hour."),
     ] = None
     classes: Classes = None
     cleaning: Cleaning
     min_quality: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Minimum accuracy of a label that is worth its price. Default: .1 above a guess.",
+        share_option(
+            "Minimum accuracy of a label that is worth its price. Default: .1 above a guess."
         ),
     ] = None
     fdr: Annotated[
-        float,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="False discovery rate of the flags, for each kind of flag.",
-        ),
+        float, share_option("False discovery rate of the flags, for each kind of flag.")
     ] = 0.05
     interval: Annotated[
-        float,
-        typer.Option(
-            parser=share, metavar="P", help="Probability of the credible interval from low to high."
-        ),
+        float, share_option("Probability of the credible interval from low to high.")
     ] = 0.9
-    rows: Annotated[int, typer.Option(metavar="N", help="Number of workers to print.")] = 20
+    rows: Annotated[int, number_option("Number of workers to print.")] = 20
     force: Force = False
 
 

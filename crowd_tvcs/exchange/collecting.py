@@ -123,7 +123,7 @@ class Collector:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Skip what raises a `DataError` in this block and keep the error, if so requested."""
+        """Skip a record that raises a `DataError` in this block; keep the error if requested."""
         try:
             yield
         except DataError as error:

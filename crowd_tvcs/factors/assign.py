@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.factors.grid import Groups
 from crowd_tvcs.factors.minimums import least_teams
 from crowd_tvcs.factors.prices import GroupRelaxation, PriceSearch
-from crowd_tvcs.factors.rounding import add_what_is_left, assign_by, take_whole_parts
+from crowd_tvcs.factors.rounding import assign_by, fill_remaining, take_whole_parts
 from crowd_tvcs.factors.start import starts
 from crowd_tvcs.factors.teams import Teams
 from crowd_tvcs.plan.accuracy_of_pairs import accuracies
@@ -83,7 +83,7 @@ def _begin(relaxed: GroupRelaxation, least: Teams) -> Teams:
     if best.sizes.any():
         best.accuracy[:] = accuracies(plan, best.pairs())
     for teams in starts(relaxed.groups, least):
-        add_what_is_left(relaxed, teams)
+        fill_remaining(relaxed, teams)
         best = _better(relaxed, best, teams)
     return best
 
@@ -158,7 +158,7 @@ class _State:
         prices = master.prices if master is not None and is_trusted else self.prices
         for relief in RELIEF:
             assign_by(relaxed, self._shuffled(left), relief * prices, teams, self.deadline)
-        add_what_is_left(relaxed, teams)
+        fill_remaining(relaxed, teams)
         self._keep(teams)
 
     def improve(self) -> str:

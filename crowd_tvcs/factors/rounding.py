@@ -172,7 +172,7 @@ def _keep_better(teams: Teams, tasks: Integers, sets: TaskSets, need: Integers) 
         teams.put(tasks, sets.workers, sets.sizes, sets.accuracy)
 
 
-def add_what_is_left(relaxed: GroupRelaxation, teams: Teams) -> None:
+def fill_remaining(relaxed: GroupRelaxation, teams: Teams) -> None:
     """Give labels left over to the tasks of least accuracy, pair after pair."""
     plan, most = relaxed.groups.plan, teams.workers.shape[1]
     size = max(1, CLIMBED // len(plan.quality.workers))

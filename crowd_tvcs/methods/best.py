@@ -1,4 +1,4 @@
-"""The best assignment that we can find, with a bound on what any other could reach."""
+"""The best assignment that we can find, with a bound on all others."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     still asks for, or more. Where the tasks in random order leave a minimum unmet, the pairs are
     kept that can be kept with all minimums met. The bound is one for plans that meet the demands.
 
-    A deadline that does not strike changes nothing. One that does breaks off whatever is going on
-    and makes the result depend on the machine; it is then the best so far, with the
-    bound that was proved before, if any.
+    A deadline that is not reached changes nothing. A deadline that is reached ends the current
+    step: the result is the best plan so far with the bound proved so far, and depends on the
+    machine.
 
     Sets of more than 12 workers on a task (forced ones included) are not searched: unless a bound
     shows that no such set pays, there is none, and large teams come from step 1.

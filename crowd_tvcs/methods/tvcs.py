@@ -27,7 +27,7 @@ def tvcs(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     given label 0, takes a step along the gradient, and projects. The support of X is an
     assignment; the one of largest exact expected accuracy is returned.
 
-    What the paper leaves open, or where we differ:
+    Choices that the paper leaves open, and differences from it:
 
     - Sign. The supplement prints the second term of the gradient with a plus. The derivative of
       S(r - z) by X is -S (1 - S) Z, so it enters with a minus.

@@ -38,7 +38,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ModelPlan:
-    """Tasks that models keep, and what people add.
+    """Tasks that models keep, and the share that people add.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def model_plans(
     people
         Their answers to gold tasks. If `is_measured`, gold tasks without any of these are left out,
         and no task gets more people than half of the gold tasks have. Else labels are as often
-        right as the accuracy of people in `handed` says.
+        right as the accuracy of people in `handed`.
     person_cost
         Mean cost of a label of a person.
 
@@ -214,9 +214,9 @@ def confirmed(plans: list[ModelPlan], share: float) -> int:
 
 
 def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str:
-    """Describe the cheapest confirmed plan, or what keeps gold from confirming one.
+    """Describe the cheapest confirmed plan, or the reason that gold confirms none.
 
-    `doubt` says why gold proves nothing whatever its figures; empty if it does.
+    `doubt` is the reason that gold proves nothing whatever its figures; empty if it does.
     """
     count, wanted = confirmed(plans, share), f"a share of {share:g} right labels"
     if count:

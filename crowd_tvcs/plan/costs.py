@@ -102,7 +102,7 @@ def per_group(plan: Terms, support: Bools) -> NDArray[np.int64]:
     return out
 
 
-def refuse_what_cannot_be(plan: Terms) -> None:
+def refuse_impossible(plan: Terms) -> None:
     """Refuse forced pairs and minimums that break the groups, or that money cannot pay.
 
     A minimum is priced at the cheapest workers of its task, as if they had no other; the rest

@@ -24,7 +24,7 @@ from crowd_tvcs.plan.checks import (
     class_settings,
     common_error_settings,
 )
-from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_what_cannot_be
+from crowd_tvcs.plan.costs import is_paid, money_settings, per_group, refuse_impossible
 from crowd_tvcs.plan.refusals import (
     on_the_missing,
     refuse_forced_beyond_budget,
@@ -33,7 +33,7 @@ from crowd_tvcs.plan.refusals import (
     refuse_minimums_beyond_caps,
     refuse_minimums_beyond_workers,
     refuse_minimums_of_excluded,
-    refuse_what_is_for_tables,
+    refuse_table_options,
 )
 from crowd_tvcs.plan.terms import Terms
 from tvcs_core import TVCS
@@ -48,11 +48,11 @@ class Plan(Terms):
     Parameters
     ----------
     quality
-        How good every worker is at every task: a table, or `crowd_tvcs.answers.factors.Factors` of
-        a crowd too large for one. By kinds of tasks it has caps, minimums, priors and classes;
-        forced pairs, money, groups, confusion matrices and a common error are for a table. Tasks
-        with pairs that are excluded one by one have no minimum then, and a bound holds for plans
-        that use these pairs, too.
+        Accuracy of every worker on every task: a table, or `crowd_tvcs.answers.factors.Factors` for
+        a crowd too large for a table. Factors allow caps, minimums, priors and classes; forced
+        pairs, money, groups, confusion matrices and a common error need a table. With factors, a
+        task with single excluded pairs has no minimum, and a bound also covers plans that use these
+        pairs.
     max_workers_per_task
         Most answers for a task: an integer >= 0 or one per task in the order of
         `quality.tasks`; None for no cap. (The paper's s^worker.)
@@ -78,19 +78,19 @@ class Plan(Terms):
         One matrix per worker, of shape (workers, classes, classes): chance of each answer (column)
         given the true class (row). It replaces `quality`; None for none.
     cost
-        Cost of a label of a worker: a number >= 0, or one per worker; None if it does not matter.
+        Cost of a label: a number >= 0, or one per worker; None for no costs.
     money
         Most money for all labels, >= 0, in the unit of `cost`; None for no limit.
     group
         A name or None per worker: at most one worker of a group gets a task. None for no groups.
     common_error
-        With this chance, >= 0 and below 1, a task misleads all workers alike: it seems to be of a
-        class that is drawn, whatever it is (`crowd_tvcs.accuracy.common_error`). `quality` and
-        `confusion` still describe a single answer.
+        Probability, >= 0 and below 1, that a task misleads all workers alike: it then seems to
+        belong to a random class (`crowd_tvcs.accuracy.common_error`). `quality` and `confusion`
+        still describe a single answer.
     error_shares
-        Chance of every class to be drawn then, of shape (classes,); None for the task's prior. Give
-        the class shares if priors are posteriors after answers: a task may have misled those
-        workers already.
+        Probability of each random class, of shape (classes,); None for the task's prior. Give the
+        class shares if the priors are posteriors after answers, because a task may have misled
+        those workers already.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Plan(Terms):
             raise TypeError(f"quality must be a Quality, found {type(quality).__name__}")
         object.__setattr__(self, "quality", quality)
         if not self.is_table:
-            refuse_what_is_for_tables(
+            refuse_table_options(
                 quality, forced=forced, confusion=confusion, cost=cost, money=money, group=group,
                 common_error=common_error or None, error_shares=error_shares,
             )  # fmt: skip
@@ -181,7 +181,7 @@ class Plan(Terms):
             refuse_minimums_of_excluded(self)
         refuse_minimums_beyond_workers(self)
         if self.is_table:
-            refuse_what_cannot_be(self)
+            refuse_impossible(self)
 
     def __repr__(self) -> str:
         return f"Plan({self.quality!r}, budget={self.budget})"

@@ -13,7 +13,7 @@ from tvcs_core import TVCS, Projection, project
 LISTED = 3  # names of tasks in a message
 
 
-def refuse_what_is_for_tables(quality: CrowdQuality, **given: object) -> None:
+def refuse_table_options(quality: CrowdQuality, **given: object) -> None:
     """Refuse arguments of a crowd in factors that only a table of workers x tasks can have."""
     for name, value in given.items():
         if value is not None:

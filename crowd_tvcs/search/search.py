@@ -67,7 +67,7 @@ class Search:
         self._keep(self.relaxation.sets_of(support))
 
     def run(self) -> str:
-        """Take all steps, or those that the deadline leaves; says in words how it ended."""
+        """Take all steps, or those that the deadline leaves; return the reason for the end."""
         plan = self.relaxation.plan
         self._columns.add(self.best)
         if self._is_late():

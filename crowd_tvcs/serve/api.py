@@ -137,15 +137,13 @@ def routers(served: Served) -> tuple[APIRouter, APIRouter]:
     )
 
     def worker(
-        request: Request,
-        token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+        request: Request, token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
     ) -> str:
         return require_worker(served, request, token.credentials if token else None)
 
     def operator(*rights: str) -> Any:
         async def check(
-            request: Request,
-            given: Annotated[HTTPBasicCredentials | None, Depends(basic)],
+            request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(basic)]
         ) -> None:
             if given is None or not await served.auth.check_password_async(
                 given.password, address_of(request), given.username

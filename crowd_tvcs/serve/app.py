@@ -53,11 +53,7 @@ BY_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 """Headers of https responses: browsers use https only for a year."""
 HISTORY_SECONDS = 10.0
 """Seconds between points of the curve of expected accuracy."""
-STATIC = {
-    "desk.css": "text/css",
-    "worker.js": "text/javascript",
-    "operator.js": "text/javascript",
-}
+STATIC = {"desk.css": "text/css", "worker.js": "text/javascript", "operator.js": "text/javascript"}
 
 
 def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
@@ -89,7 +85,7 @@ def create_app(served: Served, sign: ServerLock | None = None) -> FastAPI:
 
 
 def _add_sign_in(app: FastAPI, served: Served, rules: UserHeader) -> None:
-    """Let the proxy say who signed in, and where requests come from."""
+    """Let the proxy name the person who signed in, and the source of requests."""
 
     def note(peer: str) -> None:
         print_message(f"the header {rules.name} from {peer} is ignored: that is not the proxy")

@@ -80,10 +80,7 @@ class DeskClient:
         request = urllib.request.Request(
             f"{self.url}/api/v1/{what}",
             data=json.dumps(body or {}).encode(),
-            headers={
-                "Authorization": f"Bearer {self.token}",
-                "Content-Type": "application/json",
-            },
+            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
         try:
             status, headers, sent = _answered(request, self.timeout)

@@ -148,6 +148,15 @@ class Served:
         """Fill a template, with the path of the server and the texts of workers."""
         return page(template, status, **{"root": self.root, "t": self.texts, **values})
 
+    def set_cookie(
+        self, answer: Response, name: str, value: str, seconds: int, *, is_strict: bool = False
+    ) -> None:
+        """Set a cookie that scripts cannot read; a strict one is sent from our own pages alone."""
+        answer.set_cookie(
+            name, value, path=self.root or "/", httponly=True, secure=self.is_secure,
+            samesite="strict" if is_strict else "lax", max_age=seconds,
+        )  # fmt: skip
+
     async def in_thread(self, work: Callable[..., Response], *given: Any) -> Response:
         """Process a request that waits for the store in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)

@@ -63,15 +63,9 @@ def router(served: Served) -> APIRouter:
             what = "The password" if served.auth.is_single else "The name or the password"
             return login_form(401, f"{what} is wrong.")
         answer = RedirectResponse(f"{served.root}/operator", status_code=303)
-        answer.set_cookie(
-            served.cookies.operator,
-            await run_in_threadpool(served.auth.new_session, name),
-            path=served.root or "/",
-            httponly=True,
-            samesite="strict",
-            secure=served.is_secure,
-            max_age=SESSION_SECONDS,
-        )
+        session = await run_in_threadpool(served.auth.new_session, name)
+        cookie = served.cookies.operator
+        served.set_cookie(answer, cookie, session, SESSION_SECONDS, is_strict=True)
         return answer
 
     routes.add_route("/operator/login", login, methods=["POST"])  # so cheap that guesses are too

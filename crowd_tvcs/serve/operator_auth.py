@@ -58,9 +58,7 @@ _OLD = (
 )
 _WRONG = Statement(  # reads the audit from its end, back to these minutes
     select(audit.c.at, audit.c.address).where(
-        audit.c.id > func.coalesce(_OLD, 0),
-        audit.c.what == WRONG,
-        audit.c.at > bindparam("since"),
+        audit.c.id > func.coalesce(_OLD, 0), audit.c.what == WRONG, audit.c.at > bindparam("since")
     )
 )
 _SESSION = Statement(select(session.c.hashed).where(session.c.hashed == bindparam("hashed")))

@@ -178,16 +178,8 @@ def router(served: Served) -> APIRouter:
 
 
 def set_worker(served: Served, answer: Response, token: str) -> None:
-    """Let a browser be a worker's from now on, by a cookie that scripts cannot read."""
-    answer.set_cookie(
-        served.cookies.worker,
-        token,
-        path=served.root or "/",
-        httponly=True,
-        samesite="lax",
-        secure=served.is_secure,
-        max_age=COOKIE_SECONDS,
-    )
+    """Let a browser be a worker's from now on."""
+    served.set_cookie(answer, served.cookies.worker, token, COOKIE_SECONDS)
 
 
 def _turn(served: Served, request: Request, body: bytes) -> Response:
@@ -217,7 +209,7 @@ def _feedback(served: Served, given: str, known: str | None) -> str:
 
 
 def choices(served: Served) -> list[tuple[str, str]]:
-    """Return what a worker may answer, each with its text on the page."""
+    """Return the possible answers, each with its text on the page."""
     t = served.texts
     if served.kind.name == Preference.name:
         words = (t["one"], t["tie"], t["other"])

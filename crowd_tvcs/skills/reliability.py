@@ -176,7 +176,7 @@ def _settling(right: float, sure: float, target: float) -> float | None:
 
 
 def describe_evidence(found: TargetEvidence | None, target: float) -> str:
-    """Describe the evidence on a target that gold does not confirm, and what would settle it."""
+    """Describe the evidence on a target that gold does not confirm, and a way to settle it."""
     if found is None or not found.sure:
         return (
             f"target {target:g}: no gold task reaches this confidence, so gold says nothing on it "

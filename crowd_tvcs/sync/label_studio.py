@@ -364,12 +364,7 @@ def _updated(moment: float) -> dict[str, Any]:
 
 
 def _filters(column: str, operator: str, kind: str, value: str) -> dict[str, Any]:
-    item = {
-        "filter": f"filter:tasks:{column}",
-        "operator": operator,
-        "type": kind,
-        "value": value,
-    }
+    item = {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
     return {"conjunction": "and", "items": [item]}
 
 

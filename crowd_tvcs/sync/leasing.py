@@ -211,13 +211,13 @@ def _free_lapsed(store: Store, now: float) -> None:
 
 def _fill(store: Store, name: str, most: int, now: float) -> None:
     """Lease tasks to one worker until they have `most`."""
-    expire, *who_and_best = before_offer(name, now, store.is_per_pair)
+    expire, *worker_and_best = before_offer(name, now, store.is_per_pair)
     with store.write(expire, flush=False) as (connection, settings, (lapsed,)):
         free(connection, settings, lapsed)
         is_changed = bool(lapsed)
         while True:
             (settings,), workers, best = run_together(
-                connection, queries.SETTINGS.with_(), *who_and_best
+                connection, queries.SETTINGS.with_(), *worker_and_best
             )
             who = the_worker(workers, name)
             if connection.execute(_OPEN_OF, {"who": who.id}).scalar_one() >= most:

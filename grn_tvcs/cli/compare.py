@@ -11,7 +11,16 @@ import typer
 
 from grn_tvcs.cli.layout import Layout
 from grn_tvcs.cli.options import Genes, RegulatorFile, refuse_few_variable
-from tvcs_core.command.options import Force, OutFolder, Seed, command_line, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    command_line,
+    name_option,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -49,10 +58,9 @@ class CompareOptions:
     out: OutFolder
     condition_column: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column that names the condition of each sample: of A, of its sheet of samples or "
-            "of .obs (a row, where genes stand in rows).",
+        name_option(
+            "Column that names the condition of each sample: of A, of its sheet of samples or "
+            "of .obs (a row, where genes stand in rows)."
         ),
     ] = None
     conditions: Annotated[
@@ -73,18 +81,16 @@ class CompareOptions:
     ] = 0.2
     permutations: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            help="Maximum number of permutations of the series; all of them if there are fewer.",
+        number_option(
+            "Maximum number of permutations of the series; all of them if there are fewer."
         ),
     ] = 200
     regulators: RegulatorFile = None
     genes: Genes = None
     top_variable: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Use the N genes that vary most over all samples, and those of --regulators.",
+        number_option(
+            "Use the N genes that vary most over all samples, and those of --regulators."
         ),
     ] = None
     layout: Layout
@@ -244,7 +250,7 @@ def _finished(given: CompareOptions) -> None:
     from grn_tvcs.comparison.finished import KINDS, compare_edges, read_finished
     from grn_tvcs.comparison.finished_page import render
 
-    _refuse_what_is_for_tables(given)
+    _refuse_table_options(given)
     first, second = (read_finished(path) for path in given.tables)
     header, rows, sentences = compare_edges(first, second)
     records = [one.folder / "run.json" for one in (first, second)]
@@ -265,7 +271,7 @@ def _finished(given: CompareOptions) -> None:
     print_message(f"open {given.out / 'report.html'}")
 
 
-def _refuse_what_is_for_tables(given: CompareOptions) -> None:
+def _refuse_table_options(given: CompareOptions) -> None:
     """Refuse options that would have no effect, and an output folder that is an input."""
     plain = CompareOptions(a=given.a, out=given.out, layout=Layout())
     values, usual = (recorded(options, RECORDED) for options in (given, plain))

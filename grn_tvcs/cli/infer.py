@@ -35,14 +35,14 @@ def infer(given: InferOptions) -> None:
 def _infer(given: InferOptions) -> None:
     # Read and check everything, then do the long work, then write.
     from grn_tvcs.cli.inputs import goes_on, is_done, read_inputs
-    from grn_tvcs.cli.results import Inference
+    from grn_tvcs.cli.results import InferenceResults
     from grn_tvcs.methods import options_of
     from grn_tvcs.methods.directions import describe_undirected
     from grn_tvcs.methods.steady_samples import unknowable
     from grn_tvcs.network.rules import FEW
     from grn_tvcs.stability.stability import why_no_stability
 
-    work, reference = read_inputs(given)
+    work = read_inputs(given)
     given = work.given
     out, data = given.out, work.data
     parameters, inputs = given.recorded(), given.inputs()
@@ -67,24 +67,25 @@ def _infer(given: InferOptions) -> None:
             if why is not None:
                 print_message(f"no edge gets a stability: {why}")
         else:
-            work.refuse_what_cannot_fit()
+            work.refuse_too_large()
         with work.engine:
-            network, rules, count = work.run()
-        if count is not None:
-            print_message(count.describe())
+            found = work.run()
+        network = found.network
+        if found.edge_count is not None:
+            print_message(found.edge_count.describe())
         if network.verdict is not None:
             print_message(network.verdict.describe())
         for note in network.notes:
             print_message(note)
-        if why := rules.why_so_many():
+        if why := found.rules.why_so_many():
             print_message(f"{why} --max-edges N selects N.")
         if direction := describe_undirected(network):
             print_message(direction)
-        Inference(network, data, rules, given, reference, count, work.steady).write(written)
+        InferenceResults(work, found).write(written)
     shutil.rmtree(given.checkpoints, ignore_errors=True)
     (out / EDGES[not given.compress]).unlink(missing_ok=True)  # of an earlier run
     n_selected, n_scored = network.n_selected, network.n_scored
-    what = "candidate edge" if rules.chosen_by == FEW else "edge"
+    what = "candidate edge" if found.rules.chosen_by == FEW else "edge"
     what += "" if n_selected == 1 else "s"
     print_message(
         f"{n_selected} {what} selected of {n_scored} with a score; open {out / 'report.html'}"

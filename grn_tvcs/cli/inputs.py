@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grn_tvcs.cli.genes import genes_used
-from grn_tvcs.cli.options import InferOptions, refuse_few_variable
+from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.steady_states import SteadyStates, read_steady_states
+from grn_tvcs.expression.formats.steady import read_steady_states
+from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.steady_samples import refuse_unsuited
 from grn_tvcs.network.edge_files import Reference, reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
-from grn_tvcs.network.scores import PAIRS
 from tvcs_core import DataError
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
@@ -27,16 +28,15 @@ from tvcs_core.files.tables import read_table, read_text
 CALIBRATE = "calibrate"  # a method takes it that has a keyword-only argument of this name
 
 
-def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
-    """Read and check all that the work needs, and the true edges, if there are any.
+def read_inputs(given: InferOptions) -> Inference:
+    """Read and check all that the work needs.
 
     The work gets the bins of cells if the user names none.
     """
     # What is wrong whatever the files hold comes before the files, which may be large.
     engine, calibration, cap = given.engine(), given.wanted_calibration(), given.edge_cap
+    given.refuse_wrong_values()
     layout = given.layout
-    layout.wanted_bins()
-    _refuse_wrong_words(given)
     out_caps = read_out_degrees(given.max_out_degree, given.out_degrees)
     rules = Rules(given.max_in_degree, out_caps, cap)
     options = all_method_options(given.method, given.option or [], calibration)
@@ -47,9 +47,7 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     bins = layout.bins or (None if data is samples else "auto")
     given = replace(given, layout=replace(layout, bins=bins))
     refuse_unsuited(data, given.method)
-    steady = read_steady(given)
-    if steady is not None:
-        steady = steady.called_as(data.genes)
+    steady = read_steady(given, data.genes)
     if steady is not None and not data.series:
         raise ValueError(
             "--knockouts, --knockdowns and --overexpressions are used beside time series, but all "
@@ -58,25 +56,16 @@ def read_inputs(given: InferOptions) -> tuple[Inference, Reference | None]:
     used = genes_used(given, data, steady)
     rules = replace(rules, regulators=used.regulators, targets=used.targets)
     rules.roles(used.data.genes)
-    work = Inference(
+    return Inference(
         given=given,
         data=used.data,
         rules=rules,
         options=options,
         steady=used.steady,
         prior=None if given.prior is None else read_prior(given.prior, used.data.genes),
+        reference=read_true_edges(given.reference, used.data),
         engine=engine,
     )
-    return work, read_true_edges(given.reference, used.data)
-
-
-def _refuse_wrong_words(given: InferOptions) -> None:
-    """Refuse options that are wrong whatever the files hold."""
-    if given.pairs not in PAIRS:
-        raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {given.pairs!r}")
-    if given.top is not None and given.top < 0:
-        raise ValueError(f"--top must be >= 0, found {given.top}")
-    refuse_few_variable(given.top_variable)
 
 
 def goes_on(given: InferOptions) -> bool:
@@ -178,8 +167,8 @@ def _shown(default: Any) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
-def read_steady(given: InferOptions) -> SteadyStates | None:
-    """Read the tables of steady states, if any is given."""
+def read_steady(given: InferOptions, genes: Sequence[str]) -> SteadyStates | None:
+    """Read the tables of steady states, if any is given; `genes` are those of the expression."""
     changed = {
         name: getattr(given, name) for name in ("knockouts", "knockdowns", "overexpressions")
     }
@@ -190,7 +179,8 @@ def read_steady(given: InferOptions) -> SteadyStates | None:
             )
         return None
     names = given.layout.gene_names
-    return read_steady_states(**changed, wildtype=given.wildtype, gene_names=names)
+    read = read_steady_states(**changed, wildtype=given.wildtype, gene_names=names)
+    return read.called_as(genes)
 
 
 def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,6 @@ from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
     from grn_tvcs.expression.expression import Expression
-
-
-def file_option(about: str) -> Any:
-    """Make an option that names a file."""
-    return typer.Option(metavar="FILE", help=about)
 
 
 ExpressionFiles = Annotated[

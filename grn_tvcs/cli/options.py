@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grn_tvcs.cli.layout import ExpressionFiles, Layout, file_option
+from grn_tvcs.cli.layout import ExpressionFiles, Layout
 from grn_tvcs.methods import DEFAULT, METHODS
-from tvcs_core.command.options import Force, OutFolder, Seed, option_values, recorded
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    file_option,
+    number_option,
+    option_values,
+    recorded,
+)
 from tvcs_core.lazy import choices
 
 if TYPE_CHECKING:
@@ -63,10 +71,9 @@ EdgesFile = Annotated[
 ]
 GenesFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="All genes, one per line. Default: those of run.json beside EDGES; without it, "
-        "those named in the files.",
+    file_option(
+        "All genes, one per line. Default: those of run.json beside EDGES; without it, "
+        "those named in the files."
     ),
 ]
 
@@ -102,9 +109,8 @@ class InferOptions:
     genes: Genes = None
     top_variable: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Use the N most variable genes, and those that --regulators and --targets name.",
+        number_option(
+            "Use the N most variable genes, and those that --regulators and --targets name."
         ),
     ] = None
     layout: Layout
@@ -146,10 +152,9 @@ class InferOptions:
     pairs: Pairs = "all"
     top: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Write only the N most confident edges to edges.tsv, and every selected one. "
-            "Default: all.",
+        number_option(
+            "Write only the N most confident edges to edges.tsv, and every selected one. "
+            "Default: all."
         ),
     ] = None
     compress: Annotated[
@@ -246,6 +251,17 @@ class InferOptions:
                 f"--calibrate must be an integer >= 0 or {OFF}, found {self.calibrate!r}"
             )
         return int(self.calibrate)
+
+    def refuse_wrong_values(self) -> None:
+        """Refuse options that are wrong whatever the files hold."""
+        from grn_tvcs.network.scores import PAIRS
+
+        self.layout.wanted_bins()
+        if self.pairs not in PAIRS:
+            raise ValueError(f"--pairs must be one of {', '.join(PAIRS)}, found {self.pairs!r}")
+        if self.top is not None and self.top < 0:
+            raise ValueError(f"--top must be >= 0, found {self.top}")
+        refuse_few_variable(self.top_variable)
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""

@@ -68,7 +68,7 @@ class Cost(NamedTuple):
     seconds: float
     memory: float
 
-    def refuse_what_cannot_fit(self, what_helps: str) -> None:
+    def refuse_too_large(self, remedies: str) -> None:
         """Refuse work that needs more memory than there is.
 
         Raises
@@ -80,7 +80,7 @@ class Cost(NamedTuple):
         if there_is is not None and self.memory > there_is:
             raise MemoryError(
                 f"this needs about {self.memory / 1e9:.1f} GB, but only {there_is / 1e9:.1f} GB "
-                f"are free; {what_helps}"
+                f"are free; {remedies}"
             )
 
 

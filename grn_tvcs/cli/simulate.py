@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.options import Force, OutFolder, Seed, file_option, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -33,10 +33,8 @@ class SimulateOptions:
     points: Annotated[int, typer.Option(help="Time points of each series.")] = 21
     topology: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Edges: regulator, target and optionally a sign + - or ?. Default: grow a "
-            "network.",
+        file_option(
+            "Edges: regulator, target and optionally a sign + - or ?. Default: grow a network."
         ),
     ] = None
     edges: Annotated[int | None, typer.Option(help="Number of edges. Default: 1.6 per gene.")] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.resources import (
@@ -25,6 +25,7 @@ from grn_tvcs.expression.bins import OFF
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, infer, options_of
+from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.rules import BY_HELD_OUT, Rules
@@ -32,6 +33,22 @@ from tvcs_core.command.progress import Progress, span
 from tvcs_core.engines import Engine, PiggybackEngine
 
 PERCENT = 100  # parts of an inference that does not halve the series
+
+
+class Found(NamedTuple):
+    """The result of the work.
+
+    Attributes
+    ----------
+    network, rules
+        The network, and the caps of its selected edges with the reason for their number.
+    edge_count
+        How the number of edges was chosen, if it was.
+    """
+
+    network: Network
+    rules: Rules
+    edge_count: EdgeCount | None
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,8 @@ class Inference:
         The options of the command: method, seed, threads and the folder for finished work.
     data, rules, options, steady, prior
         The input, the caps, and the options of the method.
+    reference
+        True edges, if there are any.
     engine
         The engine.
     """
@@ -54,6 +73,7 @@ class Inference:
     options: dict[str, Any]
     steady: SteadyStates | None
     prior: Prior | None
+    reference: Reference | None
     engine: Engine
 
     @property
@@ -78,10 +98,10 @@ class Inference:
         if METHODS[self.given.method].has_confidence:
             return self._expected_of_parts(work)
         cost = estimate(work)
-        cost.refuse_what_cannot_fit(self.what_helps())
+        cost.refuse_too_large(self.remedies())
         return f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
 
-    def refuse_what_cannot_fit(self) -> None:
+    def refuse_too_large(self) -> None:
         """Refuse a method that does not halve the series if it cannot fit in memory.
 
         The estimate is the minimum of these methods: ``"tvcs-plain"`` and forests need more.
@@ -89,12 +109,12 @@ class Inference:
         Raises
         ------
         MemoryError
-            As `Cost.refuse_what_cannot_fit` raises it.
+            As `Cost.refuse_too_large` raises it.
         """
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(self.data.genes))
-        memory_of_ranking(regulators, targets).refuse_what_cannot_fit(self.what_helps())
+        memory_of_ranking(regulators, targets).refuse_too_large(self.remedies())
 
-    def what_helps(self) -> str:
+    def remedies(self) -> str:
         """Return remedies for too little memory."""
         given = self.given
         able = {
@@ -119,7 +139,7 @@ class Inference:
         resamples = work.halves
         halves = n_halves(resamples, work.targets * work.regulators)
         cost = estimate_of_parts(work._replace(halves=halves), n_trees(work.genes))
-        cost.refuse_what_cannot_fit(self.what_helps())
+        cost.refuse_too_large(self.remedies())
         cost_of_parts = f"about {span(cost.seconds)} and {cost.memory / 1e9:.1f} GB"
         asked = {"calibrate": self.options["calibrate"]} if "calibrate" in self.options else {}
         networks = count_calibration_networks(
@@ -138,8 +158,8 @@ class Inference:
         once = f"{'up to ' if few else ''}{span(seconds)} once"
         return f"{cost_of_parts}, and {once} for {networks} networks of this design"
 
-    def run(self) -> tuple[Network, Rules, EdgeCount | None]:
-        """Infer the network; print the caps of its selected edges, and the reason for their number.
+    def run(self) -> Found:
+        """Infer the network, and choose the number of its edges.
 
         Series that are held out to choose the number of edges share the queue of the network,
         because their result is needed only when edges are selected. Without them, the number is
@@ -167,9 +187,9 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return network.select_under_caps(rules), rules, count
+            return Found(network.select_under_caps(rules), rules, count)
         assert network.provenance is not None  # `infer` made it
-        return network, network.provenance.rules, None
+        return Found(network, network.provenance.rules, None)
 
     def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given, rules = self.given, self.rules

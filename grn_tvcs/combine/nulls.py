@@ -73,7 +73,7 @@ def null_log_odds(
     Parameters
     ----------
     trees
-        Trained by `training.fit_nulls`.
+        Trained by `benchmarks.learning.training`.
     found
         Traits of the table.
     design

@@ -8,11 +8,7 @@ from typing import Any
 
 from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.expression.join import (
-    refuse_different_scales,
-    refuse_different_units,
-    warn_of_steps,
-)
+from grn_tvcs.expression.join import refuse_different_scales, refuse_different_units, warn_of_steps
 from grn_tvcs.expression.judge.names import MAY_BE_SERIES, NAMED
 from grn_tvcs.expression.judge.roles import PART, Roles
 from grn_tvcs.expression.options import Options, may_read, option_words

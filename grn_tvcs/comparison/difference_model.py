@@ -2,9 +2,9 @@
 
 Permutations of series show whether the data differ, but not where: consequences of a lost edge
 differ as significantly as the edge itself. The model was trained on pairs of simulated networks in
-which some edges were changed (`simulation.pairs`), with the statistics of `differences` as
-features. It is a logistic regression over edges with a large t, in `learned.json`, written by
-``python -m benchmarks.two_conditions --learn``.
+which some edges were changed (`benchmarks.learning.condition_pairs`), with the statistics of
+`differences` as features. It is a logistic regression over edges with a large t, in
+`learned.json`, written by ``python -m benchmarks.two_conditions --learn``.
 """
 
 from __future__ import annotations

@@ -166,9 +166,7 @@ def times_in(
             )
         bad = next(i for i, cell in enumerate(cells) if needs_reading(cell))
         raise sheet.error(
-            f"must be a number, found {quoted(cells[bad])}{no_time_hint(cells[bad])}",
-            bad,
-            column,
+            f"must be a number, found {quoted(cells[bad])}{no_time_hint(cells[bad])}", bad, column
         )
     times = np.array([np.nan if cell.lower() in MARKS else float(cell) for cell in cells])
     if not may_be_far and (is_far := np.isinf(times)).any():

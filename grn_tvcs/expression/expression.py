@@ -80,15 +80,15 @@ class Expression:
         A file is a table of samples x genes: text, plain or ``.gz``, or ``.xlsx``; a series matrix
         of GEO, known by its first line; AnnData's ``.h5ad``; or BEELINE's, with `pseudotime`. The
         first row names the columns. One of them may be the time (``Time``, any case), in numbers or
-        with a unit as in ``2h``: a sample whose time is empty or ``NA`` is in steady state, and
-        without this column all are. Columns ``series``, ``condition`` and ``replicate`` name the
-        series, all that there are of them together, so that a replicate is a series of its own.
-        Without any, a blank line or a time that falls back starts a new series, as in the files of
-        the DREAM challenge; they are named ``1``, ``2``, ... Rows out of order, in which no time
-        comes twice, are one series. A column ``perturbed`` holds 1 where a perturbation was on and
-        0 elsewhere; a column ``sample`` is not used. All other columns of numbers are genes, unless
-        their names or numbers show that they describe samples (``RIN``, ``total_counts``): these
-        are left out, with a warning, or refused.
+        with a unit as in ``2h``. A sample whose time is empty or ``NA`` is in steady state; without
+        this column all samples are. Columns ``series``, ``condition`` and ``replicate`` together
+        name the series, so that a replicate is a series of its own. Without them, a blank line or a
+        smaller time than before starts a new series, as in the files of the DREAM challenge; the
+        series are named ``1``, ``2``, ... Rows out of order whose times all differ are one series.
+        A column ``perturbed`` holds 1 where a perturbation was on and 0 elsewhere; a column
+        ``sample`` is not used. All other columns of numbers are genes, unless their names or
+        numbers show that they describe samples (``RIN``, ``total_counts``): these are left out,
+        with a warning, or refused.
 
         Columns of a DataFrame mean the same, and so do named levels of its index; other names in
         the index are not used. Of an AnnData and its file times and series stand in ``obs``: where
@@ -103,8 +103,8 @@ class Expression:
         data
             A path or several, a DataFrame, an AnnData, or an array with `gene_names`.
         **options
-            `gene_names`, `times` and `series` of an array, and what data do not say themselves, as
-            the command line has it: `samples` (a path, or beside a DataFrame another),
+            `gene_names`, `times` and `series` of an array, and the options of the command line for
+            facts that the data do not hold: `samples` (a path, or beside a DataFrame another),
             `pseudotime`, `lineage_weights`, `genes_in_rows`, `time_column`, `sample_column`,
             `series_column`, `ignore`, `keep`, `replicates`, `sheet`, `samples_sheet`, `layer`,
             `gene_column` and `missing`: see

@@ -81,12 +81,7 @@ class Text(Grid):
         return self._known[j]
 
     def numbers(
-        self,
-        rows: Sequence[int],
-        columns: Sequence[int],
-        *,
-        refuse: bool,
-        marks: Collection[str],
+        self, rows: Sequence[int], columns: Sequence[int], *, refuse: bool, marks: Collection[str]
     ) -> Levels:
         """Return numbers, NaN where one is missing and `refuse` does not refuse that."""
         return numbers_with_gaps(self.table, columns, rows, refuse=refuse, marks=marks)

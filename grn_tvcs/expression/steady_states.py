@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.expression.expression import Expression, describe_repeated
-from grn_tvcs.expression.formats.gene_names import renamed
-from grn_tvcs.expression.formats.text import open_sheet
-from grn_tvcs.expression.judge.genes import genes_by_name, refuse_results
-from grn_tvcs.expression.judge.names import INDEX, Names
-from grn_tvcs.expression.judge.roles import counts_rows
 from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.scales import log_levels, scale_of
-from grn_tvcs.expression.sheet import HEAD, Sheet
-from grn_tvcs.expression.user_warnings import warn_user, without_warnings
+from grn_tvcs.expression.user_warnings import warn_user
 from tvcs_core.arguments import array_of, names_of
-from tvcs_core.files.display import did_you_mean, joined, quoted, summary
-from tvcs_core.files.tables import is_number
+from tvcs_core.files.display import joined, summary
 
 # Part of the deviations from rest that tells the standard deviation, and how many of these it is
 # for normal noise. The median would be 0 for a gene that is not measurable in steady state.
 QUANTILE, DEVIATIONS = 0.8, 1.2816
 LOG_OFFSET = 0.1  # part of a gene's largest level that is added before the logarithm
 WILD_TYPE = ""
-# How strains are called after the gene that was changed: ΔlexA, lexA_KO_rep1, lexA::kan, WT 2.
-# Of a screen with guides, the control is a guide that cuts nothing or a safe place.
-_WILD = re.compile(
-    r"(wt|wild[\W_]?type|parent|parental|(neg(ative)?[\W_]?)?(control|ctrl|ctl)"
-    r"|(sg|sh|si|g)?[\W_]?(ntc|nt|non[\W_]?target(ing)?|scr(ambled?)?|safe[\W_]?(harbou?r|target(ing)?)"
-    r"|aavs1|rosa26|luc(iferase)?|lacz|gfp|egfp|mock|empty([\W_]?vector)?|vehicle|untreated)"
-    r"([\W_]?(control|ctrl|guide|grna|sgrna|sirna|shrna))?)",
-    re.IGNORECASE,
-)
-_REPEAT = r"(?P<gene>.+?)(?:[\W_]+(?:biol?|tech)?[\W_]?(?:r|rep|repl|replicate)?[\W_]?[0-9]+)"
-_LOST = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        _REPEAT,
-        r"(?:[Δ∆δ]|delta|del|d|ko|kd|sh|si|sg|knock[\W_]?(?:out|down))[\W_]*(?P<gene>.+)",
-        r"(?P<gene>.+?)[\W_]*(?:ko|kd|-/-|[Δ∆δ]|delta|del|deletion|null|mut|mutant"
-        r"|knock[\W_]?(?:out|down)|::\w+)",
-    )
-)
-# lexA_OE, OE-lexA, lexA overexpression, pBAD-lexA
-_GAINED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        _REPEAT,
-        r"(?:oe|ox|over[\W_]?expr\w*|p(?:bad|et|tet|lac)\d*)[\W_]+(?P<gene>.+)",
-        r"(?P<gene>.+?)[\W_]+(?:oe|ox|over[\W_]?expr\w*|\+\+)",
-    )
-)
 OUT, DOWN, UP = "knock-out", "knock-down", "over-expression"  # kinds of experiments
-OPTIONS = {OUT: "--knockouts", DOWN: "--knockdowns", UP: "--overexpressions"}
 
 
 @dataclass(frozen=True)
@@ -239,172 +200,3 @@ class SteadyStates:
                 times[row_of[self.changed[k]]] += 1
         shifts[np.arange(len(rows)), rows] = 0.0
         return shifts / np.maximum(times, 1)[:, None]
-
-
-def read_steady_states(
-    *,
-    knockouts: str | Path | None = None,
-    knockdowns: str | Path | None = None,
-    overexpressions: str | Path | None = None,
-    wildtype: str | Path | None = None,
-    gene_names: str | Path | Mapping[str, str] | None = None,
-) -> SteadyStates:
-    """Read tables of steady states, one column per gene, one row per experiment.
-
-    A table of changed genes (knock-outs, knock-downs, over-expression) either has as many rows as
-    genes, the k-th row being that of the k-th gene (DREAM), or a first column that names the
-    changed gene of each row: alone, or as strains are called (``ΔlexA``, ``dlexA``,
-    ``lexA_KO_rep1``, ``lexA::kan``; over-expressed ``lexA_OE``, ``pBAD-lexA``), with a warning that
-    lists how they were read. Rows called ``WT``, ``control`` and the like are the wild type. Genes
-    are called by `gene_names`, a file or a mapping of identifiers to names, where it has any of
-    them; changed genes may be called either way then.
-
-    Raises
-    ------
-    DataError
-        Naming line and column of what cannot be read.
-    ValueError
-        If the tables have different genes, or none is given.
-    """
-    given = {OUT: knockouts, DOWN: knockdowns, UP: overexpressions, "": wildtype}
-    made = [_read(path, changes, gene_names) for changes, path in given.items() if path is not None]
-    if not made:
-        raise ValueError(
-            "give a table of knock-outs, of knock-downs, of over-expression or of the wild type"
-        )
-    made = [states.of(made[0].genes) for states in made]
-    return SteadyStates(
-        np.concatenate([states.levels for states in made]),
-        tuple(gene for states in made for gene in states.changed),
-        np.concatenate([states.is_knockout for states in made]),
-        made[0].genes,
-        np.concatenate([states._is_up for states in made]),
-    )
-
-
-def _read(
-    path: str | Path, changes: str, gene_names: str | Path | Mapping[str, str] | None
-) -> SteadyStates:
-    sheet = _without_index(open_sheet(path), changes)
-    sheet.grid.check_rectangle()
-    if not len(sheet):
-        raise sheet.error("must have experiments below the first row, found none", HEAD)
-    has_names = bool(changes) and not is_number(sheet.cells(0)[0])
-    start = 1 if has_names else 0
-    columns = Names(sheet.path, sheet.heads[start:])
-    refuse_results(columns)
-    is_gene = genes_by_name(columns)
-    places = [j for j, is_one in enumerate(is_gene, start=start) if is_one]
-    genes = [sheet.heads[j] for j in places]
-    if twice := describe_repeated("gene names", genes):
-        raise sheet.error(twice, HEAD)
-    levels = sheet.numbers(places, marks=())
-    n = len(sheet)
-    called = _called(genes, gene_names)
-    name_of = dict(zip(genes, called, strict=True))
-    genes = called
-    changed = [WILD_TYPE] * n
-    if changes:
-        changed = _changed(sheet, genes, has_names, changes, name_of)
-    is_changed = np.array([gene != WILD_TYPE for gene in changed])
-    return SteadyStates(
-        levels, tuple(changed), is_changed & (changes == OUT), tuple(genes),
-        is_changed & (changes == UP),
-    )  # fmt: skip
-
-
-def _called(genes: list[str], gene_names: str | Path | Mapping[str, str] | None) -> list[str]:
-    """Return genes by their names in a file; as they are if it has none of them."""
-    if gene_names is None:
-        return genes
-    with without_warnings(), suppress(ValueError):  # it is said of the table of expression
-        return list(renamed(genes, gene_names))
-    return genes
-
-
-def _without_index(sheet: Sheet, changes: str) -> Sheet:
-    """Leave out a first column that counts the rows, or names those of the wild type."""
-    if sheet.heads[0].lower() not in INDEX:
-        return sheet
-    cells = sheet.cells(0)
-    is_named = not changes and not any(map(is_number, cells))
-    return sheet.without({0}) if counts_rows(sheet, 0) or is_named else sheet
-
-
-def _changed(
-    sheet: Sheet, genes: list[str], has_names: bool, changes: str, name_of: dict[str, str]
-) -> list[str]:
-    if not has_names:
-        if len(sheet) != len(genes):
-            raise sheet.error(
-                f"must have one row for each of the {len(genes)} genes, in their order, or a "
-                f"first column that names the changed gene, found {len(sheet)} rows"
-            )
-        return genes
-    by_case: dict[str, list[str]] = {}
-    for gene in genes:
-        by_case.setdefault(gene.lower(), []).append(gene)
-    known = dict.fromkeys(genes)
-    names = sheet.cells(0)
-    marks, others = (_GAINED, _LOST) if changes == UP else (_LOST, _GAINED)
-    gene_of = same_names(names, genes).gene_of
-    ids = same_names(names, list(name_of))
-    by_id = ids.gene_of | {one: one for one in ids.as_written}
-    gene_of = {name: name_of[one] for name, one in by_id.items()} | gene_of
-    changed = [
-        name if name in known else gene_of.get(name) or _gene_of(name, known, by_case, marks)
-        for name in names
-    ]
-    for i, (name, found) in enumerate(zip(names, changed, strict=True)):
-        if found is None:
-            forms = "A_OE, pBAD-A, A_OE_rep1" if changes == UP else "ΔA, dA, A_KO, A_KO_rep1"
-            is_other = _gene_of(name, known, by_case, others) is not None
-            other = f" (a {OUT} is in {OPTIONS[OUT]})" if changes == UP else f" (see {OPTIONS[UP]})"
-            raise sheet.error(
-                f"must be one of the genes, found {quoted(name)}{other if is_other else ''}"
-                f"{did_you_mean(name, genes)}; the name of the changed gene stands alone or as in "
-                f"{forms}, and the wild type as WT or in a table of its own, --wildtype",
-                i,
-                0,
-            )
-    _warn_of_strains(sheet.path, names, changed)
-    return [gene or WILD_TYPE for gene in changed]
-
-
-def _warn_of_strains(path: str, names: Sequence[str], changed: list[str | None]) -> None:
-    pairs = list(zip(names, changed, strict=True))
-    if read := [f"{name} as {gene}" for name, gene in pairs if gene and name != gene]:
-        were = "was" if len(read) == 1 else "were"
-        warn_user(
-            f"{path}: of {len(names)} names {len(read)} {were} read as the gene that was changed: "
-            f"{joined(read)}"
-        )
-    if wild := [name for name, gene in pairs if gene == WILD_TYPE]:
-        rows = "1 row is" if len(wild) == 1 else f"{len(wild)} rows are"
-        warn_user(f"{path}: {rows} taken for the wild type: {joined(wild)}")
-
-
-def _gene_of(
-    name: str,
-    genes: Collection[str],
-    by_case: dict[str, list[str]],
-    marks: Sequence[re.Pattern[str]],
-) -> str | None:
-    """Return the gene in the name of a strain; `WILD_TYPE` for that, None if it is unclear."""
-    for names in _undecorated(name, marks):
-        found = {n for n in names if n in genes}
-        found = found or {g for n in names for g in by_case.get(n.lower(), ())}
-        if found:
-            return found.pop() if len(found) == 1 else None
-        if any(_WILD.fullmatch(n) for n in names):
-            return WILD_TYPE
-    return None
-
-
-def _undecorated(name: str, marks: Sequence[re.Pattern[str]]) -> Iterator[set[str]]:
-    """A name, then the names that are left when one, two and three decorations are gone."""
-    names = {name}
-    for _ in range(len(marks) + 1):
-        yield names
-        matches = (pattern.fullmatch(n) for n in names for pattern in marks)
-        names = {found["gene"] for found in matches if found is not None}

@@ -76,14 +76,13 @@ def infer(
     max_in_degree, max_out_degree, max_edges
         Caps on the regulators of a gene, the targets of a regulator and all edges; None for no cap
         on the first two. `max_out_degree` may map names of regulators to their caps; the others
-        then have none. Without `max_edges`, as many edges are selected as the verdict supports,
-        under the other caps. Without a verdict, or without edge probabilities, it is one for every
-        four targets.
-        ``"auto"`` does the same, but only for methods with a confidence (for the others, see
-        `choose_edges`).
+        then have none. Without `max_edges`, or with ``"auto"``, as many edges are selected as the
+        verdict supports, under the other caps. Without a verdict the number is one for every ten
+        targets, as candidates to test. ``"auto"`` is for methods with a confidence only; for the
+        others, see `choose_edges`.
     regulators
-        Names of the genes that may regulate; None means all. Genes that are written otherwise are
-        found without version, prefix of a species and case of letters, with a warning.
+        Names of the genes that may regulate; None means all. Names are matched without version,
+        species prefix and case where they differ in these alone, with a warning.
     targets
         Names of the genes whose regulators are sought; None means all. ``"tvcs"`` takes time and
         memory for these alone.

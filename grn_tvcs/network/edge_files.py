@@ -19,6 +19,7 @@ from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
+from grn_tvcs.network.programs.edge_rows import EdgeRows
 from grn_tvcs.network.programs.headers import (
     as_true_edges,
     of_database,
@@ -31,7 +32,6 @@ from grn_tvcs.network.programs.headers import (
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import Table, is_number, read_names, read_text
 
 SMALL = ("signs", "selected")  # kept as bytes while a file is read
@@ -62,7 +62,7 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Text, plain or ``.gz``, or a workbook.
     genes
         All genes; None for those that the file names, in the order of their names. Self-loops,
-        edges of other genes and repeats are left out, with a warning that says so; genes that are
+        edges of other genes and repeats are left out, with a warning; genes that are
         written otherwise are found as in `read_reference`.
 
     Raises
@@ -71,30 +71,29 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
-    edges = _Edges(path)
-    table, columns, first = edges.table, edges.columns, edges.first
-    genes = edges.names() if genes is None else genes
+    rows, header, columns = _scored(path)
+    table, first, is_ours = rows.table, rows.first, rows.is_shielded
+    named = rows.names()
+    genes = named if genes is None else genes
     scores, signs, other_signs = scores_and_signs(table, columns, first)
     # Other programs have columns of this name that mean something else.
-    known = [name for name in EXTRA if name in columns and (edges.is_ours or name in ANYBODYS)]
-    kept = _Kept(genes, [*FIXED, *known])
-    same = same_names(edges.names(), genes)
-    gene_of = same.gene_of
-    for row, score, sign in zip(
-        range(first, len(table.rows)), scores.tolist(), signs.tolist(), strict=True
+    known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
+    kept, same = _Kept(genes, [*FIXED, *known]), same_names(named, genes)
+    for row, (ends, score, sign) in enumerate(
+        zip(rows.pairs(same), scores.tolist(), signs.tolist(), strict=True), start=first
     ):
-        if not kept.takes(*(gene_of.get(name, name) for name in edges.ends(row))):
+        if not kept.takes(*ends):
             continue
-        is_in = _flag(table, row, columns["selected"]) if edges.is_ours else True
+        is_in = _flag(table, row, columns["selected"]) if is_ours else True
         kept.note("scores", score)
         kept.note("signs", sign)
         kept.note("selected", is_in and score > 0)
         for name in known:
             kept.note(name, READERS[name](table, row, columns[name]))
     if len(table.rows) > first and not kept.n_taken:
-        raise _no_edge(table, (columns["regulator"], columns["target"]), first, genes)
+        raise rows.no_edge(genes)
     found = replace(kept.reference(), same=same.describe())
-    for message in [*unread(table, edges.header, other_signs), *found.describe()]:
+    for message in [*unread(table, header, other_signs), *found.describe()]:
         warn_user(f"{path}: {message}")
     return found.network
 
@@ -107,42 +106,30 @@ def names_in_edges(path: str | Path) -> list[str]:
     DataError
         As `read_network`.
     """
-    return _Edges(path).names()
+    return _scored(path)[0].names()
 
 
-class _Edges:
-    """A table of scored edges, and where its columns are."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.table, self.header = open_edges(path, "a score")
-        self.first = 0 if self.header is None else 1
-        self.columns = without_header(self.table) if self.header is None else self.header
-        # Cytoscape has a column of this name beside its own names of edges.
-        self.is_ours = "selected" in self.columns and not (
-            {"suid", "shared name"} & {cell.lower() for cell in self.table.rows[0]}
-        )
-
-    def ends(self, row: int) -> tuple[str, str]:
-        """Regulator and target of a row."""
-        cells = self.table.rows[row]
-        names = cells[self.columns["regulator"]], cells[self.columns["target"]]
-        return (unshield(names[0]), unshield(names[1])) if self.is_ours else names
-
-    def names(self) -> list[str]:
-        """All regulators and targets, each once."""
-        rows = range(self.first, len(self.table.rows))
-        return sorted({name for row in rows for name in self.ends(row)})
+def _scored(path: str | Path) -> tuple[EdgeRows, dict[str, int] | None, dict[str, int]]:
+    """Return the rows of a table of scored edges, its named columns if any, and its columns."""
+    table, header = open_edges(path, "a score")
+    columns = without_header(table) if header is None else header
+    # Cytoscape has a column of this name beside its own names of edges.
+    is_ours = "selected" in columns and not (
+        {"suid", "shared name"} & {cell.lower() for cell in table.rows[0]}
+    )
+    ends = columns["regulator"], columns["target"]
+    return EdgeRows(table, ends, int(header is not None), is_ours), header, columns
 
 
 def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
     """Read the true edges over `genes`: regulator, target and perhaps a sign, or 1 or 0.
 
-    A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge, 0 is none, as is a
-    pair that is not listed; where some are -1, which represses, 1 activates. A header is known by
-    its names, which may be in any order, or by holding neither two genes nor one of these values.
-    Edges have the score 1. Self-loops, repeats, and edges of genes that are not in `genes` are left
-    out, with a warning. Genes that are written otherwise are found without version, prefix of a
-    species and case of letters. A warning counts them. Lists of databases may have more columns:
+    A sign is ``+``, ``-``, ``?`` or a word such as ``Activation``. 1 is an edge; 0 is none, as is a
+    pair that is not listed. If any value is -1, it represses and 1 activates. A header is known
+    by its names, in any order, or because it holds neither two genes nor one of these values. Edges
+    have the score 1. Self-loops, repeats and edges of other genes are left out, with a warning.
+    Names are matched without version, species prefix and case where they differ in these alone,
+    with a warning that counts them. Lists of databases may have more columns:
     CollecTRI, DoRothEA and OmniPath with their headers, TRRUST without one.
 
     Raises
@@ -203,10 +190,10 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     first = 1 if is_named or (wide is None and _is_header(table.rows[0], genes)) else 0
     cells = ["1" if third is None else row[third] for row in table.rows[first:]]
     cells = cells if wide is None else as_true_edges(cells)
-    same = same_names((row[j] for row in table.rows[first:] for j in ends), genes)
-    gene_of = same.gene_of
-    kept = _Kept(genes, ["scores", "signs"])
-    for row, (value, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
+    rows = EdgeRows(table, ends, first)
+    kept, same = _Kept(genes, ["scores", "signs"]), rows.called_as(genes)
+    found_there = zip(rows.pairs(same), cells, of_true_edges(cells), strict=True)
+    for row, (pair, value, sign) in enumerate(found_there, start=first):
         if sign is None:
             raise DataError(
                 f"must be one of {SHOWN}, found {quoted(value)}{_remedy(value, row)}",
@@ -214,12 +201,12 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
                 line=table.lines[row],
                 column=3 if third is None or not first else table.rows[0][third],
             )
-        if kept.takes(*(gene_of.get(name, name) for name in (table.rows[row][j] for j in ends))):
+        if kept.takes(*pair):
             kept.note("scores", value != NO_EDGE)
             kept.note("signs", sign)
     found = kept.reference()
     if not found.network.n_scored:
-        raise _no_edge(table, ends, first, genes)
+        raise rows.no_edge(genes)
     return replace(found, same=same.describe())
 
 
@@ -235,18 +222,8 @@ def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]
     """
     table, columns = open_edges(path, "one of + - ? 1 0")
     is_named, ends, _ = of_database(table, columns) or of_three(table, columns, "a reference")
-    names = {row[j] for row in table.rows[int(is_named) :] for j in ends}
-    gene_of = same_names(names, genes).gene_of
-    return sorted({gene_of.get(name, name) for name in names})
-
-
-def _no_edge(table: Table, ends: tuple[int, int], first: int, genes: Sequence[str]) -> DataError:
-    names = sorted({row[j] for row in table.rows[first:] for j in ends})
-    return DataError(
-        "must have an edge between two different genes of the network, found none; it names "
-        f"{joined(names) or 'nothing'}; the network has {joined(list(genes))}",
-        path=table.path,
-    )
+    rows = EdgeRows(table, ends, int(is_named))
+    return sorted({name for pair in rows.pairs(rows.called_as(genes)) for name in pair})
 
 
 def _is_header(top: Sequence[str], genes: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from typing import IO
 from grn_tvcs.network.edge import HEADER, SIGNS
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA
-from grn_tvcs.network.ranking import Ranked, blocks
+from grn_tvcs.network.ranking import Ranked, blocks, extra_columns
 from tvcs_core.files.spreadsheet import shield
 
 LEVEL = 6  # of compression: zlib's own default
@@ -80,7 +80,7 @@ def _lines(network: Network, names: list[str], some: Ranked) -> Iterator[tuple[o
         (SIGNS[sign] for sign in pairs.signs[at].tolist()),
         some.ranks.tolist(),
         map(int, pairs.selected[at].tolist()),
-        *(map(_cell, column) for column in network.extra(some).values()),
+        *(map(_cell, column) for column in extra_columns(network.pairs, some).values()),
         strict=True,
     )
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
-from grn_tvcs.network.edge import CHANCES, HEADER, SIGNS, Edge
+from grn_tvcs.network.edge import CHANCES, HEADER, Edge
 from grn_tvcs.network.evidence import NAMES
-from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs, counted_scores, reversed_ways, square
-from grn_tvcs.network.ranking import Ranked, ranked, ranked_selected, surest
+from grn_tvcs.network.pairs import FIXED, Pairs, counted_scores, reversed_ways, square
+from grn_tvcs.network.ranking import edges_of, extra_columns, ranked, ranked_selected, surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
@@ -92,9 +92,9 @@ class Network:
         selected
             The edges inside the caps; None means every edge with a score above 0.
         stability
-            In which part of all divisions of the data into halves each edge was chosen and stood
-            out of noise in both halves, in [0, 1]; NaN where the data are too few to be halved,
-            None where the method does not resample.
+            Share of the divisions of the data into halves in which both halves choose the edge
+            above noise, in [0, 1]; NaN where the data are too few to be halved, None where the
+            method does not resample.
         own
             The edges that the method itself selects; None if it only ranks.
         evidence
@@ -288,33 +288,7 @@ class Network:
     def edges(self, *, selected_only: bool = False) -> list[Edge]:
         """All edges with a score above 0, the surest first, equal ones by name."""
         of = ranked_selected if selected_only else ranked
-        return self.edges_at(of(self.pairs, self.genes))
-
-    def edges_at(self, some: Ranked) -> list[Edge]:
-        """These pairs as edges."""
-        pairs, at = self.pairs, (some.rows, some.cols)
-        nothing = [None] * len(some.rows)
-        confidence, false = (
-            nothing if known is None else known[at].tolist()
-            for known in (pairs.confidence, pairs.false_discovery)
-        )
-        undirected = (
-            [False] * len(some.rows) if pairs.undirected is None else pairs.undirected[at].tolist()
-        )
-        codes = np.zeros(len(some.rows), int) if pairs.evidence is None else pairs.evidence[at]
-        columns = zip(
-            *(places[where].tolist() for places, where in (
-                (pairs.regulators, some.rows), (pairs.targets, some.cols))),
-            *(part[at].tolist() for part in (pairs.scores, pairs.signs)),
-            some.ranks.tolist(), pairs.selected[at].tolist(), codes.tolist(), confidence, false,
-            undirected, strict=True,
-        )  # fmt: skip
-        return [
-            Edge(
-                self.genes[i], self.genes[j], score, SIGNS[sign], rank, is_in, NAMES[code], *known
-            )
-            for i, j, score, sign, rank, is_in, code, *known in columns
-        ]  # fmt: skip
+        return edges_of(self.pairs, self.genes, of(self.pairs, self.genes))
 
     @property
     def n_scored(self) -> int:
@@ -350,24 +324,14 @@ class Network:
         degrees[places] = np.count_nonzero(is_in, axis=axis)
         return degrees
 
-    def extra(self, some: Ranked | None = None) -> dict[str, list[Any]]:
-        """Return columns of edges beside `HEADER`, by name, in the order of `edges`."""
-        if some is None:
-            some = ranked(self.pairs, self.genes)
-        at = some.rows, some.cols
-        known = [(name, getattr(self.pairs, name)) for name in EXTRA]
-        columns = {name: values[at].tolist() for name, values in known if values is not None}
-        if "evidence" in columns:
-            columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
-        return columns
-
     def to_frame(self, *, selected_only: bool = False) -> pd.DataFrame:
         """All edges as a table with the columns of ``edges.tsv``, or the selected ones."""
         import pandas as pd
 
         some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
-        frame = pd.DataFrame([vars(edge) for edge in self.edges_at(some)], columns=list(HEADER))
-        return frame.assign(**self.extra(some))
+        edges = edges_of(self.pairs, self.genes, some)
+        frame = pd.DataFrame([vars(edge) for edge in edges], columns=list(HEADER))
+        return frame.assign(**extra_columns(self.pairs, some))
 
     def to_decoupler(self) -> pd.DataFrame:
         """The selected edges as a net of decoupler: source, target and signed weight."""

@@ -12,17 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
-from grn_tvcs.expression.judge.same_names import same_names
 from grn_tvcs.expression.user_warnings import warn_user
-from grn_tvcs.network.programs.headers import (
-    REGULATOR,
-    SCORE,
-    SIGNED,
-    TARGET,
-    open_edges,
-)
+from grn_tvcs.network.programs.edge_rows import EdgeRows
+from grn_tvcs.network.programs.headers import REGULATOR, SCORE, SIGNED, TARGET, open_edges
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
-from tvcs_core import DataError
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.tables import Table, is_number
@@ -216,31 +209,29 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
     are regulator, target, weight, sign; or regulator, target, sign and columns that are not read,
     such as TRRUST's references. Weights are above 0 and at most 1, and 1 if there are none; 0
     means no prior edge. A sign is ``+``, ``-``, ``?``, 1, -1, 0 or a word such as ``Activation``.
-    Without a column of signs, a weight below 0 represses, and then one above 0 activates. Of a
-    pair that is listed several times the largest weight counts. Those, self-loops and edges of
-    other genes are counted in one warning. DoRothEA's levels of confidence (``confidence``, A to E)
-    are weights if there are none. Genes that are not called as in `genes` are found without
-    version, prefix of a species and case of letters, with a warning that counts them.
+    Without a column of signs, a weight below 0 represses, and then one above 0 activates. If a
+    pair is listed several times, the largest weight counts. One warning counts these, self-loops
+    and edges of other genes. Without weights, DoRothEA's levels of confidence (``confidence``, A to
+    E) are the weights. Names are matched without version, species prefix and case where they
+    differ in these alone, with a warning that counts them.
 
     Raises
     ------
     DataError
-        Naming line and column, if a column is missing or a cell does not hold what it must; or
-        naming the file, if no edge joins two of the genes.
+        Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
+        no edge joins two of the genes.
     """
     table, named = open_edges(path, "a weight and a sign")
     columns, first = _columns(table, named)
     table = replace(table, has_header=first == 1)
+    rows = EdgeRows(table, (columns["regulator"], columns["target"]), first)
     values = _weights_and_signs(table, columns, first)
-    pairs, ends = _Pairs(genes), (columns["regulator"], columns["target"])
-    same = same_names((row[j] for row in table.rows[first:] for j in ends), genes)
-    gene_of = same.gene_of
-    for row, (weight, sign) in enumerate(values, start=first):
+    pairs, same = _Pairs(genes), rows.called_as(genes)
+    for (regulator, target), (weight, sign) in zip(rows.pairs(same), values, strict=True):
         if weight:
-            regulator, target = (table.rows[row][j] for j in ends)
-            pairs.add(gene_of.get(regulator, regulator), gene_of.get(target, target), weight, sign)
+            pairs.add(regulator, target, weight, sign)
     if not pairs.found:
-        raise _no_edge(table, columns, first, genes)
+        raise rows.no_edge(genes, "a prior edge", "table")
     for sentence in filter(None, (same.describe(), pairs.describe())):
         warn_user(f"{path}: {sentence}")
     return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
@@ -359,13 +350,3 @@ def _sign(table: Table, row: int, column: int) -> int:
             f"must be one of {SHOWN}, found {quoted(table.rows[row][column])}", row, column
         )
     return sign
-
-
-def _no_edge(table: Table, columns: dict[str, int], first: int, genes: Sequence[str]) -> DataError:
-    places = columns["regulator"], columns["target"]
-    names = sorted({row[j] for row in table.rows[first:] for j in places})
-    return DataError(
-        "must have a prior edge between two different genes of the table, found none; it names "
-        f"{joined(names)}; the table has {joined(list(genes))}",
-        path=table.path,
-    )

@@ -1,14 +1,16 @@
-"""The order of edges in files: the surest first, equal ones by name; and their ranks."""
+"""Edges in the order of files: the surest first, equal ones by name; with their ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.network.pairs import Floats, Pairs, Places
+from grn_tvcs.network.edge import SIGNS, Edge
+from grn_tvcs.network.evidence import NAMES
+from grn_tvcs.network.pairs import EXTRA, Floats, Pairs, Places
 
 CHUNK = 2**22  # scores that are counted at once
 BLOCK = 2**14  # pairs that are written at once
@@ -66,6 +68,39 @@ def blocks(pairs: Pairs, genes: Sequence[str], top: int | None = None) -> Iterat
         ranks = np.maximum.accumulate(np.where(is_next, start + 1 + np.arange(at.size), rank))
         last, rank = falling[-1], int(ranks[-1])
         yield _ranked(pairs, at, ranks)
+
+
+def edges_of(pairs: Pairs, genes: Sequence[str], some: Ranked) -> list[Edge]:
+    """Return these pairs as edges."""
+    at, nothing = (some.rows, some.cols), [None] * some.rows.size
+    confidence, false = (
+        nothing if known is None else known[at].tolist()
+        for known in (pairs.confidence, pairs.false_discovery)
+    )
+    undirected = [False] * some.rows.size
+    if pairs.undirected is not None:
+        undirected = pairs.undirected[at].tolist()
+    codes = np.zeros(some.rows.size, int) if pairs.evidence is None else pairs.evidence[at]
+    columns = zip(
+        pairs.regulators[some.rows].tolist(), pairs.targets[some.cols].tolist(),
+        pairs.scores[at].tolist(), pairs.signs[at].tolist(), some.ranks.tolist(),
+        pairs.selected[at].tolist(), codes.tolist(), confidence, false, undirected, strict=True,
+    )  # fmt: skip
+    return [
+        Edge(genes[i], genes[j], score, SIGNS[sign], rank, is_in, NAMES[code], *known)
+        for i, j, score, sign, rank, is_in, code, *known in columns
+    ]
+
+
+def extra_columns(pairs: Pairs, some: Ranked) -> dict[str, list[Any]]:
+    """Return the columns of these pairs beside `edge.HEADER`, by name."""
+    known = [(name, getattr(pairs, name)) for name in EXTRA]
+    columns = {
+        name: values[some.rows, some.cols].tolist() for name, values in known if values is not None
+    }
+    if "evidence" in columns:
+        columns["evidence"] = [NAMES[code] for code in columns["evidence"]]
+    return columns
 
 
 def surest(pairs: Pairs, genes: Sequence[str], n: int) -> Places:

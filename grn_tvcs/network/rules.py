@@ -25,7 +25,7 @@ Places = NDArray[np.int64]
 
 
 class Candidates(NamedTuple):
-    """Who may regulate whom, over regulators x targets.
+    """Pairs that may be edges, over regulators x targets.
 
     Attributes
     ----------

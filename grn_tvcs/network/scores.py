@@ -45,16 +45,15 @@ class Scores:
         Area under the ROC curve and average precision of the whole ranking; pairs without a
         score stand last and ties share their rank.
     early_precision
-        Part of the surest pairs that are edges, as many pairs as there are edges, or all with a
-        score if these are fewer; at the end ties count in part.
+        Precision of the n pairs with the highest scores, where n is the number of edges, or of
+        pairs with a score if these are fewer; ties at the end count in part.
     aupr_by_chance
-        Mean of a random ranking, for `aupr` and `early_precision`: the part of the
-        pairs that are edges.
+        Mean of `aupr` and of `early_precision` over random rankings: the share of the pairs that
+        are edges.
     n_pairs, n_edges, n_selected, n_found
         Pairs that count, edges of the reference, selected edges, and those that are both.
     n_signs, n_signs_right
-        Of those that are both, how many have a known sign here and in the reference, and in how
-        many the two are the same.
+        Numbers of found edges with a known sign in both networks, and with the same sign.
     pairs
         Which pairs count, one of `PAIRS`.
     cut

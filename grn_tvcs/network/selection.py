@@ -1,16 +1,15 @@
-"""The edges whose scores add up to the most under the caps, found among few of the pairs.
+"""Selection of the edges with the largest sum of scores under the caps.
 
-A projection takes memory and time for every pair, though hardly any can be selected. So it is
-solved on the pairs that are among the best of their regulator, their target and all, about twice as
-many as the caps let in, and its prices are then asked about every other pair: one that is worth
-less than the prices of its two caps and of the total is in no best selection (weak duality). Pairs
-of a higher value, or of an equal one up to the tie-breaking, join the few until none is left. The
-result is that of the projection of all pairs, ties included.
+A projection takes memory and time for every pair, though few can be selected. So it is solved on
+the best pairs of every regulator, of every target and of the table, about twice as many as the caps
+allow. By weak duality, no best selection has a pair whose value is below the prices of its two caps
+and of the total. Other pairs, and ties, join the problem until none is left. The result is that of
+the projection of all pairs, ties included.
 
-An undirected pair is one edge that uses up the caps of both genes on both sides. With such edges
-the caps are no longer those of a matrix, so edges are taken from the surest down, each that has
-room. That is the best selection under a number of edges alone; under degrees it keeps .99 of the
-best sum on average on tables like those of the tests, .92 at least, and a fifth for certain.
+An undirected pair is one edge that counts for the caps of both genes on both sides. Such caps are
+not those of a matrix, so edges are then taken greedily by confidence. That is the best selection
+under a number of edges alone. Under caps on degrees it keeps .99 of the best sum on average on
+tables like those of the tests, at least .92, and provably at least a fifth.
 """
 
 from __future__ import annotations

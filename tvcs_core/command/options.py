@@ -16,6 +16,22 @@ from tvcs_core.arguments import Help
 from tvcs_core.command.help import HELP_NAMES, Program
 from tvcs_core.files.record import tvcs_version
 
+
+def file_option(about: str) -> Any:
+    """Make an option that names a file."""
+    return typer.Option(metavar="FILE", help=about)
+
+
+def name_option(about: str) -> Any:
+    """Make an option that is a name."""
+    return typer.Option(metavar="NAME", help=about)
+
+
+def number_option(about: str) -> Any:
+    """Make an option that is a whole number."""
+    return typer.Option(metavar="N", help=about)
+
+
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
 ]

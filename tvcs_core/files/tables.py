@@ -23,7 +23,7 @@ from tvcs_core.files.encodings import as_utf8, number_hint, separator_line
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import read_limited
 from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
-from tvcs_core.files.workbook import is_workbook, read_sheet
+from tvcs_core.files.workbook import read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 SPACE = " "  # delimiter only on request, for files of R's ``write.table``
@@ -157,14 +157,14 @@ def read_table(
     ------
     DataError
         If the file is empty, too large, binary (see `encodings`) or a damaged ``.gz``; if
-        `workbook.read_sheet` raises; if a sheet is named but the file is not a workbook.
+        `workbook.read_sheet` raises.
     OSError
         If the file cannot be opened.
     """
-    if is_workbook(Path(path)):
-        return _of_sheet(path, sheet)
-    if sheet is not None:
-        raise DataError(f"is no workbook, so it has no sheet {quoted(sheet)}", path=path)
+    if (filled := read_sheet(Path(path), sheet)) is not None:
+        lines = [line for line, _ in filled]
+        after_blank = bytes([0, *(b - a > 1 for a, b in pairwise(lines))])
+        return Table(str(path), "", Rows.of(cells for _, cells in filled), lines, after_blank)
     text = _read_utf8(path)
     if comments:
         text = _without_comments(text)
@@ -193,13 +193,6 @@ def read_table(
     if not index.rows:
         raise DataError("must hold a cell that is not empty, found none", path=path)
     return Table(str(path), delimiter, index.rows, index.lines, index.after_blank)
-
-
-def _of_sheet(path: str | Path, sheet: str | None) -> Table:
-    rows = read_sheet(Path(path), sheet)
-    lines = [line for line, _ in rows]
-    after_blank = bytes([0, *(b - a > 1 for a, b in pairwise(lines))])
-    return Table(str(path), "", Rows.of(cells for _, cells in rows), lines, after_blank)
 
 
 def _without_comments(text: bytes) -> bytes:

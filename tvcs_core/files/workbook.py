@@ -58,10 +58,11 @@ def is_workbook(path: Path) -> bool:
     return suffix in SUFFIXES
 
 
-def read_sheet(path: Path, sheet: str | None = None) -> list[tuple[int, list[str]]]:
+def read_sheet(path: Path, sheet: str | None = None) -> list[tuple[int, list[str]]] | None:
     """Read the rows of a sheet that are not empty: line number, and cells as text.
 
-    All rows have the same number of cells. Numbers are written so that they read back exactly.
+    All rows have the same number of cells. Numbers are written so that they read back exactly. A
+    file that is no workbook by its name has none.
 
     Parameters
     ----------
@@ -74,10 +75,14 @@ def read_sheet(path: Path, sheet: str | None = None) -> list[tuple[int, list[str
     ------
     DataError
         If openpyxl is not installed, the file is not a workbook or too large, the sheet is missing
-        or must be named, or cells are merged.
+        or must be named, or cells are merged; if a sheet is named but the file is not a workbook.
     OSError
         If the file cannot be opened.
     """
+    if not is_workbook(path):
+        if sheet is not None:
+            raise DataError(f"is no workbook, so it has no sheet {quoted(sheet)}", path=path)
+        return None
     try:
         import openpyxl
     except ImportError:

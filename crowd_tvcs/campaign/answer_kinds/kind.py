@@ -261,7 +261,7 @@ def task_of_pair(left: str, right: str) -> str:
     Raises
     ------
     ValueError
-        If they are the same item, or the name of one cannot be told in that of the task.
+        If they are the same item, or the name of one cannot be recognised in that of the task.
     """
     if fault := find_fault_of_pair(left, right, WORDS[LEFT]):
         raise ValueError(fault)

@@ -1,4 +1,4 @@
-"""Plan a round of comparisons: the pairs of most expected information, and who is asked.
+"""Plan a round of comparisons: the pairs of most expected information, and their workers.
 
 First the pairs: one projection onto caps of every item on the left and on the right
 (`crowd_tvcs.answer_kinds.next_pairs`). Then the people: rows are workers, columns the chosen pairs,
@@ -26,7 +26,7 @@ MAX_PER_SIDE = 2  # of the pairs of a round, as of `crowd-tvcs rank --next`
 
 
 def propose_pairs(state: State, labels: int | None, max_per_side: int | None) -> Proposal:
-    """Choose the pairs of a round and who is asked; the same state gives the same.
+    """Choose the pairs of a round and their workers; the same state gives the same.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _gain_by_person(state: State, ranking: Ranking, tasks: Integers) -> Floats:
 
 
 def _people(state: State, tasks: Integers, gain: Floats) -> list[tuple[int, int]]:
-    """Choose who is asked which of the pairs, within all caps and the money; most gain first."""
+    """Assign the pairs to workers, within all caps and the money; most gain first."""
     able = state.lets_in(state.quality)[:, tasks] & (state.slots[:, tasks] == LAPSED)
     able &= ~state.blocked[:, None] & ~state.team_mates[:, tasks]
     room = np.array([w.max_tasks - w.slots for w in state.workers])

@@ -7,11 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from crowd_tvcs.answer_kinds.comparisons import (
-    ITEM_COLUMNS,
-    compared_rows,
-    read_known_orders,
-)
+from crowd_tvcs.answer_kinds.comparisons import ITEM_COLUMNS, compared_rows, read_known_orders
 from crowd_tvcs.answer_kinds.label_sets import read_gold_sets
 from crowd_tvcs.answer_kinds.words import NONE, SEPARATOR, TIE, WORDS, code_of
 from crowd_tvcs.answers.answers import read_gold
@@ -24,14 +20,9 @@ from crowd_tvcs.answers.columns import (
     rows_by_name,
 )
 from crowd_tvcs.answers.times import read_times
-from crowd_tvcs.campaign.answer_kinds.kind import (
-    AnswerKind,
-    LabelSet,
-    Preference,
-    task_of_pair,
-)
+from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, LabelSet, Preference, task_of_pair
 from crowd_tvcs.campaign.entries import AnswerRecord, Task
-from crowd_tvcs.campaign.tables import known_time, read_lines, read_tasks
+from crowd_tvcs.campaign.ingest.tables import known_time, read_lines, read_tasks
 from tvcs_core.files.display import quoted
 from tvcs_core.files.tables import Table
 

@@ -15,12 +15,7 @@ from crowd_tvcs.answer_kinds.label_sets import LabelSets
 from crowd_tvcs.answer_kinds.words import NONE, SEPARATOR, TIE, WORDS, split_cell
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.answers.times import to_iso
-from crowd_tvcs.campaign.answer_kinds.kind import (
-    LabelSet,
-    Preference,
-    ScaleStep,
-    items_of_pair,
-)
+from crowd_tvcs.campaign.answer_kinds.kind import LabelSet, Preference, ScaleStep, items_of_pair
 from crowd_tvcs.campaign.state import State
 
 
@@ -34,7 +29,7 @@ class KindVotes(NamedTuple):
     of_task
         Label and confidence of each task with answers; the confidence is None if not measured.
     sentences
-        What is claimed, and how it was measured.
+        The claims, and how they were measured.
     """
 
     columns: tuple[str, ...]

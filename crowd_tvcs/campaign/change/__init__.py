@@ -1,4 +1,4 @@
 """Changes of the settings of a campaign that runs: limits, caps, rules and classes.
 
-What comes in, such as workers, tasks and answers, does not belong here (`campaign.ingest`).
+New workers, tasks and answers do not belong here (`campaign.ingest`).
 """

@@ -1,4 +1,4 @@
-"""Change the settings of a campaign within one transaction, or refuse what breaks a promise."""
+"""Change the settings of a campaign within one transaction; refuse to break a promise."""
 
 from __future__ import annotations
 
@@ -10,26 +10,20 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from crowd_tvcs.answers.class_prevalence import class_counts, class_prevalence
 from crowd_tvcs.belief.uncertainty import affinity
-from crowd_tvcs.campaign.answer_kinds.kind import (
-    Preference,
-    ScaleStep,
-    kind_of,
-    labels_of_kind,
-)
+from crowd_tvcs.campaign.answer_kinds.kind import Preference, ScaleStep, kind_of, labels_of_kind
 from crowd_tvcs.campaign.change.changes import COUNTS, Changes
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.estimates import estimate, note_best
-from crowd_tvcs.campaign.ingest import settle_all
 from crowd_tvcs.campaign.leases import RejectedError, free
 from crowd_tvcs.campaign.settings import classes_of, prior_of_classes
 from crowd_tvcs.campaign.store import kinds, queries
 from crowd_tvcs.campaign.store.rows import Settings, TaskRow, WorkerRow
 from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, campaign, gold, skill, task, worker
-from crowd_tvcs.campaign.tasks import count, settle_each
+from crowd_tvcs.campaign.tasks import count, settle_all, settle_each
 
 
 class Note(NamedTuple):
-    """A change that was made: of one task, or of none, and what became of what."""
+    """A change that was made, of one task or of none, with the old and the new value."""
 
     task: str | None
     detail: str
@@ -45,7 +39,7 @@ def apply_changes(
     Raises
     ------
     RejectedError
-        If a change breaks what was promised, or names a worker or task that is not there.
+        If a change breaks a promise, or names a worker or task that is not there.
     """
     if lapsed := queries.EXPIRE(connection, now=now):
         free(connection, settings, lapsed)
@@ -132,7 +126,7 @@ def _usual_prior(connection: Connection, settings: Settings, names: Sequence[str
 
 
 def _described(settings: Settings, row: Mapping[str, Any]) -> list[str]:
-    """Say what becomes of each column of the campaign."""
+    """Describe the change of each column of the campaign."""
     changes = []
     for name, value in row.items():
         old = getattr(settings, name)
@@ -156,7 +150,7 @@ def _shown(value: float | None, unit: int = 1) -> str:
 
 
 def _refuse_too_little(settings: Settings, row: Mapping[str, Any], missing: int) -> None:
-    """Refuse limits below what is answered or out with workers, or promised to tasks."""
+    """Refuse limits below the answers and the tasks out with workers, or promised to tasks."""
     used = _so_far(settings)
     budget = row.get("budget", settings.budget)
     if budget is not None and budget < settings.slots:

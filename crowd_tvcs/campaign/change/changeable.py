@@ -15,7 +15,7 @@ from tvcs_core.arguments import items_of
 
 
 class Changeable:
-    """What can be changed while a campaign runs; see `Campaign`."""
+    """Methods that change a campaign while it runs; see `Campaign`."""
 
     store: Store
 
@@ -53,7 +53,7 @@ class Changeable:
     def mark_paid(
         self, payouts: Iterable[Payout], *, now: float | None = None, address: str | None = None
     ) -> int:
-        """Record that what `payouts` says is due was paid; return to how many people.
+        """Record the sums due by `payouts` as paid; return the number of people.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Changeable:
     ) -> list[str]:
         """Change settings while people label, all or none; each change is in the audit.
 
-        What was promised stays: no limit falls below the labels that are answered or out with
+        Promises stay: no limit falls below the labels that are answered or out with
         workers, no class goes away, and an open lease keeps its end.
 
         Parameters
@@ -121,13 +121,13 @@ class Changeable:
         Returns
         -------
         list of str
-            What changed, in words; empty if everything was so already.
+            The changes, in words; empty if everything was so already.
 
         Raises
         ------
         RejectedError
             If a change breaks a promise or names a worker or task that is not there; the message
-            says what is possible.
+            names the possible values.
         TypeError, ValueError
             If a value is none that the setting may have, or nothing is to be changed.
         """

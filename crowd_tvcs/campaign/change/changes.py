@@ -33,7 +33,7 @@ NEVER_NONE = ("min_quality", "target", "lease_seconds")
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """Settings to change, as for `Campaign.change`; what is left out stays.
+    """Settings to change, as for `Campaign.change`; settings that are left out stay.
 
     Raises
     ------

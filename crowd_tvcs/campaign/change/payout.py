@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Payout:
-    """What a worker has earned, in the unit of the costs.
+    """The earnings of a worker, in the unit of the costs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Count what workers have earned, and record that they were paid."""
+"""Count the earnings of workers, and record that they were paid."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def list_payouts(connection: Connection, settings: Settings) -> list[Payout]:
 def record_payments(
     connection: Connection, settings: Settings, payouts: Sequence[Payout], now: float
 ) -> tuple[int, float]:
-    """Record what is due as paid; return the number of people and the amount.
+    """Record the sums due as paid; return the number of people and the amount.
 
     Raises
     ------

@@ -148,7 +148,7 @@ def content_of_pairs(
     ------
     DataError
         If an item is in no task or the other one of its pair has no content, or a field differs
-        between the items of a pair, which would show who is who.
+        between the items of a pair, which would reveal the items.
     """
     out = {name: one for name, one in bodies.items() if name in tasks}
     items = {name: one for name, one in bodies.items() if name not in tasks}

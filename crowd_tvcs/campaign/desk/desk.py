@@ -256,7 +256,7 @@ class Desk:
         RejectedError
             If there is no such task.
         """
-        from crowd_tvcs.campaign.ingest import set_closed
+        from crowd_tvcs.campaign.tasks import set_closed
 
         given = items_of("tasks", tasks)
         for name in given:

@@ -48,7 +48,7 @@ class TaskLine:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """An answer: its task, worker and label, and what is known of it.
+    """An answer: its task, worker and label, and facts about it.
 
     `is_gold` is of gold among the tasks; `is_right` compares with a known label, None without;
     `is_likeliest` with the label of the task.

@@ -53,7 +53,8 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
     """
     with store.write() as (connection, settings, _):
         if labels:
-            from crowd_tvcs.campaign.ingest import add_gold, settle_all
+            from crowd_tvcs.campaign.ingest.labels import add_gold
+            from crowd_tvcs.campaign.tasks import settle_all
 
             add_gold(connection, settings, labels, [])
         known = set(connection.scalars(select(gold.c.task)))

@@ -43,6 +43,6 @@ def is_signed(secret: str, name: str, key: str) -> bool:
 
 
 def completion_code(secret: str, name: str) -> str:
-    """Return the code of a person who is done: nobody else has it, and it says nothing."""
+    """Return the code of a person who is done: nobody else has it, and it reveals nothing."""
     made = hmac.digest(secret.encode(), f"completion {name}".encode(), "sha256")
     return b32encode(made[:CODE_BYTES]).decode()

@@ -19,7 +19,7 @@ MAX_REMARKS = 10
 
 @dataclass(frozen=True)
 class Remark:
-    """What a worker said of a task: a skip, a comment or a flag; `text` may be empty."""
+    """A remark of a worker on a task: a skip, a comment or a flag; `text` may be empty."""
 
     task: str
     worker: str

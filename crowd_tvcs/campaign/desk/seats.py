@@ -24,7 +24,7 @@ SECOND_SEAT = (
 
 @dataclass(frozen=True)
 class SeatRules:
-    """Who may sign up.
+    """Rules for people who sign up.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def _refuse_second(connection: Connection, who: int, rules: SeatRules) -> None:
 def _add_person(connection: Connection, settings: Settings, name: str, rules: SeatRules) -> int:
     """Add a worker of whom nothing is known but how usual people, or this crowd, are."""
     from crowd_tvcs.campaign.estimates import estimate_newcomer
-    from crowd_tvcs.campaign.ingest import add_workers
+    from crowd_tvcs.campaign.ingest.additions import add_workers
 
     if rules.seats is not None:
         joined = select(func.count()).select_from(worker).where(worker.c.joined.is_not(None))

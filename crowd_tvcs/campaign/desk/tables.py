@@ -26,7 +26,7 @@ def labels(store: Store) -> tuple[list[str], list[list[Any]]]:
         kind = kind_of(settings)
         if kind.name != OneClass.name:
             from crowd_tvcs.campaign.answer_kinds.votes import vote_by_kind
-            from crowd_tvcs.campaign.state import read_state
+            from crowd_tvcs.campaign.read_state import read_state
 
             if (votes := vote_by_kind(read_state(connection, settings))) is not None:
                 cells = [["" if one is None else one for one in row] for row in votes.rows]

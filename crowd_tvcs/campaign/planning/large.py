@@ -47,7 +47,7 @@ def propose_in_factors(
     """
     check_honoured(method or "best", ["kinds"])
     is_open = _open_tasks(state)
-    before = _accuracy_of_what_is_out(state)
+    before = _pending_accuracy(state)
     if not is_open.any():
         return _nobody(before, "no task is open")
     plan = _plan_of(state, np.flatnonzero(is_open), labels)
@@ -83,7 +83,7 @@ def _nobody(before: Floats, reason: str) -> Proposal:
     return Proposal(nobody, "best", reason, float(before.mean()), None, 0, 0.0)
 
 
-def _accuracy_of_what_is_out(state: State) -> Floats:
+def _pending_accuracy(state: State) -> Floats:
     """Expected accuracy of every task after all pending answers."""
     out = np.isin(state.pairs.state, (ISSUED, LEASED))
     every = np.arange(len(state.tasks))

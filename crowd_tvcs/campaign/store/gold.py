@@ -119,11 +119,7 @@ LABEL_OF_ANSWERED = Statement(
     select(gold.c.label)
     .join_from(gold, task, task.c.name == gold.c.task)
     .join(pair, (pair.c.task_id == task.c.id) & (pair.c.worker_id == WHO))
-    .where(
-        gold.c.task == bindparam("of_gold"),
-        task.c.closed == GOLD,
-        pair.c.state == ANSWERED,
-    ),
+    .where(gold.c.task == bindparam("of_gold"), task.c.closed == GOLD, pair.c.state == ANSWERED),
     KnownLabel,
 )
 """The label of a gold task that the worker answered here; nothing of another."""

@@ -299,9 +299,7 @@ def _of_able(per_pair: bool, of_task: ColumnElement[int], *columns: Any) -> Sele
     """Select the workers who may still have a task: those of the minimum quality."""
     own, mate, theirs = pair.alias(), worker.alias(), pair.alias()
     had = exists().where(
-        own.c.task_id == of_task,
-        own.c.worker_id == worker.c.id,
-        own.c.state != LAPSED,
+        own.c.task_id == of_task, own.c.worker_id == worker.c.id, own.c.state != LAPSED
     )
     has_mate = exists().where(
         theirs.c.task_id == of_task,

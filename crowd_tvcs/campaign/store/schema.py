@@ -279,13 +279,5 @@ ADDED = {
     6: [campaign.c.answer_kind, pair.c.swapped],
 }
 # Columns of `campaign`, and keys of its `dependence`, by their names before version 5.
-RENAMED = {
-    "gate": "min_quality",
-    "least_gain": "min_gain",
-    "sure_at": "confidence_threshold",
-}
-RENAMED_KEYS = {
-    "claimed": "mean_confidence",
-    "reached": "accuracy",
-    "foresight": "forecast_model",
-}
+RENAMED = {"gate": "min_quality", "least_gain": "min_gain", "sure_at": "confidence_threshold"}
+RENAMED_KEYS = {"claimed": "mean_confidence", "reached": "accuracy", "foresight": "forecast_model"}

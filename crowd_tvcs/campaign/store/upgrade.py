@@ -72,8 +72,7 @@ def _copied(store: Store, connection: Connection) -> Iterator[tuple[int, str]]:
     is_there = copy.exists()
     if is_there and not _is_same(path, copy):
         raise DataError(
-            "is there already, so the store cannot be copied there first; move it away",
-            path=copy,
+            "is there already, so the store cannot be copied there first; move it away", path=copy
         )
     if not is_there:  # else a run made it that was killed before the store was changed
         _copy_file(path, copy)

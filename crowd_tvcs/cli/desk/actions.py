@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.options import AsJson
+from tvcs_core.command.options import name_option
 from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import print_data, print_message
 
@@ -35,7 +36,7 @@ def next_task(store: StoreName, worker: WorkerName, as_json: AsJson = False) -> 
 def submit(
     store: StoreName,
     worker: WorkerName,
-    task: Annotated[str, typer.Option(metavar="NAME", help="Name of the task.")],
+    task: Annotated[str, name_option("Name of the task.")],
     label: Annotated[str, typer.Option(metavar="LABEL", help="The worker's label.")],
     as_json: AsJson = False,
 ) -> None:
@@ -75,7 +76,7 @@ def reopen(store: StoreName) -> None:
 def skip(
     store: StoreName,
     worker: WorkerName,
-    task: Annotated[str, typer.Option(metavar="NAME", help="Name of the task.")],
+    task: Annotated[str, name_option("Name of the task.")],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason, for the audit.")] = "",
 ) -> None:
     """Give up a task of a worker, who is never offered it again."""

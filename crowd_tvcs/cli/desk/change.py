@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from crowd_tvcs.answers.values import parse_money
-from crowd_tvcs.cli.answers import share
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
-from tvcs_core.command.options import with_options
+from crowd_tvcs.cli.answers import share_option
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
+from tvcs_core.command.options import file_option, name_option, number_option, with_options
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.errors import DataError
 
@@ -25,23 +25,17 @@ OF_INIT = "default"  # as a cap of one worker or task: that of the campaign
 class NewLimits:
     """New limits of the campaign as a whole."""
 
-    budget: Annotated[
-        str | None, typer.Option(metavar="N", help="Maximum number of labels in all, or none.")
-    ] = None
+    budget: Annotated[str | None, number_option("Maximum number of labels in all, or none.")] = None
     money: Annotated[str | None, typer.Option(metavar="X", help="Maximum total cost, or none.")] = (
         None
     )
     max_workers_per_task: Annotated[
         str | None,
-        typer.Option(
-            metavar="N", help="Maximum number of labels of every task whose cap is the campaign's."
-        ),
+        number_option("Maximum number of labels of every task whose cap is the campaign's."),
     ] = None
     max_tasks_per_worker: Annotated[
         str | None,
-        typer.Option(
-            metavar="N", help="Maximum number of tasks of every worker whose cap is the campaign's."
-        ),
+        number_option("Maximum number of tasks of every worker whose cap is the campaign's."),
     ] = None
 
 
@@ -68,15 +62,11 @@ class NewCaps:
         typer.Option(metavar="NAME=N", help="Minimum number of labels of one task. Repeatable."),
     ] = None
     workers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Caps of many workers: columns worker, max_tasks."),
+        Path | None, file_option("Caps of many workers: columns worker, max_tasks.")
     ] = None
     tasks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Caps of many tasks: columns task and any of min_workers, max_workers.",
-        ),
+        file_option("Caps of many tasks: columns task and any of min_workers, max_workers."),
     ] = None
 
 
@@ -88,19 +78,12 @@ class ChangeOptions:
     limits: NewLimits
     caps: NewCaps
     min_quality: Annotated[
-        float | None,
-        typer.Option(parser=share, metavar="P", help="Minimum quality of a worker who gets tasks."),
+        float | None, share_option("Minimum quality of a worker who gets tasks.")
     ] = None
     target: Annotated[
-        float | None,
-        typer.Option(
-            parser=share, metavar="P", help="Confidence of a label at which its task is done."
-        ),
+        float | None, share_option("Confidence of a label at which its task is done.")
     ] = None
-    min_gain: Annotated[
-        float | None,
-        typer.Option(parser=share, metavar="P", help="Minimum gain of a label, 0 for any."),
-    ] = None
+    min_gain: Annotated[float | None, share_option("Minimum gain of a label, 0 for any.")] = None
     lease: Annotated[
         float | None,
         typer.Option(
@@ -108,10 +91,7 @@ class ChangeOptions:
             help="Time for which next reserves a task; tasks that are reserved stay so.",
         ),
     ] = None
-    add_class: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="One more label; may be repeated."),
-    ] = None
+    add_class: Annotated[list[str] | None, name_option("One more label; may be repeated.")] = None
     prior: Annotated[
         str | None,
         typer.Option(

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import OutFile, StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import OutFile, StoreName, open_campaign, stored
+from tvcs_core.command.options import name_option
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import print_message
 
@@ -18,7 +19,7 @@ PAYOUT_COLUMNS = (
 @stored
 def settle(
     store: StoreName,
-    task: Annotated[str, typer.Option(metavar="NAME", help="Name of the task.")],
+    task: Annotated[str, name_option("Name of the task.")],
     label: Annotated[
         str | None, typer.Option(metavar="LABEL", help="The label that it has from now on.")
     ] = None,

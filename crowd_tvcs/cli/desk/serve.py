@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from crowd_tvcs.cli.answers import share
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.answers import share_option
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from crowd_tvcs.cli.desk.sign_up import SignUpOptions, sign_up_of
 from tvcs_core.command.help import Program
-from tvcs_core.command.options import with_options
+from tvcs_core.command.options import file_option, name_option, with_options
 from tvcs_core.command.results import write_rows
 from tvcs_core.command.shell import FAILED, exit_with_error, print_message
 from tvcs_core.files.extras import to_install
@@ -42,8 +42,7 @@ app = Program(
 )
 
 BaseUrl = Annotated[
-    str,
-    typer.Option("--public-url", metavar="URL", help="URL of the server for workers."),
+    str, typer.Option("--public-url", metavar="URL", help="URL of the server for workers.")
 ]
 Names = Annotated[
     list[str] | None,
@@ -63,18 +62,17 @@ class ServeOptions:
     ] = None
     content: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Content of the tasks, a table or JSON lines: task and any of text, image, "
-            "audio, video, and other fields. Kept in the store.",
+        file_option(
+            "Content of the tasks, a table or JSON lines: task and any of text, image, "
+            "audio, video, and other fields. Kept in the store."
         ),
     ] = None
     media: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of images, sounds and videos.")
     ] = None
-    instructions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Markdown instructions for every worker.")
-    ] = None
+    instructions: Annotated[Path | None, file_option("Markdown instructions for every worker.")] = (
+        None
+    )
     language: Annotated[
         str,
         typer.Option(
@@ -84,18 +82,15 @@ class ServeOptions:
     ] = "en"
     gold: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Tasks with known labels (task, label) to mix with the others; workers cannot "
-            "tell them apart. Kept in the store; their content is in --content.",
+        file_option(
+            "Tasks with known labels (task, label) to mix with the others; workers cannot "
+            "tell them apart. Kept in the store; their content is in --content."
         ),
     ] = None
     gold_share: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Probability that a task handed out is gold. Default: .1 with --gold, else none.",
+        share_option(
+            "Probability that a task handed out is gold. Default: .1 with --gold, else none."
         ),
     ] = None
     gold_first: Annotated[
@@ -120,17 +115,13 @@ class ServeOptions:
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535)] = 8000
     operator_password_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File whose first line is the password. Default: a new one is printed.",
-        ),
+        file_option("File whose first line is the password. Default: a new one is printed."),
     ] = None
     operators: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Several operators: columns operator, password, and may with any of act, answers "
-            "and pay. In place of --operator-password-file.",
+        file_option(
+            "Several operators: columns operator, password, and may with any of act, answers "
+            "and pay. In place of --operator-password-file."
         ),
     ] = None
     behind_proxy: Annotated[
@@ -141,10 +132,8 @@ class ServeOptions:
     ] = False
     user_header: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Header in which a proxy names the worker who signed in, such as "
-            "X-Forwarded-User.",
+        name_option(
+            "Header in which a proxy names the worker who signed in, such as X-Forwarded-User."
         ),
     ] = None
     proxy_address: Annotated[
@@ -282,7 +271,7 @@ def invite(
     ] = None,
     url: BaseUrl = "http://127.0.0.1:8000",
     id_parameter: Annotated[
-        str, typer.Option(metavar="NAME", help="Parameter of the address that holds the id.")
+        str, name_option("Parameter of the address that holds the id.")
     ] = "worker",
 ) -> None:
     """Sign a link for every person who may sign up; print worker and link.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowd_tvcs.cli.answers import money
+from tvcs_core.command.options import file_option, name_option
 
 if TYPE_CHECKING:
     from crowd_tvcs.serve.recruit.sign_up import SignUp
@@ -18,7 +19,7 @@ OPEN, SIGNED = "open", "signed"
 
 @dataclass(frozen=True, kw_only=True)
 class SignUpOptions:
-    """Who may sign up, and what they are told when they are done."""
+    """Rules for people who sign up, and the message when they are done."""
 
     sign_up: Annotated[
         str | None,
@@ -30,23 +31,17 @@ class SignUpOptions:
     ] = None
     seats: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Maximum number of people; required for open links.",
-        ),
+        typer.Option(metavar="N", min=1, help="Maximum number of people; required for open links."),
     ] = None
     id_parameter: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Parameter that holds the id; may be repeated. Default: PROLIFIC_PID, workerId "
-            "and worker.",
+        name_option(
+            "Parameter that holds the id; may be repeated. Default: PROLIFIC_PID, workerId "
+            "and worker."
         ),
     ] = None
     consent: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Markdown that people agree to before they begin."),
+        Path | None, file_option("Markdown that people agree to before they begin.")
     ] = None
     completion_code: Annotated[
         str | None,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.campaign_options import StoreName, open_campaign, stored
+from crowd_tvcs.cli.campaign.options import StoreName, open_campaign, stored
 from tvcs_core.command.help import Program
-from tvcs_core.command.options import with_options
+from tvcs_core.command.options import file_option, name_option, with_options
 from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
@@ -38,32 +38,24 @@ class HowOptions:
 
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File whose first line is the token. Default: an environment variable.",
-        ),
+        file_option("File whose first line is the token. Default: an environment variable."),
     ] = None
     tasks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Content of tasks that the tool does not have yet: a column task, and columns "
-            "such as text. Default: the content in the store, else the names of the tasks.",
+        file_option(
+            "Content of tasks that the tool does not have yet: a column task, and columns "
+            "such as text. Default: the content in the store, else the names of the tasks."
         ),
     ] = None
     accounts: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Accounts of the workers in the tool: columns account, worker. Default: the "
-            "names of the workers.",
+        file_option(
+            "Accounts of the workers in the tool: columns account, worker. Default: the "
+            "names of the workers."
         ),
     ] = None
     question: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The question whose answer is the label, if there are several."
-        ),
+        str | None, name_option("The question whose answer is the label, if there are several.")
     ] = None
     batch: Annotated[
         int,
@@ -99,10 +91,7 @@ class HowOptions:
         typer.Option(metavar="URL", help="URL of --listen as the tool reaches it, if it differs."),
     ] = None
     tls_ca: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="PEM file of the authority that signed the tool's certificate."
-        ),
+        Path | None, file_option("PEM file of the authority that signed the tool's certificate.")
     ] = None
     trust_network: Annotated[
         bool,
@@ -128,10 +117,8 @@ class ArgillaOptions:
 
     store: StoreName
     url: Url
-    dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset, which is published.")]
-    workspace: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Its workspace, if several have the name.")
-    ] = None
+    dataset: Annotated[str, name_option("The dataset, which is published.")]
+    workspace: Annotated[str | None, name_option("Its workspace, if several have the name.")] = None
     how: HowOptions
 
 

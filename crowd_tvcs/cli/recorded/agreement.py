@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone, share
-from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from crowd_tvcs.cli.answers import AnswersFile, Classes, Cleaning, read_alone, share_option
+from tvcs_core.command.options import Force, OutFolder, Seed, number_option, recorded, with_options
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -34,20 +34,13 @@ class AgreementOptions:
     classes: Classes = None
     cleaning: Cleaning
     bootstrap: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="Bootstrap samples of the tasks for the intervals; 0 for none."
-        ),
+        int, number_option("Bootstrap samples of the tasks for the intervals; 0 for none.")
     ] = 1000
-    interval: Annotated[
-        float,
-        typer.Option(
-            parser=share, metavar="P", help="Probability of the intervals from low to high."
-        ),
-    ] = 0.95
+    interval: Annotated[float, share_option("Probability of the intervals from low to high.")] = (
+        0.95
+    )
     min_common_tasks: Annotated[
-        int,
-        typer.Option(metavar="N", help="Minimum number of common tasks of a pair in pairs.csv."),
+        int, number_option("Minimum number of common tasks of a pair in pairs.csv.")
     ] = 10
     seed: Seed = 0
     force: Force = False

@@ -15,9 +15,16 @@ from crowd_tvcs.cli.answers import (
     Classes,
     Cleaning,
     read_with_gold,
-    share,
+    share_option,
 )
-from tvcs_core.command.options import Force, OutFolder, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    file_option,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -42,19 +49,15 @@ class ModelsOptions:
     answers: AnswersFile
     workers: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE",
-            help="Columns worker, kind (model or person), family (of models that may share "
+        file_option(
+            "Columns worker, kind (model or person), family (of models that may share "
             "errors), and any of cost, max_tasks, group. Workers that are not listed are "
-            "people.",
+            "people."
         ),
     ]
-    gold: Annotated[Path, typer.Option(metavar="FILE", help=GOLD)]
+    gold: Annotated[Path, file_option(GOLD)]
     out: OutFolder
-    target: Annotated[
-        float,
-        typer.Option(parser=share, metavar="P", help="Required confidence in the label of a task."),
-    ] = 0.95
+    target: Annotated[float, share_option("Required confidence in the label of a task.")] = 0.95
     right_share: Annotated[
         float | None,
         typer.Option(
@@ -70,16 +73,10 @@ class ModelsOptions:
             help="The gold tasks are a random sample of all tasks. Without it no share is proved.",
         ),
     ] = False
-    max_people: Annotated[
-        int, typer.Option(metavar="N", help="Maximum number of people on a task.")
-    ] = 5
+    max_people: Annotated[int, number_option("Maximum number of people on a task.")] = 5
     person_accuracy: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Accuracy of each person. Default: their mean, from their gold answers.",
-        ),
+        share_option("Accuracy of each person. Default: their mean, from their gold answers."),
     ] = None
     prior: ClassChances = None
     classes: Classes = None
@@ -197,7 +194,7 @@ def _plans(
 
 
 def _doubt(given: ModelsOptions, handed: DeferredTasks, people: People | None) -> str:
-    """Return what a share of right labels takes for granted; empty if nothing."""
+    """Return the assumptions of a share of right labels; empty if nothing."""
     from crowd_tvcs.models.plans import is_measured
     from crowd_tvcs.skills.voting.right_share import MIN_GOLD
 

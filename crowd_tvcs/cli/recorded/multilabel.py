@@ -11,7 +11,7 @@ import typer
 
 from crowd_tvcs.cli.answers import Cleaning, class_names, warn_labels, warn_names
 from crowd_tvcs.cli.recorded.scale import cells
-from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.options import Force, OutFolder, Seed, file_option, recorded, with_options
 from tvcs_core.command.results import results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -35,10 +35,9 @@ class MultilabelOptions:
         ),
     ]
     out: OutFolder
-    gold: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Tasks with known labels: columns task, label."),
-    ] = None
+    gold: Annotated[Path | None, file_option("Tasks with known labels: columns task, label.")] = (
+        None
+    )
     labels: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Possible labels. Default: those that occur."),
@@ -66,11 +65,7 @@ def multilabel(given: MultilabelOptions) -> None:
     a line per task and label. Confidences are stated only with --gold; of a whole set only if gold
     measured how labels depend on each other. Nothing is drawn: any --seed gives the same.
     """
-    from crowd_tvcs.answer_kinds.label_sets import (
-        read_gold_sets,
-        read_label_sets,
-        warn_separator,
-    )
+    from crowd_tvcs.answer_kinds.label_sets import read_gold_sets, read_label_sets, warn_separator
     from crowd_tvcs.answer_kinds.multilabel import (
         LABEL_COLUMNS,
         TASK_COLUMNS,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crowd_tvcs.cli.answers import LeaveOut
-from tvcs_core.command.options import Force, OutFolder, Seed, recorded, with_options
+from tvcs_core.command.options import (
+    Force,
+    OutFolder,
+    Seed,
+    file_option,
+    number_option,
+    recorded,
+    with_options,
+)
 from tvcs_core.command.results import print_table, results
 from tvcs_core.command.shell import guarded, print_message
 
@@ -37,10 +45,9 @@ class RankOptions:
     out: OutFolder
     gold: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Pairs of known order, in the same columns without worker; they measure the "
-            "confidence in the order of a pair, and fit nothing.",
+        file_option(
+            "Pairs of known order, in the same columns without worker; they measure the "
+            "confidence in the order of a pair, and fit nothing."
         ),
     ] = None
     one_worker: Annotated[
@@ -56,14 +63,11 @@ class RankOptions:
     ] = None
     max_per_side: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            help="Maximum number of the next pairs with an item on the left, and on the right.",
+        number_option(
+            "Maximum number of the next pairs with an item on the left, and on the right."
         ),
     ] = 2
-    max_per_pair: Annotated[
-        int, typer.Option(metavar="N", help="Maximum number of answers to a pair.")
-    ] = 5
+    max_per_pair: Annotated[int, number_option("Maximum number of answers to a pair.")] = 5
     leave_out_missing: LeaveOut = False
     seed: Seed = 0
     force: Force = False

@@ -1,4 +1,4 @@
-"""Several operators of a campaign: their names, their passwords, and what each may do."""
+"""Several operators of a campaign: their names, their passwords and their rights."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Door:
         return answer
 
     def page(self, request: Request, template: str, **values: Any) -> Response:
-        """Fill a template of the operator, with the message of what was just done."""
+        """Fill a template of the operator, with the message of the last action."""
         served = self.served
         message = request.cookies.get(served.cookies.done, "")
         shared: dict[str, Any] = {

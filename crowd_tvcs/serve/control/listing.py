@@ -1,4 +1,4 @@
-"""Long lists in pages: what is searched, shown and in which order, all in the address."""
+"""Long lists in pages: search, filter and order, all in the address."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ MAX_PAGE = 1_000_000
 
 
 class Choice(NamedTuple):
-    """What a list shows; the first of `shown` and of `orders` where the address says nothing."""
+    """The choices of a list; the first of `shown` and of `orders` are the defaults."""
 
     search: str
     show: str
@@ -21,7 +21,7 @@ class Choice(NamedTuple):
 
     @classmethod
     def of(cls, given: Mapping[str, str], shown: Sequence[str], orders: Sequence[str]) -> "Choice":
-        """Read an address; what is not there to choose counts as the first.
+        """Read an address; an unknown choice counts as the first.
 
         Raises
         ------

@@ -40,7 +40,7 @@ ORDERS: dict[str, Callable[[WorkerActivity], Any]] = {
 
 
 def add_people(routes: APIRouter, door: Door) -> None:
-    """Add the list, the page of a worker, and what its forms do."""
+    """Add the list, the page of a worker, and its forms."""
     served, campaign = door.served, door.served.campaign
     store = campaign.store
 

@@ -33,7 +33,7 @@ MAX_CLASSES = 4000
 
 
 def add_settings(routes: APIRouter, door: Door) -> None:
-    """Add the page, and what its form does."""
+    """Add the page and its form."""
     campaign = door.served.campaign
 
     @routes.get("/settings")

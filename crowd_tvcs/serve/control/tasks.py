@@ -16,7 +16,7 @@ Name = Annotated[str, Form(max_length=2000)]
 
 
 def add_tasks(routes: APIRouter, door: Door) -> None:
-    """Add the list, the page of a task, and what its forms do."""
+    """Add the list, the page of a task, and its forms."""
     served, campaign = door.served, door.served.campaign
     store = campaign.store
 

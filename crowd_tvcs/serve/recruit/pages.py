@@ -54,15 +54,7 @@ def router(served: Served) -> APIRouter:
             key=key,
             form=served.form_token(f"{cookie} {name}"),
         )
-        answer.set_cookie(
-            served.cookies.join,
-            cookie,
-            path=served.root or "/",
-            httponly=True,
-            samesite="lax",
-            secure=served.is_secure,
-            max_age=JOIN_SECONDS,
-        )
+        served.set_cookie(answer, served.cookies.join, cookie, JOIN_SECONDS)
         return answer
 
     @routes.post("/join")
@@ -83,12 +75,7 @@ def router(served: Served) -> APIRouter:
         _require_right(served, rules, name, key)
         address = served.auth.keyed(address_of(request))
         token = take_seat(
-            served.links,
-            name,
-            rules.rules,
-            consent=rules.consent,
-            now=time.time(),
-            address=address,
+            served.links, name, rules.rules, consent=rules.consent, now=time.time(), address=address
         )
         answer = RedirectResponse(f"{served.root}/", status_code=303)
         answer.delete_cookie(served.cookies.join, path=served.root or "/")

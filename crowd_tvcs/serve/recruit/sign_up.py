@@ -1,4 +1,4 @@
-"""How a desk lets people sign up, and what it tells them when they are done."""
+"""The sign-up of people at a desk, and the message when they are done."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,40}")
 
 
 class Finish(NamedTuple):
-    """What a person takes along: a code, and an address or ``""``."""
+    """The proof that a person takes along: a code, and an address or ``""``."""
 
     code: str
     back: str

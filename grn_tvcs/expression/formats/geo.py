@@ -56,7 +56,7 @@ def read_series_matrix(path: str | Path) -> Sheet:
     """
     table = read_table(path)
     levels = _levels(table)
-    return replace(levels, sample_sheet=_sheet_of_samples(table, levels.heads[1:]))
+    return replace(levels, sample_sheet=_sample_sheet(table, levels.heads[1:]))
 
 
 def _levels(table: Table) -> Sheet:
@@ -75,7 +75,7 @@ def _levels(table: Table) -> Sheet:
     return levels
 
 
-def _sheet_of_samples(table: Table, samples: Sequence[str]) -> Sheet:
+def _sample_sheet(table: Table, samples: Sequence[str]) -> Sheet:
     """Return the sheet of the facts of samples."""
     columns: dict[str, list[str]] = {}
     for row in table.rows:

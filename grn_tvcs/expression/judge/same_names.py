@@ -16,8 +16,7 @@ from tvcs_core.files.display import joined
 # Versions of Ensembl and GENCODE (ENSG00000141510.18), RefSeq (NM_000546.6) and TAIR (AT1G01010.1);
 # names of C. elegans such as Y74C9A.3 have none.
 _VERSION = re.compile(
-    r"^((?:ENS[A-Z]*[0-9]{6,}|[ANXY][CGMPRTW]_[0-9]{6,}|AT[1-5CM]G[0-9]{5}))\.[0-9]+",
-    re.IGNORECASE,
+    r"^((?:ENS[A-Z]*[0-9]{6,}|[ANXY][CGMPRTW]_[0-9]{6,}|AT[1-5CM]G[0-9]{5}))\.[0-9]+", re.IGNORECASE
 )
 # Genomes as 10x writes them (GRCh38_FOS, mm10___Fos), taxa of STRING (9606.ENSP00000269305) and
 # organisms of KEGG (eco:b0002).

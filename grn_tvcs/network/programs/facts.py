@@ -7,7 +7,7 @@ from typing import Any
 
 from grn_tvcs.network.edge import Edge
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.ranking import ranked_selected
+from grn_tvcs.network.ranking import edges_of, extra_columns, ranked_selected
 
 
 def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
@@ -17,8 +17,9 @@ def edges_with_facts(network: Network) -> Iterator[tuple[Edge, dict[str, Any]]]:
     unknown attributes are left out. `undirected` is there where some pair is so.
     """
     some = ranked_selected(network.pairs, network.genes)
-    extra = network.extra(some)
-    for edge, *values in zip(network.edges_at(some), *extra.values(), strict=True):
+    extra = extra_columns(network.pairs, some)
+    edges = edges_of(network.pairs, network.genes, some)
+    for edge, *values in zip(edges, *extra.values(), strict=True):
         facts = dict(zip(extra, values, strict=True))
         yield edge, {name: v for name, v in facts.items() if v == v and v not in ("", None)}
 

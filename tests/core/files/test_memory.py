@@ -34,7 +34,7 @@ def test_doctor_projection_and_inference_know_the_same_memory(meminfo, monkeypat
     assert available_memory() == LEFT * 1024
     assert re.search(r"^memory    [\d.]+ GiB, 3\.0 GiB available$", doctor(), re.MULTILINE)
     with pytest.raises(MemoryError, match=r"only 3\.2 GB are free"):
-        estimate(GENOME).refuse_what_cannot_fit("take less")
+        estimate(GENOME).refuse_too_large("take less")
     monkeypatch.setattr(candidates, "estimate_memory", lambda size, of_each: LEFT * 1024 + 10**6)
     with pytest.raises(MemoryError, match=r"about 3,222 MB .* and 3,221 MB are available"):
         candidates.check_memory(table())
@@ -46,7 +46,7 @@ def test_where_the_system_does_not_say_nothing_is_refused(meminfo, monkeypatch, 
         meminfo.write_text(text)
     assert available_memory() is None
     assert re.search(r"^memory    [\d.]+ GiB$", doctor(), re.MULTILINE)
-    estimate(GENOME).refuse_what_cannot_fit("take less")
+    estimate(GENOME).refuse_too_large("take less")
     monkeypatch.setattr(candidates, "estimate_memory", lambda size, of_each: 10**15)
     candidates.check_memory(table())
 

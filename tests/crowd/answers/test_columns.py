@@ -45,7 +45,7 @@ CONFUSION = "worker,label,answer,probability\n" + "".join(
 def campaign(name):
     """A reader of campaigns, which need SQLAlchemy."""
     pytest.importorskip("sqlalchemy")
-    from crowd_tvcs.campaign import tables
+    from crowd_tvcs.campaign.ingest import tables
 
     return getattr(tables, name)
 

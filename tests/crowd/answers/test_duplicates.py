@@ -8,7 +8,7 @@ import pytest
 
 from crowd_tvcs.answers.answers import read_answers
 from crowd_tvcs.answers.duplicates import keep_one
-from crowd_tvcs.campaign.tables import read_lines
+from crowd_tvcs.campaign.ingest.tables import read_lines
 from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError
 

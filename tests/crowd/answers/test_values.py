@@ -20,7 +20,7 @@ from crowd_tvcs.answers.values import (
     find_label_faults,
     find_name_fault,
 )
-from crowd_tvcs.campaign.tables import read_lines
+from crowd_tvcs.campaign.ingest.tables import read_lines
 from crowd_tvcs.exchange import import_answers, read_accounts, read_assignment, read_tasks
 from tests.makers.commands import crowd_tvcs
 from tvcs_core.files.errors import DataError

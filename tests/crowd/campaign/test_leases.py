@@ -200,10 +200,7 @@ def test_an_answer_after_the_sweep_is_accepted_late(make):
     [
         ({"budget": 1}, "the budget of 1 labels is used up"),
         ({"money": 1.5, "workers": [Worker("ann", cost=1), Worker("bob", cost=1)]}, "the money"),
-        (
-            {"workers": [Worker("ann", team="x"), Worker("bob", team="x")]},
-            "another worker of",
-        ),
+        ({"workers": [Worker("ann", team="x"), Worker("bob", team="x")]}, "another worker of"),
     ],
 )
 def test_a_late_answer_never_breaks_a_cap(make, options, message):

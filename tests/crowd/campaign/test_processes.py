@@ -22,13 +22,7 @@ from crowd_tvcs.campaign.store import schema
 from tests.proofs.counts import note
 from tvcs_core import DataError
 
-CLEAN = {
-    "lost": 0,
-    "double": 0,
-    "over a cap": 0,
-    "wrong counters": 0,
-    "wrong posteriors": 0,
-}
+CLEAN = {"lost": 0, "double": 0, "over a cap": 0, "wrong counters": 0, "wrong posteriors": 0}
 
 
 def together(place, folder, *, workers=60, tasks=300, lease=0.3, **options):

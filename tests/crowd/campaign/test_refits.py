@@ -139,8 +139,7 @@ def test_a_model_of_gold_is_due_with_the_20th():
 
 
 @pytest.mark.parametrize(
-    ("part", "damaged"),
-    [("temperature", "../erature"), ('"steps": [', '"steps": 1, "x": [')],
+    ("part", "damaged"), [("temperature", "../erature"), ('"steps": [', '"steps": 1, "x": [')]
 )
 def test_a_model_that_is_damaged_in_the_store_is_refused_in_a_line(tmp_path, rng, part, damaged):
     with start(tmp_path / "c.db", rng, tasks=TASKS) as campaign:

@@ -4,7 +4,7 @@ import pytest
 
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.campaign import Task, Worker
-from crowd_tvcs.campaign.tables import read_lines, read_qualities, read_tasks, read_workers
+from crowd_tvcs.campaign.ingest.tables import read_lines, read_qualities, read_tasks, read_workers
 from tvcs_core import DataError
 
 

@@ -175,10 +175,7 @@ def test_what_else_is_added_is_said_and_so_are_strangers(folder):
     [
         ("t1,zoe,yes", "bad.csv:10: worker 'zoe' is not in the campaign"),
         ("t99,ann,yes", "bad.csv:10: task 't99' is not in the campaign"),
-        (
-            "{other},NA,maybe",
-            "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'",
-        ),
+        ("{other},NA,maybe", "bad.csv:10: label must be one of 'no', 'yes', found 'maybe'"),
         (
             "{task},{worker},yes",
             "bad.csv:10: every pair must be answered once, but worker '{worker}' answered "
@@ -234,10 +231,7 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
             ["--gold", "gold.csv", "--workers", "workers.csv", "--tasks", "gold_tasks.csv"],
             "gold_tasks.csv: must have a task that is not in --gold, found none",
         ),
-        (
-            ["--quality", "workers.csv", "--tasks", "tasks.csv"],
-            "workers.csv",
-        ),
+        (["--quality", "workers.csv", "--tasks", "tasks.csv"], "workers.csv"),
         *(
             ([*words, "none.csv"], "error: none.csv: must have a row below the header, found none")
             for words in (
@@ -305,7 +299,7 @@ def test_a_round_that_cannot_be_written_is_issued_and_says_so(store, monkeypatch
         raise WriteError(errno.ENOSPC, "No space left on device", str(out))
 
     with monkeypatch.context() as patched:
-        patched.setattr("crowd_tvcs.cli.campaign.write_rows", full)
+        patched.setattr("crowd_tvcs.cli.campaign.rounds.write_rows", full)
         done = run("plan", store, "--labels", 3, "--out", "round.csv")
     assert done.exit_code == 1
     assert done.stderr.splitlines() == [
@@ -339,9 +333,9 @@ def test_a_round_that_is_not_there_and_a_folder_are_refused(store):
 
 
 def test_without_sqlalchemy_the_command_says_what_to_install(store, monkeypatch):
-    from crowd_tvcs.cli import campaign_options
+    from crowd_tvcs.cli.campaign import options
 
-    monkeypatch.setattr(campaign_options, "find_spec", lambda name: None)
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
     done = run("status", store)
     assert (done.exit_code, done.stdout) == (1, "")
     how = "pip install '.[campaign]' in the folder of tvcs"

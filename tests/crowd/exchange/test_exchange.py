@@ -358,11 +358,7 @@ def test_a_label_that_is_accepted_or_rejected_gives_two_classes(tmp_path):
 
 @pytest.mark.parametrize(
     ("cell", "label"),
-    [
-        ([{"a": {"label": "x"}}], "x"),
-        ([{"a": {"x": True, "y": False}}], "x"),
-        ([{"a": "x"}], "x"),
-    ],
+    [([{"a": {"label": "x"}}], "x"), ([{"a": {"x": True, "y": False}}], "x"), ([{"a": "x"}], "x")],
 )
 def test_the_json_of_form_elements_is_read(cell, label, tmp_path):
     row = {"WorkerId": "w", "AssignmentStatus": "Approved", "Input.task": "1"}

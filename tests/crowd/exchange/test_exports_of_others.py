@@ -161,11 +161,7 @@ def test_a_file_per_user_of_doccano_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("name", "line", "what"),
     [
-        (
-            "all.jsonl",
-            DOCCANO,
-            "has answers of all users without their names; export one file",
-        ),
+        ("all.jsonl", DOCCANO, "has answers of all users without their names; export one file"),
         ("doccano_all.jsonl", DOCCANO, "turn 'Share annotations across all users' off"),
         ("ann.jsonl", {**DOCCANO, "label": ["a", "b"]}, r":1: field 'label' must hold one choice"),
         ("ann.jsonl", {**DOCCANO, "label": [[0, 3, "LOC"]]}, "one label, found spans of a text"),

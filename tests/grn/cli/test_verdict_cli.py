@@ -5,15 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from grn_tvcs import (
-    METHODS,
-    Expression,
-    Network,
-    Rules,
-    infer,
-    simulate,
-    write_expression,
-)
+from grn_tvcs import METHODS, Expression, Network, Rules, infer, simulate, write_expression
 from grn_tvcs.methods.table import Method
 from grn_tvcs.network.verdict import Verdict
 from tests.makers.commands import grn_tvcs

@@ -5,13 +5,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from grn_tvcs.combine import nets, training
+from benchmarks.learning import training
+from benchmarks.learning.training import TrainingNetwork, fit, fit_nets, fit_nulls
+from grn_tvcs.combine import nets
 from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.domain_check import fit_trait_distribution, traits
 from grn_tvcs.combine.evidence_scores import EvidenceScores, compute_evidence
 from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.combine.training import TrainingNetwork, fit, fit_nets, fit_nulls
 from grn_tvcs.combine.trees import Trees
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import Example, draw_example, draw_null

@@ -78,10 +78,7 @@ BAD = {
     "samples without a heading": ("\tA\ns1\t2\ns2\t4\n", "if it names samples, call it sample"),
     "no header": ("0\t1\n1\t2\n", "the first row must name the columns"),
     "text": ("Time\tA\tB\n0\t1\t2\n1\tx\t4\n", "x.tsv:3, column 'A': must be a number, found 'x'"),
-    "NaN": (
-        "Time\tA\tB\n0\t1\tnan\n1\t2\t4\n",
-        "x.tsv:2, column 'B': must be a number, found",
-    ),
+    "NaN": ("Time\tA\tB\n0\t1\tnan\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number, found"),
     "infinite": ("Time\tA\tB\n0\t1\tinf\n1\t2\t4\n", "x.tsv:2, column 'B': must be a finite"),
     "empty cell": ("Time\tA\tB\n0\t1\t\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number"),
     "missing": ("Time\tA\n0\t1\n1\tNA\n", "1 are missing: give --missing drop or --missing inter"),

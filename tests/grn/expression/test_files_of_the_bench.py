@@ -11,10 +11,10 @@ import pytest
 from grn_tvcs import Expression
 from grn_tvcs.cli.genes import names_in
 from grn_tvcs.expression.clock import rise_like_times
+from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.missing_values import MARKS_OF_LEVELS
 from grn_tvcs.expression.scales import on_scale, scale_like
-from grn_tvcs.expression.steady_states import read_steady_states
 from tests.grn.tables import ways_out
 from tvcs_core import DataError
 
@@ -297,13 +297,7 @@ def test_words_that_may_tell_series_apart_do_so_first(write):
 
 
 @pytest.mark.parametrize(
-    "above",
-    [
-        "Fig. 3, levels\n",
-        "Fig. 3,,\n,,\n",
-        "My title\n\n",
-        "Levels\n",
-    ],
+    "above", ["Fig. 3, levels\n", "Fig. 3,,\n,,\n", "My title\n\n", "Levels\n"]
 )
 def test_what_stands_above_a_table_must_go(above, write):
     said, ways = refused(write(f"{above}Time,A,B,C,D\n0,1,2,3,4\n1,2,3,4,5\n"))

@@ -287,10 +287,7 @@ REMEDIES = {
     "times of the clock": (
         LINES.replace("\n0", "\n00:00").replace("\n1", "\n00:30").replace("\n2", "\n01:00"),
         "that is a time of the clock: write how many minutes or hours after the start it was",
-        (
-            lambda text: text.replace("00:00", "0").replace("00:30", "30").replace("01:00", "60"),
-            {},
-        ),
+        (lambda text: text.replace("00:00", "0").replace("00:30", "30").replace("01:00", "60"), {}),
     ),
     "days of an embryo": (
         LINES.replace("\n0", "\nE8.5").replace("\n1", "\nE9.5").replace("\n2", "\nP0"),

@@ -232,17 +232,9 @@ def test_bad_edges_are_refused(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        (
-            "gold.txt",
-            "A B\nB e\n",
-            r"gold.txt:1: must have a tab, .* spaces in .A B.; put",
-        ),
+        ("gold.txt", "A B\nB e\n", r"gold.txt:1: must have a tab, .* spaces in .A B.; put"),
         ("gold.txt", "\nA B +\n", r"gold.txt:2: must have a tab, comma or semicolon"),
-        (
-            "gold.txt",
-            "A\tactivates\tB\n",
-            r"SIF, .* \('A activates B'\) and no scores; give",
-        ),
+        ("gold.txt", "A\tactivates\tB\n", r"SIF, .* \('A activates B'\) and no scores; give"),
         ("gold.txt", "A represses B\n", r"gold.txt:1: is SIF"),
         ("gold.sif", "A pp B e\n", r"gold.sif:1: is SIF"),
         ("gold.sif", "NA\nA\tpd\tB\n", r"gold.sif:1: is SIF"),

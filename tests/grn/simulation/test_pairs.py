@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.learning.condition_pairs import _changed, draw_pair
 from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.kinds import KINDS, draw_topology
 from grn_tvcs.simulation.kinetics import draw_kinetics
-from grn_tvcs.simulation.pairs import _changed, draw_pair
 
 DESIGN = Design(12, 12, 2, 4)
 

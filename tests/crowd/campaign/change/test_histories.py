@@ -152,10 +152,7 @@ def drawn(rng, twin):
 
 def settled_caps(twin):
     """Give single caps that equal the campaign's up, as the store does, which keeps one number."""
-    for own, common in (
-        (twin.cap, "max_tasks_per_worker"),
-        (twin.most, "max_workers_per_task"),
-    ):
+    for own, common in ((twin.cap, "max_tasks_per_worker"), (twin.most, "max_workers_per_task")):
         for name, cap in own.items():
             if cap == twin.limits[common]:
                 own[name] = None
@@ -253,12 +250,7 @@ def compare(campaign, twin):
         workers = connection.execute(schema.worker.select()).all()
         tasks = connection.execute(schema.task.select()).all()
     counted = (settings.slots, settings.answers, settings.committed, settings.missing)
-    assert counted == (
-        twin.slots(),
-        twin.slots(states=[ANSWERED]),
-        twin.committed,
-        twin.missing,
-    )
+    assert counted == (twin.slots(), twin.slots(states=[ANSWERED]), twin.committed, twin.missing)
     assert settings.slots <= twin.limits["budget"]
     assert settings.committed <= twin.limits["money"]
     for one in workers:

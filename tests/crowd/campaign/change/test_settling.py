@@ -82,7 +82,4 @@ def test_the_command(begin, tmp_path, monkeypatch, capfd):
     assert (code, err) == (0, "task 't1': its answers decide again\n")
     with Campaign("s.db") as campaign, campaign.store.read() as (connection, _):
         rows = connection.exec_driver_sql("SELECT what, task, detail FROM audit").all()
-    assert [tuple(row) for row in rows] == [
-        ("settle", "t1", "1"),
-        ("settle", "t1", "taken back"),
-    ]
+    assert [tuple(row) for row in rows] == [("settle", "t1", "1"), ("settle", "t1", "taken back")]

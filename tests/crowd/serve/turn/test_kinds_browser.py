@@ -4,12 +4,10 @@ import pytest
 from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, content_of_pairs, set_content
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
 from tests.crowd.serve.conftest import PASSWORD, listening
-from tests.crowd.serve.turn.test_pages_of_kinds import ITEMS, KINDS, PAIRS
+from tests.crowd.serve.turn.kinds import KINDS, campaign_of
 
 pytestmark = pytest.mark.browser
 PRESSED = {"scale": ["4"], "pairs": ["1"], "multilabel": ["1", "3", "Enter"]}
@@ -34,11 +32,7 @@ def violations(page):
 
 @pytest.fixture
 def campaign(tmp_path, kind):
-    given = {"workers": ["ann", "bob"], "tasks": ["t1", "t2", "t3"], "answer_kind": kind}
-    with Campaign.create(tmp_path / "c.db", **given | KINDS[kind]) as made:
-        if kind == "pairs":
-            bodies = {name: Content(text=f"Text of {k}") for k, name in enumerate(ITEMS)}
-            set_content(made.store, content_of_pairs(bodies, PAIRS, None), tmp_path)
+    with campaign_of(kind, tmp_path) as made:
         yield made
 
 

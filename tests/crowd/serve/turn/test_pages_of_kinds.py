@@ -1,25 +1,17 @@
 """Pages that ask for a step, a preference or several labels, and what they keep."""
 
 import re
-from itertools import combinations
 
 import pytest
 
 from crowd_tvcs.campaign import Campaign
-from crowd_tvcs.campaign.desk.content import Content, content_of_pairs, set_content
+from crowd_tvcs.campaign.desk.content import Content, content_of_pairs
 from crowd_tvcs.campaign.desk.gold import mix_in
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.texts import carried
 from tests.crowd.serve.conftest import PASSWORD, hidden
+from tests.crowd.serve.turn.kinds import ITEMS, KINDS, PAIRS, campaign_of
 from tvcs_core.files.errors import DataError
-
-ITEMS = ["gpt", "llama", "opus"]
-PAIRS = [f"{x} vs {y}" for x, y in combinations(ITEMS, 2)]
-KINDS = {
-    "scale": {"classes": ["1", "2", "3", "4", "5"], "qualities": {"ann": 0.9, "bob": 0.8}},
-    "multilabel": {"classes": ["cat", "dog", "cow"]},
-    "pairs": {"tasks": PAIRS},
-}
 
 
 @pytest.fixture(params=KINDS)
@@ -29,11 +21,7 @@ def kind(request):
 
 @pytest.fixture
 def campaign(tmp_path, kind):
-    given = {"workers": ["ann", "bob"], "tasks": ["t1", "t2", "t3"], "answer_kind": kind}
-    with Campaign.create(tmp_path / "c.db", **given | KINDS[kind]) as made:
-        if kind == "pairs":
-            bodies = {name: Content(text=f"Text of {k}") for k, name in enumerate(ITEMS)}
-            set_content(made.store, content_of_pairs(bodies, PAIRS, None), tmp_path)
+    with campaign_of(kind, tmp_path) as made:
         yield made
 
 

@@ -1,4 +1,4 @@
-"""Inputs of a campaign: its first contents, more workers and tasks, gold, and answers."""
+"""Workers, tasks, kinds of tasks and qualities: written into the store of a campaign."""
 
 from __future__ import annotations
 
@@ -7,48 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.belief.uncertainty import affinity
-from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, items_of_pair, kind_of
-from crowd_tvcs.campaign.entries import (
-    MILLION,
-    AnswerRecord,
-    Task,
-    Worker,
-    check_different,
-    check_name,
-)
-from crowd_tvcs.campaign.estimates import estimate, note_best
-from crowd_tvcs.campaign.leases import (
-    KNOWN,
-    LATE,
-    Given,
-    RejectedError,
-    judge,
-    take_again,
-    write_answers,
-)
+from crowd_tvcs.campaign.answer_kinds.kind import kind_of
+from crowd_tvcs.campaign.entries import MILLION, Task, Worker, check_different, check_name
+from crowd_tvcs.campaign.estimates import note_best
+from crowd_tvcs.campaign.ingest.tables import Qualities
 from crowd_tvcs.campaign.settings import check_range, count_of
 from crowd_tvcs.campaign.store import kinds
-from crowd_tvcs.campaign.store.gold import ANSWERS
-from crowd_tvcs.campaign.store.queries import SETTINGS, SETTLED, TASK_CALLED, TASKS, WORKER, WORKERS
-from crowd_tvcs.campaign.store.rows import PairRow, Settings, TaskRow, WorkerRow
-from crowd_tvcs.campaign.store.schema import (
-    GOLD,
-    UNLIMITED,
-    gold,
-    gold_answer,
-    pair,
-    skill,
-    task,
-    worker,
-)
-from crowd_tvcs.campaign.stored_model import is_due
-from crowd_tvcs.campaign.tables import Qualities
-from crowd_tvcs.campaign.tasks import count, settle
+from crowd_tvcs.campaign.store.queries import SETTLED
+from crowd_tvcs.campaign.store.rows import Settings
+from crowd_tvcs.campaign.store.schema import GOLD, UNLIMITED, gold_answer, skill, task, worker
+from crowd_tvcs.campaign.tasks import count
 from tvcs_core.arguments import check_type, describe_value
 
 
@@ -235,190 +208,6 @@ def set_qualities(connection: Connection, settings: Settings, qualities: Qualiti
         _refuse_known_pairs(connection, listed)
         connection.execute(insert(skill), listed)
     note_best(connection, settings)
-
-
-def add_gold(
-    connection: Connection,
-    settings: Settings,
-    labels: Mapping[str, str],
-    lines: Sequence[AnswerRecord],
-) -> None:
-    """Add gold labels, and answers to gold tasks; then estimate every worker's quality anew.
-
-    Raises
-    ------
-    ValueError
-        If a gold label contradicts one that is known, a label is none of the classes, or an answer
-        contradicts one that is known.
-    """
-    kind = kind_of(settings)
-    known = dict(connection.execute(select(gold.c.task, gold.c.label)).all())
-    kind.check_tasks(sorted(labels), ())
-    for name, label in sorted(labels.items()):
-        try:
-            code = kind.parse(label, name)
-        except ValueError as error:
-            raise ValueError(f"the gold label of {name!r} {error}") from None
-        if known.setdefault(name, code) != code:
-            before = kind.show(known[name], name)
-            raise ValueError(f"the gold label of {name!r} was {before!r} before")
-    connection.execute(delete(gold))
-    if known:
-        rows = [{"task": n, "label": k} for n, k in sorted(known.items())]
-        connection.execute(insert(gold), rows)
-    wanted = set(connection.scalars(select(task.c.name).where(task.c.closed != GOLD)))
-    for line in lines:
-        if line.task in wanted:
-            raise line.error(f"task {line.task!r} is to be labelled, so it gives no quality")
-        if line.task not in known:
-            raise line.error(f"task {line.task!r} has no gold label")
-    add_gold_answers(connection, kind, lines)
-    if settings.source == "gold":
-        estimate(connection, settings)
-
-
-def add_gold_answers(
-    connection: Connection, kind: AnswerKind, lines: Sequence[AnswerRecord]
-) -> tuple[int, int]:
-    """Add answers to gold tasks; how many are new, and how many were known already.
-
-    Raises
-    ------
-    DataError, ValueError
-        If an answer contradicts one that was brought before, or given at the desk.
-    """
-    before = {(row.task, row.worker): row.label for row in connection.execute(ANSWERS)}
-    new = []
-    for line in lines:
-        label = _code(kind, line)
-        key = (line.task, line.worker)
-        if key not in before:
-            check_name("worker of an answer", line.worker)
-            new.append({"task": line.task, "worker": line.worker, "label": label})
-        elif before[key] != label:
-            raise line.error(
-                f"worker {line.worker!r} answered gold task {line.task!r} with "
-                f"{kind.show(before[key], line.task)!r} before, now "
-                f"{kind.show(label, line.task)!r}"
-            )
-    if new:
-        connection.execute(insert(gold_answer), new)
-    return len(new), len(lines) - len(new)
-
-
-def take_answers(
-    connection: Connection, settings: Settings, lines: Sequence[AnswerRecord]
-) -> dict[str, int]:
-    """Import answers, all or none; return the numbers of accepted, late, known and gold ones.
-
-    Raises
-    ------
-    DataError
-        Naming file and line of an unknown worker or task, a label outside the classes, an answer to
-        a pair that was not handed out, or one that contradicts a stored answer.
-    """
-    kind = kind_of(settings)
-    workers = {row.name: row for row in WORKERS(connection)}
-    tasks = {row.name: row for row in TASKS(connection) if row.closed != GOLD}
-    gold_names = set(connection.scalars(select(gold.c.task))) - set(tasks)
-    counts = {"accepted": 0, "late": 0, "known": 0, "gold": 0}
-    for line in lines:
-        _refuse_unknown(line, workers, tasks, gold_names)
-    on_gold = [line for line in lines if line.task in gold_names]
-    counts["gold"], counts["known"] = add_gold_answers(connection, kind, on_gold)
-    if counts["gold"] and settings.source == "gold":
-        estimate(connection, settings)
-        settle_all(connection)
-        settings = SETTINGS.only(connection)
-    new, late = [], []
-    slots = {
-        (row.task_id, row.worker_id): PairRow(
-            row.worker_id, row.state, row.label, row.leased_at, None, None
-        )
-        for row in connection.execute(select(pair))
-    }
-    for line in (line for line in lines if line.task not in gold_names):
-        who, row = workers[line.worker], tasks[line.task]
-        slot = slots.get((row.id, who.id))
-        code = _code(kind, line)
-        reason = _judged(connection, settings, who, row, slot, (line, code))
-        counts[{KNOWN: "known", LATE: "late"}.get(reason, "accepted")] += 1
-        if reason != KNOWN:
-            swapped = _is_swapped(kind, line)
-            new.append(Given(row.id, who.id, code, line.when, line.seconds, swapped))
-        if reason == LATE:
-            late.append((line, code, slot))
-    for line, code, slot in late:  # each may take the room of the next
-        now = SETTINGS.only(connection)
-        who = WORKER.only(connection, called=line.worker)
-        row = TASK_CALLED.only(connection, called=line.task)
-        _judged(connection, now, who, row, slot, (line, code))
-        take_again(connection, now, who, row)
-    if new:
-        write_answers(connection, settings, new)
-        settings = SETTINGS.only(connection)
-        if is_due(settings.dependence, settings.answers):
-            estimate(connection, settings)
-            settle_all(connection)
-    return counts
-
-
-def _judged(
-    connection: Connection,
-    settings: Settings,
-    who: WorkerRow,
-    row: TaskRow,
-    slot: PairRow | None,
-    given: tuple[AnswerRecord, int],
-) -> str:
-    line, code = given
-    try:
-        return judge(connection, settings, who, row, slot, code)
-    except RejectedError as error:
-        raise line.error(str(error)) from None
-
-
-def _code(kind: AnswerKind, line: AnswerRecord) -> int:
-    """Return the code of an answer, or refuse it naming its place."""
-    try:
-        return kind.parse(line.label, line.task, line.worker)
-    except ValueError as error:
-        raise line.error(f"label {error}") from None
-
-
-def _is_swapped(kind: AnswerKind, line: AnswerRecord) -> int | None:
-    """Return whether the second item was on the left: as the table has it, else as it is drawn."""
-    if line.left is None:
-        return kind.is_swapped(line.task, line.worker)
-    return int(line.left != items_of_pair(line.task)[0])
-
-
-def settle_all(connection: Connection) -> None:
-    """Settle every task, after something that concerns all of them."""
-    settings = SETTINGS.only(connection)
-    for row in TASKS(connection):
-        settle(connection, settings, row)
-
-
-def set_closed(connection: Connection, names: Sequence[str], closed: int) -> None:
-    """Close tasks, or open them again."""
-    if names:
-        rows = [{"called": name} for name in names]
-        change = update(task).where(task.c.name == bindparam("called"))
-        connection.execute(change.values(closed=closed), rows)
-        settle_all(connection)
-
-
-def _refuse_unknown(
-    line: AnswerRecord,
-    workers: Mapping[str, WorkerRow],
-    tasks: Mapping[str, TaskRow],
-    gold_names: set[str],
-) -> None:
-    if line.worker not in workers:
-        raise line.error(f"worker {line.worker!r} is not in the campaign")
-    if line.task not in tasks and line.task not in gold_names:
-        raise line.error(f"task {line.task!r} is not in the campaign")
 
 
 def _refuse_known_pairs(connection: Connection, listed: Sequence[dict[str, Any]]) -> None:

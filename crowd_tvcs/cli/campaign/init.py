@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowd_tvcs.cli.answers import Duplicates, ErrorModel, LeaveOut, class_names, money, share
-from crowd_tvcs.cli.campaign_options import (
+from crowd_tvcs.cli.answers import (
+    Duplicates,
+    ErrorModel,
+    LeaveOut,
+    class_names,
+    money,
+    share_option,
+)
+from crowd_tvcs.cli.campaign.options import (
     AnswersFile,
     GoldFile,
     KindsFile,
@@ -19,7 +26,7 @@ from crowd_tvcs.cli.campaign_options import (
     print_model,
     stored,
 )
-from tvcs_core.command.options import with_options
+from tvcs_core.command.options import number_option, with_options
 from tvcs_core.command.shell import print_message
 
 if TYPE_CHECKING:
@@ -53,9 +60,7 @@ class FirstTables:
 class CampaignCaps:
     """The caps of a campaign, and defaults for tasks and workers without their own."""
 
-    budget: Annotated[
-        int | None, typer.Option(metavar="N", help="Maximum number of labels in all.")
-    ] = None
+    budget: Annotated[int | None, number_option("Maximum number of labels in all.")] = None
     money: Annotated[
         float | None,
         typer.Option(
@@ -63,16 +68,10 @@ class CampaignCaps:
         ),
     ] = None
     max_workers_per_task: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Maximum number of labels of a task without a cap of its own."
-        ),
+        int | None, number_option("Maximum number of labels of a task without a cap of its own.")
     ] = None
     max_tasks_per_worker: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Maximum number of tasks of a worker without a cap of their own."
-        ),
+        int | None, number_option("Maximum number of tasks of a worker without a cap of their own.")
     ] = None
 
 
@@ -114,26 +113,17 @@ class InitOptions:
             "tasks.",
         ),
     ] = None
-    min_quality: Annotated[
-        float,
-        typer.Option(parser=share, metavar="P", help="Minimum quality of a worker who gets tasks."),
-    ] = 0.0
+    min_quality: Annotated[float, share_option("Minimum quality of a worker who gets tasks.")] = 0.0
     target: Annotated[
         float,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Stop collecting answers for a task once its label reaches this confidence.",
-        ),
+        share_option("Stop collecting answers for a task once its label reaches this confidence."),
     ] = 1.0
     min_gain: Annotated[
         float | None,
-        typer.Option(
-            parser=share,
-            metavar="P",
-            help="Do not hand out a task if further answers raise the probability of a right "
+        share_option(
+            "Do not hand out a task if further answers raise the probability of a right "
             "label by less than this, per answer. Default: .01 with a --target and "
-            "dependent errors, else 0.",
+            "dependent errors, else 0."
         ),
     ] = None
     error_model: ErrorModel = "dependent"
@@ -156,7 +146,7 @@ def init(given: InitOptions) -> None:
     gold alone shows how good people are.
     """
     from crowd_tvcs.campaign import Campaign
-    from crowd_tvcs.campaign.first_tables import read_first
+    from crowd_tvcs.campaign.ingest.first_tables import read_first
 
     kind, classes = _kind(given)
     first = read_first(**vars(given.tables), classes=classes, prior=given.prior, answer_kind=kind)

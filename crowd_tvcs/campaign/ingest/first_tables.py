@@ -26,7 +26,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import (
     labels_of_kind,
 )
 from crowd_tvcs.campaign.entries import Task, Worker
-from crowd_tvcs.campaign.tables import (
+from crowd_tvcs.campaign.ingest.tables import (
     Qualities,
     read_lines,
     read_qualities,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from crowd_tvcs.cli.answers import print_dependence, share
+from crowd_tvcs.cli.answers import print_dependence, share_option
+from tvcs_core.command.options import file_option
 from tvcs_core.command.results import print_table
 from tvcs_core.command.shell import FAILED, exit_with_error, guarded, print_message, print_text
 from tvcs_core.files.errors import DataError
@@ -26,51 +27,35 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 StoreName = Annotated[
-    str,
-    typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE."),
+    str, typer.Argument(metavar="STORE", help="SQLite file, or postgresql://USER@HOST/DATABASE.")
 ]
 QualityFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Quality of the workers (worker, quality), or of the pairs, as for assign.",
-    ),
+    file_option("Quality of the workers (worker, quality), or of the pairs, as for assign."),
 ]
 KindsFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Quality of the workers on kinds of tasks, as for assign; --tasks has the kind "
-        "of every task.",
+    file_option(
+        "Quality of the workers on kinds of tasks, as for assign; --tasks has the kind "
+        "of every task."
     ),
 ]
-GoldFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Known labels: columns task, label.")
-]
+GoldFile = Annotated[Path | None, file_option("Known labels: columns task, label.")]
 AnswersFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Answers to gold tasks: columns task, worker, label."),
+    Path | None, file_option("Answers to gold tasks: columns task, worker, label.")
 ]
 WorkersFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Columns worker and any of max_tasks, cost (per label), group."
-    ),
+    Path | None, file_option("Columns worker and any of max_tasks, cost (per label), group.")
 ]
 TasksFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Columns task and any of prior, min_workers, max_workers; and kind, with --kinds.",
-    ),
+    file_option("Columns task and any of prior, min_workers, max_workers; and kind, with --kinds."),
 ]
 MinGain = Annotated[
     float | None,
-    typer.Option(
-        parser=share,
-        metavar="P",
-        help="Minimum gain of a label in the probability that its task is labelled "
-        "correctly. Default: as at init.",
+    share_option(
+        "Minimum gain of a label in the probability that its task is labelled "
+        "correctly. Default: as at init."
     ),
 ]
 OutFile = Annotated[
@@ -197,3 +182,9 @@ def print_gold_calibration(state: State, gold: GoldCalibration | None) -> None:
     )
     for line in gold.warnings:
         print_text(line)
+
+
+def print_unlabelled(number: int, tasks: int) -> None:
+    """Print the number of tasks without a label, if there are any."""
+    if number:
+        print_message(f"{number} of {tasks} tasks have no answers and so no label")

@@ -1,0 +1,115 @@
+"""The commands `crowd-tvcs campaign import` and `add`: answers, and new tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowd_tvcs.cli.answers import Duplicates, LeaveOut
+from crowd_tvcs.cli.campaign.options import (
+    AnswersFile,
+    GoldFile,
+    KindsFile,
+    QualityFile,
+    StoreName,
+    TasksFile,
+    WorkersFile,
+    open_campaign,
+    print_model,
+    stored,
+)
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.display import joined, quoted
+
+
+@stored
+def import_answers(
+    store: StoreName,
+    answers: Annotated[
+        Path, typer.Argument(metavar="ANSWERS", help="Columns task, worker, label.")
+    ],
+    duplicates: Duplicates = None,
+    leave_out_missing: LeaveOut = False,
+) -> None:
+    """Import answers, all of them or none.
+
+    Answers to gold tasks improve qualities that are estimated from gold. Importing a table again
+    changes nothing.
+    """
+    from crowd_tvcs.campaign.answer_kinds.tables import read_answers_of_kind
+
+    with open_campaign(store) as campaign:
+        state = campaign.state()
+        names = state.names
+        lines = read_answers_of_kind(answers, state.kind, names, duplicates, leave_out_missing)
+        counts = campaign.add_answers(lines)
+        print_message(
+            f"{answers}: {counts['accepted'] + counts['late']} answers imported"
+            + (f", {counts['late']} of them late" if counts["late"] else "")
+            + (f", {counts['gold']} to gold tasks" if counts["gold"] else "")
+            + (f", {counts['known']} already known" if counts["known"] else "")
+        )
+        if counts["gold"]:
+            print_model(campaign)
+
+
+@stored
+def add(
+    store: StoreName,
+    workers: WorkersFile = None,
+    tasks: TasksFile = None,
+    quality: QualityFile = None,
+    kinds: KindsFile = None,
+    gold: GoldFile = None,
+    answers: AnswersFile = None,
+    duplicates: Duplicates = None,
+    leave_out_missing: LeaveOut = False,
+) -> None:
+    """Add workers, tasks, qualities or gold; issued pairs stay."""
+    from crowd_tvcs.campaign.answer_kinds import tables as of_kind
+    from crowd_tvcs.campaign.ingest import tables
+    from crowd_tvcs.factors.tables import read_kinds
+
+    if not any((workers, tasks, quality, kinds, gold, answers)):
+        raise ValueError(
+            "nothing to add: give --workers, --tasks, --quality, --kinds, --gold or --answers"
+        )
+    with open_campaign(store) as campaign:
+        state = campaign.state()
+        names = state.names
+        how = {"of_kinds": state.has_kinds}
+        new: dict[str, Any] = {
+            "workers": tables.read_workers(workers) if workers else (),
+            "tasks": of_kind.read_tasks_of_kind(tasks, state.kind, **how) if tasks else (),
+            "qualities": tables.read_qualities(quality) if quality else None,
+            "kinds": read_kinds(kinds).quality if kinds else None,
+            "gold_answers": of_kind.read_answers_of_kind(
+                answers, state.kind, names, duplicates, leave_out_missing
+            )
+            if answers
+            else (),
+        }
+        known = None
+        if gold:
+            known = of_kind.read_known(gold, state.kind, names, leave_out_missing=leave_out_missing)
+        campaign.add(**new, gold=known)
+        _print_added(new | {"gold": known}, {one.name for one in state.workers})
+        if gold or answers:
+            print_model(campaign)
+
+
+def _print_added(new: dict[str, Any], known: set[str]) -> None:
+    """Print the numbers of additions, and the workers whose qualities were left out."""
+    added = f"{len(new['workers'])} workers and {len(new['tasks'])} tasks added"
+    added += f"; {len(new['gold'])} gold labels" if new["gold"] else ""
+    added += f"; {len(new['gold_answers'])} answers to gold tasks" if new["gold_answers"] else ""
+    print_message(added)
+    given = new["qualities"]
+    if given is not None:
+        names = given if isinstance(given, dict) else given.workers
+        others = sorted(set(names) - known - {one.name for one in new["workers"]})
+        if others:
+            why = "these workers are not in the campaign"
+            print_message(f"qualities left out, because {why}: {joined(others, quoted)}")

@@ -1,0 +1,125 @@
+"""The commands `crowd-tvcs campaign plan`, `replan` and `pending`: rounds of pairs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowd_tvcs.cli.campaign.options import (
+    MinGain,
+    OutFile,
+    StoreName,
+    open_campaign,
+    pair_rows,
+    stored,
+)
+from crowd_tvcs.methods import METHODS
+from crowd_tvcs.plan.proof import statement
+from tvcs_core.command.options import number_option, with_options
+from tvcs_core.command.results import write_rows
+from tvcs_core.command.shell import print_message
+from tvcs_core.files.errors import DataError
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign import Campaign
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundOptions:
+    """The options of ``crowd-tvcs campaign plan`` and ``replan``."""
+
+    store: StoreName
+    labels: Annotated[
+        int | None,
+        number_option("Maximum number of labels in this round. Default: all that are left."),
+    ] = None
+    method: Annotated[
+        str | None, typer.Option(help=f"As for assign: {', '.join(METHODS)}. Default: best.")
+    ] = None
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Return the best plan found within SECONDS.")
+    ] = 60.0
+    min_gain: MinGain = None
+    max_per_side: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Of comparisons: maximum number of the pairs with an item on the left, and on "
+            "the right. Default: 2.",
+        ),
+    ] = None
+    out: OutFile = None
+
+
+@stored
+@with_options
+def plan(given: RoundOptions) -> None:
+    """Plan the first round, issue its pairs and print them as worker, task.
+
+    Comparisons are chosen by expected information, and each is asked of one person, who gets it
+    next; --method, --time-limit and --min-gain are for classes.
+    """
+    with open_campaign(given.store, given.out) as campaign:
+        if campaign.state().rounds:
+            raise ValueError(f"{given.store}: a round is issued already; replan plans what is left")
+        _issue(campaign, given)
+
+
+@stored
+@with_options
+def replan(given: RoundOptions) -> None:
+    """Plan the rest of the budget from the answers so far; issued pairs stay."""
+    with open_campaign(given.store, given.out) as campaign:
+        _issue(campaign, given)
+
+
+@stored
+def pending(
+    store: StoreName,
+    number: Annotated[
+        int | None, typer.Option("--round", metavar="N", help="Only of this round.")
+    ] = None,
+    out: OutFile = None,
+) -> None:
+    """Print the pairs that are issued and not answered, as worker, task."""
+    with open_campaign(store, out) as campaign:
+        pairs = [(w, t) for w, t, _ in campaign.pending_pairs(number)]
+        write_rows(out, *pair_rows(campaign, pairs))
+
+
+def _issue(campaign: Campaign, given: RoundOptions) -> None:
+    out = given.out
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ValueError(f"{out}: cannot be written, its folder does not exist; nothing was issued")
+    if out is not None and os.path.isdir(out):
+        raise ValueError(f"{out}: must be a file, found a folder; nothing was issued")
+    found = campaign.plan(
+        labels=given.labels,
+        method=given.method,
+        time_limit=given.time_limit,
+        min_gain=given.min_gain,
+        max_per_side=given.max_per_side,
+    )
+    try:
+        write_rows(out, *pair_rows(campaign, found.pairs))
+    except (OSError, DataError):
+        print_message(
+            f"round {found.number} is issued; crowd-tvcs campaign pending prints its pairs"
+        )
+        raise
+    issued = f"round {found.number}: {len(found.pairs)} labels by {found.method} ({found.reason})"
+    if found.method == "information":
+        print_message(issued)
+        return
+    print_message(f"{issued}; expected accuracy after them {found.expected_accuracy:.4f}")
+    if found.forecast is not None:
+        print_message(str(found.forecast))
+    if found.bound is not None:
+        proved = statement(found.expected_accuracy, found.bound, found.standard_error)
+        print_message(f"this round is {proved}")
+    if found.left_out:
+        print_message(f"{found.left_out} planned labels were left out, because they add too little")
