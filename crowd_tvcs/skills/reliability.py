@@ -241,6 +241,6 @@ def describe_evidence(found: TargetEvidence | None, target: float) -> str:
             "no task is considered finished: choose a target further from that share"
         )
     return (
-        f"{share}; about {found.more} more gold tasks, answered like these, would settle it in four "
-        "cases of five, and no task is considered finished until then"
+        f"{share}; about {found.more} more gold tasks, answered like these, would settle it in "
+        "four cases of five, and no task is considered finished until then"
     )
