@@ -167,7 +167,8 @@ def test_the_figures_are_sums_of_what_was_bought(begin):
         "committed": 0.875, "expected_accuracy": pytest.approx((0.9 + 0.8) / 2), "unlabelled": 1,
         "measured": 0.5, "measured_on": 2, "stopped": 0, "confidence_threshold": None,
         "min_gain": None, "forecast": None, "model": "independent",
-        "dependence": None, "rounds": 0, "paused": False, "blocked": 0, "revision": state.settings.revision,
+        "dependence": None, "rounds": 0, "paused": False, "blocked": 0,
+        "revision": state.settings.revision,
     }  # fmt: skip
 
 
