@@ -26,9 +26,11 @@ from crowd_tvcs.answers.values import (
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
+MOST_KEPT = 3  # columns whose cells stay in memory: task, worker, label
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
 MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
@@ -87,8 +89,16 @@ KIND = Column("kind")  # stratum of tasks with the same worker qualities
 
 
 def open_table(path: str | Path) -> Table:
-    """Read a table whose rows have as many cells as its header."""
+    """Read a table whose rows have as many cells as its header.
+
+    Raises
+    ------
+    DataError
+        If they have not, or the table is wider than any, or larger than the memory that is free.
+    """
     table = read_table(path)
+    table.check_width("see that each row has a line of its own, and leave out columns of no use")
+    refuse_cells(path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()
     return table
 
