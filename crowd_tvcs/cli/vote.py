@@ -218,6 +218,7 @@ def _unchecked(votes: Votes) -> str:
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
     from tvcs_core.files.input_size import refuse_cells
 
+    read: tuple[Answers, Gold | None]
     if given.gold is not None:
         read = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
     else:
