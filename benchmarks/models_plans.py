@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, read_gold
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
-from crowd_tvcs.models.people import expected_with_people, fit_people, people_needed
+from crowd_tvcs.models.measured_people import MeasuredPeople
+from crowd_tvcs.models.people import fit_people
 from crowd_tvcs.models.plans import confirmed, model_plans
 from crowd_tvcs.models.simulation import simulate_models
 
@@ -103,11 +104,12 @@ def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, l
     fitted = fit_models(answers, gold, dict(zip(names, case.families, strict=False)))
     people = fit_people(fitted, answers, gold, names[len(case.models) :])
     most = len(case.people)
-    handed = DeferredTasks(fitted, open_tasks(fitted), people.mean_quality, TARGET, most)
-    plans = model_plans(handed, people)
-    accuracy = people.mean_quality[handed.tasks].round(2)
-    expected = expected_with_people(handed.chances, accuracy, most)
-    needed = people_needed(expected, TARGET)
+    measured = MeasuredPeople.of(fitted, people, people.mean_quality)
+    open_now = open_tasks(fitted)
+    handed = DeferredTasks(fitted, open_now, people.mean_quality, TARGET, most, measured)
+    plans = model_plans(handed)
+    accuracy, needed = people.mean_quality[handed.tasks].round(2), handed.needed
+    assert needed is not None
     count = np.maximum(np.where(needed < 0, most, needed), 1)
     given = case.people[:, handed.tasks]
     odds = np.log(accuracy / ((1 - accuracy) / (k - 1)))

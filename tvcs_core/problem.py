@@ -35,7 +35,10 @@ class Problem:
         if not isinstance(self.loss, Loss):
             raise TypeError(f"loss must be a Loss, found {type(self.loss).__name__}")
         if not isinstance(self.constraint, TVCS):
-            raise TypeError(f"constraint must be a TVCS, found {type(self.constraint).__name__}")
+            raise TypeError(
+                f"constraint must be a TVCS, found {type(self.constraint).__name__}; make one by "
+                "TVCS.matrix(shape, row_caps=, col_caps=, total=)"
+            )
         if tuple(self.loss.shape) != self.constraint.shape:
             raise ValueError(
                 "loss and constraint must have one shape, "

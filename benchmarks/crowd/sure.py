@@ -13,7 +13,8 @@ right: over all splits, and on the worst split with 20 of them or more.
 the share of right labels among those with the target for confidence
 (`crowd_tvcs.skills.reliability.target_evidence`): its mean ends over the splits with an interval,
 on how many of these it holds the share that is reached, that share, and how often gold confirms
-the target or contradicts it.
+the target or contradicts it. *settled*: on how many splits the further gold tasks of which it says
+that they settle the target do so, where half of the tasks suffice; drawn besides these.
 """
 
 from __future__ import annotations
@@ -77,28 +78,40 @@ def main() -> int:
 def print_intervals(given: argparse.Namespace) -> int:
     """Print the interval that gold gives beside what is reached."""
     print(
-        "| gold tasks | set | intervals | low | high | hold | reached | confirmed | contradicted |"
+        "| gold tasks | set | intervals | low | high | hold | reached | confirmed | contradicted "
+        "| asked for more | settled |"
     )
-    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for count in map(int, given.counts.split(",")):
         for folder in sorted(path.parent for path in given.data.glob("*/truth.csv")):
             truth = read_gold(folder / "truth.csv")
             answers = first_answers(folder / "label.csv", truth)
-            share, rows = count / len(truth), []
+            share, rows, settled = count / len(truth), [], []
             for number in range(given.first, given.first + given.splits):
                 claim, hit, gold = claims_of(answers, truth, share, number)
                 told = target_evidence(*gold, given.target, count)
                 sure, right = stopped(claim, hit, given.target)
                 if not np.isnan(told.right) and sure:
                     at = confidence_threshold(*gold, given.target)
+                    wanted = share + (told.more or 0) / len(truth)
+                    if at == 1.0 and told.high >= given.target and told.more and wanted <= 0.5:
+                        settled.append(is_settled(answers, truth, wanted, given.target, number))
                     rows.append(
                         (told.low, told.high, told.low <= right / sure <= told.high, right / sure,
                          at < 1.0, told.high < given.target)
                     )  # fmt: skip
             means = np.mean(rows, axis=0) if rows else np.full(6, np.nan)
-            cells = " | ".join(f"{x:.2f}" for x in means)
+            cells = " | ".join(f"{x:.2f}" for x in [*means, np.mean(settled or [np.nan])])
+            cells = cells.rpartition("|")[0] + f"| {len(settled)} |" + cells.rpartition("|")[2]
             print(f"| {count} | {folder.name} | {len(rows)} | {cells} |", flush=True)
     return 0
+
+
+def is_settled(answers: Answers, truth: Gold, share: float, target: float, number: int) -> bool:
+    """Whether so much gold, that of the split and more, confirms or contradicts the target."""
+    _, _, gold = claims_of(answers, truth, share, number)
+    found = target_evidence(*gold, target, round(share * len(truth)))
+    return confidence_threshold(*gold, target) < 1.0 or found.high < target
 
 
 Judged = tuple[NDArray[np.float64], NDArray[np.bool_]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 OURS, LEFT_OUT = "unsupervised", "left out"
+NONE = "none"  # ours without the gold of a split, on the tasks that the others are scored on
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ labels the tasks with a known label from all of their answers, or from three dra
 the unsupervised vote with the usual numbers of its last step (`unsupervised.USUAL`) learnt anew
 from the other sets, by their log score. crowd-kit's methods are computed where it is installed
 (`pip install crowd-kit`). With gold, drawn anew on each of `--splits` splits, *gold* is the
-weighted vote by gold alone and *blend* what `vote --gold` does. Rows go to cases.csv in --out as
-soon as they are known. `--write-docs` fills the tables of docs/studies/crowd-without-gold.md,
-`--only-docs` does so without computing.
+weighted vote by gold alone, *blend* what `vote --gold` does, and *none* the vote without that gold
+on the same tasks. Rows go to cases.csv in --out as soon as they are known. `--write-docs` fills the
+tables of docs/studies/crowd-without-gold.md, `--only-docs` does so without computing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.study import complete, first_answers, load, options, run
-from benchmarks.without_gold.cases import LEFT_OUT, OURS, Case
+from benchmarks.without_gold.cases import LEFT_OUT, NONE, OURS, Case
 from benchmarks.without_gold.page import write_docs
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, read_gold
 from crowd_tvcs.answers.intervals import prediction_interval
@@ -40,13 +40,13 @@ from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.unsupervised import unsupervised_posterior, vote_shares
 from tvcs_core.streams import stream
 
-SPLITS = 5
+SPLITS = 10
 LABELS = (0, 3)  # per task; 0 for all
 GOLD = (0.01, 0.02, 0.05, 0.2)
 ALONE = (OURS, "majority")
 PEERS = ("DawidSkene", "OneCoinDawidSkene")  # GLAD and MACE take 3 to 20 seconds a fit
-DRAWS = 3
-WITH_GOLD = ("gold", "blend")
+DRAWS = 10
+WITH_GOLD = (NONE, "gold", "blend")
 CONFIDENT = 0.9
 # Start and size of the first steps of the usual numbers: T, rho, b, kappa, eps, as logarithms.
 START = np.log([0.95, 0.15, 0.67, 0.27, 0.06])
@@ -152,7 +152,8 @@ def with_gold(seen: Answers, known: NDArray[np.int64]) -> tuple[dict[str, Floats
     gold = Gold({seen.tasks[j]: seen.classes[known[j]] for j in at}, seen.classes)
     skill = estimate_quality(seen, gold, like=seen)
     _, found, share = vote_with_gold(seen, gold, skill)
-    voted = {"gold": posterior(seen, skill), "blend": found.chances}
+    none = unsupervised_posterior(seen)
+    voted = {NONE: none, "gold": posterior(seen, skill), "blend": found.chances}
     if share is None:
         return voted, None
     low, high = prediction_interval(float(found.hit.mean()), share.gold, int((known < 0).sum()))

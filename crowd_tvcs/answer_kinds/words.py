@@ -53,5 +53,8 @@ def find_fault_of_set(
         return f"{quoted(none)} stands for no label and must stand alone"
     for name in names:
         if labels is not None and name != none and name not in labels:
-            return f"must have labels of {joined(labels, quoted)}, but {quoted(name)} is none"
+            return (
+                f"must be any of {joined(labels, quoted)}, with {quoted(separator)} between them "
+                f"(or {none}), but {quoted(name)} is no label"
+            )
     return ""

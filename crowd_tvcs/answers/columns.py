@@ -26,9 +26,11 @@ from crowd_tvcs.answers.values import (
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
+from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
 from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
+MOST_KEPT = 3  # columns whose cells stay in memory: task, worker, label
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
 MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
@@ -87,8 +89,16 @@ KIND = Column("kind")  # stratum of tasks with the same worker qualities
 
 
 def open_table(path: str | Path) -> Table:
-    """Read a table whose rows have as many cells as its header."""
+    """Read a table whose rows have as many cells as its header.
+
+    Raises
+    ------
+    DataError
+        If they have not, or the table is wider than any, or larger than the memory that is free.
+    """
     table = read_table(path)
+    table.check_width("see that each row has a line of its own, and leave out columns of no use")
+    refuse_cells(path, len(table.rows), min(len(table.rows[0]), MOST_KEPT))
     table.check_rectangle()
     return table
 
@@ -232,30 +242,60 @@ Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
 Rows = dict[str, dict[str, Any]]  # by name, the cells that are not empty by column
 
 
-def read_rows(
-    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
-) -> Rows:
-    """Read one row per name; empty cells are skipped.
+def content_columns(table: Table, limits: Sequence[Column]) -> list[str]:
+    """Return the columns that workers see; none if no header is one of `CONTENT_COLUMNS`.
+
+    A table with content may have any other columns beside it, which are shown too.
 
     Parameters
     ----------
-    path
-        CSV or TSV, plain or ``.gz``.
+    table
+        A table of tasks.
+    limits
+        Its columns that workers do not see.
+    """
+    header = table.rows[0]
+    if not any(name.lower() in CONTENT_COLUMNS for name in header):
+        return []
+    return [name for name in header if name and not any(one.matches(name) for one in limits)]
+
+
+def read_rows(
+    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
+) -> Rows:
+    """Read one row per name from a file; see `rows_of`."""
+    return rows_of(open_table(path), kind, columns, known)
+
+
+def rows_of(
+    table: Table,
+    kind: Column,
+    columns: Mapping[str, Reader],
+    known: Collection[str] | None = None,
+    skipped: Sequence[str] = (),
+) -> Rows:
+    """Return one row per name; empty cells are skipped.
+
+    Parameters
+    ----------
+    table
+        The table.
     kind
         `WORKER` or `TASK`: the column of the names.
     columns
         The other columns allowed, with the readers of their cells; any other is an error.
     known
         Names allowed, those of the quality table; None for any.
+    skipped
+        Columns that are not read.
 
     Raises
     ------
     DataError
         Naming file, line and column of an invalid value.
     """
-    table = open_table(path)
     others = [Column(name) for name in columns]
-    refuse_others(table, [kind, *others])
+    refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])
     (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
     there = [c for c in others if any(map(c.matches, table.rows[0]))]
     places = list(zip(there, find(table, there), strict=True))
@@ -355,6 +395,9 @@ TASK_COLUMNS: Mapping[str, Reader] = {
     "min_workers": read_count,
     "max_workers": read_count,
 }
+MEDIA_COLUMNS = ("image", "audio", "video", "image_2", "audio_2", "video_2")
+"""Columns of a task's content that name a file."""
+CONTENT_COLUMNS = ("text", "text_2", *MEDIA_COLUMNS)
 
 
 def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:

@@ -123,7 +123,9 @@ def offer(
     left = chosen.uncertainty / (1.0 if chosen.slots else before_first(settings))
     _take(connection, settings, who, chosen, left, now)
     has_classes = kind_of(settings).has_classes
-    reason = why(left, chosen.confidence) if has_classes else f"{chosen.slots} have it so far"
+    reason = (
+        why(left, chosen.confidence) if has_classes else f"{chosen.slots} workers have it so far"
+    )
     return NextTask(chosen.name, reason, expires)
 
 

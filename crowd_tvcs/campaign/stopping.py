@@ -160,7 +160,7 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
     ]
     verdicts = [one.verdict for one in standings]
     has_costs = any(w.cost for w in state.workers)
-    paid = float((state.count(ANSWERED, by="worker") + state.answered_gold) @ state.costs)
+    spent = float((state.count(ANSWERED, by="worker") + state.answered_gold) @ state.costs)
     return {
         "workers": len(state.workers),
         "tasks": len(state.tasks),
@@ -172,7 +172,7 @@ def summary(state: State, standings: list[TaskStatus]) -> dict[str, Any]:
         "budget": settings.budget,
         "left": None if settings.budget is None else settings.budget - settings.slots,
         "money": None if settings.money is None else settings.money / 1e6,
-        "paid": paid if has_costs else None,
+        "spent": spent if has_costs else None,
         "committed": settings.committed / 1e6 if has_costs else None,
         "expected_accuracy": expected,
         "unlabelled": sum(one.label is None for one in standings),

@@ -118,6 +118,7 @@ def read_with_gold(
     from crowd_tvcs.answers.answers import read_answers, read_gold
     from crowd_tvcs.answers.class_prevalence import warn_single_class
     from crowd_tvcs.answers.label_typos import review_labels
+    from crowd_tvcs.answers.random_gold import sample_doubt
 
     names = class_names(classes)
     known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)
@@ -132,6 +133,11 @@ def read_with_gold(
     _warn_names(table)
     for line in warn_single_class(known.labels, table.classes):
         print_message(line)
+    if doubt := sample_doubt(table, known.codes(table.tasks, table.classes)):
+        print_message(
+            f"warning: {doubt}; so what gold shows does not hold for them. Draw gold at random "
+            "among all tasks"
+        )
     return table, known
 
 

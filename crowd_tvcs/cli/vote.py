@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crowd_tvcs.skills.skill import Skill
     from crowd_tvcs.skills.vote import Votes
 
+BYTES_OF_A_VOTE = 32  # a probability of 8 bytes, kept four times
 RECORDED = ("quality", "gold", "method", "prior", "classes", "per_class", "error_model")
 
 
@@ -215,9 +216,18 @@ def _unchecked(votes: Votes) -> str:
 
 
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
+    from tvcs_core.files.input_size import refuse_cells
+
+    read: tuple[Answers, Gold | None]
     if given.gold is not None:
-        return read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
-    return read_alone(given.answers, given.classes, given.cleaning), None
+        read = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
+    else:
+        read = read_alone(given.answers, given.classes, given.cleaning), None
+    refuse_cells(
+        given.answers, len(read[0].tasks), len(read[0].classes), BYTES_OF_A_VOTE,
+        named=("tasks", "labels"), remedy="group texts or names into few classes",
+    )  # fmt: skip
+    return read
 
 
 def _skill(

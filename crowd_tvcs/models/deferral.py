@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN
+from crowd_tvcs.answers.random_gold import sample_doubt
 from crowd_tvcs.models.fit import Models
+from crowd_tvcs.models.measured_people import MeasuredPeople
 from crowd_tvcs.models.people import expected_with_people, people_needed
 from crowd_tvcs.skills.dependence import CalibrationBin
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
@@ -67,6 +70,8 @@ class DeferredTasks:
         Required confidence of a task.
     most
         Largest number of people on a task.
+    measured
+        Answers of people to gold; None for too few, then people are taken to err independently.
     """
 
     models: Models
@@ -74,6 +79,7 @@ class DeferredTasks:
     accuracy: Floats | None
     target: float
     most: int
+    measured: MeasuredPeople | None = None
 
     @property
     def chances(self) -> Floats:
@@ -87,13 +93,28 @@ class DeferredTasks:
         answered = self.models.answers.per_task[self.tasks] > 0
         return right_share(gold.hit, gold.claim, self.chances[answered].max(axis=1, initial=0.0))
 
+    @cached_property
+    def sample_doubt(self) -> str:
+        """The evidence that gold is no random sample of the tasks; empty without any."""
+        return sample_doubt(self.models.answers, self.models.truth)
+
     @property
     def needed(self) -> NDArray[np.int64] | None:
         """Number of people that each task needs, -1 for more than the most; None if unknown."""
         if self.accuracy is None:
             return None
-        expected = expected_with_people(self.chances, self.accuracy[self.tasks], self.most)
+        expected = expected_with_people(
+            self.chances, self.accuracy[self.tasks], self.most, self.delivered
+        )
         return people_needed(expected, self.target)
+
+    @cached_property
+    def delivered(self) -> float:
+        """Share of the expected gain by people that gold shows; 1 if nothing is measured."""
+        if self.measured is None or not self.most:
+            return 1.0
+        chances = self.models.held_out_gold.chances[self.measured.chosen]
+        return self.measured.delivered(chances, self.most)
 
     @property
     def columns(self) -> tuple[str, ...]:

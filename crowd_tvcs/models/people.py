@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,9 @@ from crowd_tvcs.models.calibration import MIN_STATED_CONFIDENCES, fit_shift_and_
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import Skill
+
+if TYPE_CHECKING:
+    from crowd_tvcs.models.measured_people import MeasuredPeople
 
 DECIMALS = 4  # of a quality in a table
 CHUNK_SIZE = 2_000_000  # numbers in memory: 16 MB
@@ -103,7 +107,9 @@ def fit_people(models: Models, answers: Answers, gold: Gold, people: Sequence[st
     return People(skill, model_confidence, shift, slope, own)
 
 
-def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Floats:
+def expected_with_people(
+    chances: Floats, accuracy: ArrayLike, most: int, delivered: float = 1.0
+) -> Floats:
     """Return the expected accuracy of every task with 0 to `most` more people: (tasks, most + 1).
 
     Parameters
@@ -115,6 +121,9 @@ def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Flo
         per task; rounded to hundredths.
     most
         Largest number of people, >= 0.
+    delivered
+        Share of the gain by people that counts, see
+        `crowd_tvcs.models.measured_people.MeasuredPeople.delivered`.
     """
     of_task = np.broadcast_to(np.asarray(accuracy, dtype=np.float64).round(2), len(chances))
     out = np.empty((len(chances), most + 1))
@@ -122,7 +131,9 @@ def expected_with_people(chances: Floats, accuracy: ArrayLike, most: int) -> Flo
         chosen = of_task == one
         rows, back = np.unique(chances[chosen].round(6), axis=0, return_inverse=True)
         out[chosen] = _expected(rows, even_matrices(one, chances.shape[1]), most)[back.ravel()]
-    return out
+    before = out[:, :1]
+    mixed: Floats = before + delivered * (out - before)
+    return mixed
 
 
 def _expected(chances: Floats, matrix: Floats, most: int) -> Floats:
@@ -199,14 +210,15 @@ class AnnotatorMix:
 
 def annotator_mixes(
     models: Models, costs: Sequence[float], person_cost: float, accuracy: ArrayLike,
-    *, target: float, most: int,
+    *, target: float, most: int, measured: MeasuredPeople | None = None,
 ) -> list[AnnotatorMix]:  # fmt: skip
     """Price every subset of models with the people that the tasks then need, cheapest first.
 
     It uses the tasks that all models answered, without gold if there are others: there the answers
     of every subset are known. `accuracy` is that of a person on every task. People are equal, and a
-    task gets as many as `target` needs, at most `most`. With more than `MAX_SUBSET_MODELS` models
-    only these subsets are priced: none, each alone, all but one, and all.
+    task gets as many as `target` needs, at most `most`. They add to each subset what `measured`
+    shows; without it they err independently. With more than `MAX_SUBSET_MODELS` models only these
+    subsets are priced: none, each alone, all but one, and all.
     """
     n = len(models.answers.workers)
     complete = np.flatnonzero(models.answers.per_task == n)
@@ -218,8 +230,11 @@ def annotator_mixes(
     out = []
     for subset in _subsets(n):
         chosen = np.isin(models.answers.worker_of, subset)
-        chances = models.posteriors(chosen)[tasks]
-        expected = expected_with_people(chances, of_people, most)
+        everywhere = models.posteriors(chosen)
+        chances, delivered = everywhere[tasks], 1.0
+        if measured is not None:
+            delivered = measured.delivered(everywhere[measured.tasks], most)
+        expected = expected_with_people(chances, of_people, most, delivered)
         needed = people_needed(expected, target)
         people = np.where(needed < 0, most, needed)
         reached = expected[np.arange(tasks.size), people]

@@ -20,16 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.intervals import prediction_interval
-from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.models.deferral import DeferredTasks
-from crowd_tvcs.models.people import People, expected_with_people, people_needed, right_with_people
-from crowd_tvcs.skills.voting.right_share import MIN_GOLD, RightShare, right_share
+from crowd_tvcs.models.people import expected_with_people, people_needed, right_with_people
+from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 
 PLAN_COLUMNS = (
     "above", "by_models", "by_people", "people", "cost", "right", "low", "high", "confirmed",
 )  # fmt: skip
 STEPS = 20  # shares of tasks that models keep; any of 10 to 50 does
-MIN_ACCURACY = 0.01  # of people, rounded to hundredths
 MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
 
 Floats = NDArray[np.float64]
@@ -85,19 +83,18 @@ class ModelPlan:
         )
 
 
-def model_plans(
-    handed: DeferredTasks, people: People | None, *, person_cost: float | None = None
-) -> list[ModelPlan]:
+def model_plans(handed: DeferredTasks, *, person_cost: float | None = None) -> list[ModelPlan]:
     """Price plans of the tasks that models answered, those that leave most to people first.
+
+    If people's answers to gold are measured, gold tasks without any of these are left out, and no
+    task gets more people than half of the gold tasks have. Else labels are as often right as the
+    accuracy of people says.
 
     Parameters
     ----------
     handed
-        The tasks, the target confidence of each, and the largest number of people on it.
-    people
-        Their answers to gold tasks. If `is_measured`, gold tasks without any of these are left out,
-        and no task gets more people than half of the gold tasks have. Else labels are as often
-        right as the accuracy of people in `handed`.
+        The tasks, the target confidence of each, the largest number of people on it, and the
+        answers of people to gold.
     person_cost
         Mean cost of a label of a person.
 
@@ -108,25 +105,21 @@ def model_plans(
     """
     if handed.accuracy is None or handed.right_share is None or not handed.most:
         return []
-    gold = handed.models.held_out_gold
+    gold, measured, delivered = handed.models.held_out_gold, handed.measured, handed.delivered
     answered = handed.models.answers.per_task[handed.tasks] > 0
-    claim, most, people_labels = handed.chances[answered], handed.most, None
+    claim, most = handed.chances[answered], handed.most
     chosen = np.ones(gold.truth.size, dtype=bool)
-    if people is not None and is_measured(handed, people):
-        people_labels = _people_on_gold(handed, people)
-        chosen = np.array([one.size > 0 for one in people_labels])
-        people_labels = [one for one in people_labels if one.size]
-        most = min(most, int(np.median([one.size for one in people_labels])))
+    if measured is not None:
+        chosen, most = measured.chosen, min(most, int(np.median(measured.size)))
     chances, truth, of_gold = gold.chances[chosen], gold.truth[chosen], gold.tasks[chosen]
-    accuracy = handed.accuracy[of_gold]
-    counts, expected = _with_people(
-        claim, handed.accuracy[handed.tasks[answered]], handed.target, most
-    )
-    gold_counts, gold_expected = _with_people(chances, accuracy, handed.target, most)
-    if people_labels is None:
-        right = right_with_people(chances, truth, accuracy, gold_counts)
+    accuracy, target = handed.accuracy, handed.target
+    of_open = accuracy[handed.tasks[answered]]
+    counts, expected = _with_people(claim, of_open, target, most, delivered)
+    gold_counts, gold_expected = _with_people(chances, accuracy[of_gold], target, most, delivered)
+    if measured is None:
+        right = right_with_people(chances, truth, accuracy[of_gold], gold_counts)
     else:
-        right = _measured(chances, truth, accuracy, gold_counts, people_labels)
+        right = measured.right(chances, gold_counts)
     claim, gold_claim = claim.max(axis=1), chances.max(axis=1)
     hit = chances.argmax(axis=1) == truth
     plans = []
@@ -145,52 +138,11 @@ def model_plans(
     return plans
 
 
-def is_measured(handed: DeferredTasks, people: People | None) -> bool:
-    """Whether people answered enough of the gold tasks of the models to measure what they add."""
-    if people is None:
-        return False
-    return sum(one.size > 0 for one in _people_on_gold(handed, people)) >= MIN_GOLD
-
-
-def _people_on_gold(handed: DeferredTasks, people: People) -> list[Integers]:
-    """Return the labels that people gave to each gold task of the models."""
-    own = people.answers
-    order = np.argsort(own.task_of, kind="stable")
-    parts = np.split(own.label_of[order], np.cumsum(own.per_task)[:-1])
-    of_task = dict(zip(own.tasks, parts, strict=True))
-    names, none = handed.models.answers.tasks, np.empty(0, dtype=np.int64)
-    return [of_task.get(names[j], none) for j in handed.models.held_out_gold.tasks.tolist()]
-
-
-def _measured(
-    chances: Floats,
-    truth: Integers,
-    accuracy: Floats,
-    counts: Integers,
-    people_labels: list[Integers],
-) -> Floats:
-    """Return how often each gold task is right after so many of its people.
-
-    These are runs of its answers in their order, which goes round; of a task with too few all
-    count.
-    """
-    k, out = chances.shape[1], np.empty(truth.size)
-    good = np.clip(accuracy.round(2), MIN_ACCURACY, 1.0 - MIN_ACCURACY)
-    odds = np.log(good * (k - 1.0) / (1.0 - good))
-    logs = np.log(np.maximum(chances, MIN_PROBABILITY))
-    for j, labels in enumerate(people_labels):
-        n = min(int(counts[j]), labels.size)
-        runs = labels[(np.arange(labels.size)[:, None] + np.arange(n)) % labels.size]
-        votes = (runs[:, :, None] == np.arange(k)).sum(axis=1)
-        out[j] = ((logs[j] + odds[j] * votes).argmax(axis=1) == truth[j]).mean()
-    return out
-
-
 def _with_people(
-    chances: Floats, accuracy: Floats, target: float, most: int
+    chances: Floats, accuracy: Floats, target: float, most: int, delivered: float
 ) -> tuple[Integers, Floats]:
     """Return the people that each task gets, and the expected accuracy after them."""
-    expected = expected_with_people(chances, accuracy, most)
+    expected = expected_with_people(chances, accuracy, most, delivered)
     needed = people_needed(expected, target)
     people = np.maximum(np.where(needed < 0, most, needed), 1)
     return people, expected[np.arange(len(people)), people]
@@ -232,14 +184,17 @@ def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str
             f"or --target, or lower --right-share. The best: {best}"
         )
     more = _settling(first.right, share, first.by_models + first.by_people)
-    remedy = "choose a lower --right-share" if more is None else f"about {more} more would"
+    remedy = "choose a lower --right-share"
+    if more is not None:
+        remedy = f"about {more} more would do in one case of two"
     return f"{wanted} is not confirmed by {first.right.gold} gold tasks; {remedy}. Now {first}"
 
 
 def _settling(right: RightShare, share: float, tasks: int) -> int | None:
     """Return the further gold tasks that confirm a share if the estimate stays; None if too many.
 
-    The interval never gets narrower than that of the tasks themselves.
+    As it is as likely to fall as to rise, that is one case of two. The interval never gets narrower
+    than that of the tasks themselves.
     """
     times = 1.0
     while right.gold * times <= MOST_GOLD:

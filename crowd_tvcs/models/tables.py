@@ -96,6 +96,7 @@ def read_annotators(path: Path, answers: Answers) -> AnnotatorTable:
                 "every model must have a family (one each for models without shared errors), "
                 f"found none for {quoted(name)}",
                 path=path,
+                column="family",
             )
         if not is_model and "family" in row:
             raise DataError(

@@ -169,7 +169,7 @@ def _workers(state: State) -> list[dict[str, Any]]:
             "pending": row.slots - row.answers,
             "quality": None if state.settings.per_pair else row.quality,
             "agree": agree[i] / row.answers if row.answers else None,
-            "paid": row.answers * row.cost / 1e6,
+            "earned": row.answers * row.cost / 1e6,
             "full": row.slots >= row.max_tasks,
         }
         for i, row in enumerate(state.workers)

@@ -17,9 +17,9 @@ from typing import Any
 
 from sqlalchemy import select
 
+from crowd_tvcs.answers.columns import MEDIA_COLUMNS
 from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.desk.content import Content
-from crowd_tvcs.campaign.desk.media import MEDIA
 from crowd_tvcs.campaign.store.schema import task
 from crowd_tvcs.campaign.store.store import Store
 
@@ -67,7 +67,7 @@ class Aliases:
         """Return the content of a task with files named after its alias."""
         named: dict[str, Any] = {
             kind: f"{self.of(name)}/{kind}{PurePosixPath(getattr(content, kind)).suffix}"
-            for kind in MEDIA
+            for kind in MEDIA_COLUMNS
             if getattr(content, kind)
         }
         return replace(content, **named)
@@ -82,7 +82,7 @@ class Aliases:
         """
         alias, _, rest = path.partition("/")
         kind = rest.partition(".")[0]
-        if kind not in MEDIA:
+        if kind not in MEDIA_COLUMNS:
             raise ValueError("there is no such file")
         return self.name(alias), kind
 

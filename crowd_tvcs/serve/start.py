@@ -23,6 +23,7 @@ from crowd_tvcs.campaign.answer_kinds.kind import Preference, kind_of
 from crowd_tvcs.campaign.desk.content import (
     Content,
     check_kept_media,
+    check_tasks,
     content_of_pairs,
     read_content,
     set_content,
@@ -46,7 +47,7 @@ from crowd_tvcs.serve.turn.instructions import pictures
 from crowd_tvcs.serve.turn.texts import missing, read_texts
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.errors import DataError, RunError
+from tvcs_core.files.errors import RunError
 
 GOLD_SHARE = 0.1
 """Share of gold among the assigned tasks, if gold is given without a share."""
@@ -271,10 +272,7 @@ def _mix_in(
     campaign: Campaign, labels: Mapping[str, str], path: Path | None, bodies: Mapping[str, Content]
 ) -> None:
     """Mix gold into the tasks, and report its number; refuse content of unknown tasks first."""
-    known = _known_tasks(campaign, labels)
-    for name in bodies:
-        if name not in known:
-            raise DataError(f"task {quoted(name)} is not in the campaign", path=path)
+    check_tasks(bodies, _known_tasks(campaign, labels), path)
     there, left_out = mix_in(campaign.store, labels, bodies)
     print_message(f"{there} gold tasks are mixed in; workers cannot recognise them")
     if left_out:

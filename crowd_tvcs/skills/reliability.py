@@ -7,6 +7,8 @@ campaign: by the first 1, 2, 3, 5 and all of their answers.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,6 +32,10 @@ ERROR_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1)  # of the error that a tar
 # splits of a public set with 40 gold tasks (benchmarks/crowd/sure.py --counts).
 MIN_INTERVAL_GOLD = 10
 MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
+SETTLED = (
+    0.8  # probability with which so many more gold tasks settle a target: "four cases of five"
+)
+STEP = 1.05  # between numbers of further gold tasks that are tried
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -112,8 +118,8 @@ class TargetEvidence(NamedTuple):
         Share of these whose label is right, with its 95 % interval from `low` to `high`; NaN with
         fewer than `MIN_INTERVAL_GOLD` such tasks.
     more
-        Further gold tasks, answered like these, with which gold would confirm or contradict the
-        target if the share stays; without an interval, those with which there is one. None if that
+        Further gold tasks, answered like these, with which gold confirms or contradicts the target
+        with probability `SETTLED`; without an interval, those with which there is one. None if that
         takes more than `MOST_GOLD`, or no task is sure.
     """
 
@@ -146,33 +152,65 @@ def target_evidence(claim: Floats, hit: Bools, target: float, n_gold: int) -> Ta
     if not rows:
         return TargetEvidence(0, math.nan, math.nan, math.nan, None)
     sure = rows / copies
-    right = low = high = math.nan
-    needed: float | None = MIN_INTERVAL_GOLD
-    if sure >= MIN_INTERVAL_GOLD:
-        first = is_sure.argmax(axis=1)
-        right = float(hit[np.arange(first.size), first][stops].mean())
-        low, high = wilson(right, sure)
-        needed = _settling(right, sure, target)
-    more = None if needed is None else math.ceil(max(0.0, needed - sure) * n_gold / sure)
-    more = None if more is None or more > MOST_GOLD else more
-    return TargetEvidence(round(sure), right, low, high, more)
+    if sure < MIN_INTERVAL_GOLD:
+        more = _until_interval(round(sure), n_gold)
+        return TargetEvidence(round(sure), math.nan, math.nan, math.nan, more)
+    first = is_sure.argmax(axis=1)
+    right = float(hit[np.arange(first.size), first][stops].mean())
+    more = _until_settled(right, sure, target, n_gold)
+    return TargetEvidence(round(sure), right, *wilson(right, sure), more)
 
 
-def _settling(right: float, sure: float, target: float) -> float | None:
-    """Return how many confident gold tasks settle a target if the share of right ones stays.
-
-    They confirm it by the rule of `confidence_threshold`, or their interval is below it.
-    """
-    allowed = 1.0 - target
-    room = allowed - (1.0 - right)
-    if room > TOLERANCE:
-        return max(sure, MIN_CONFIDENT_GOLD * allowed / room)
-    n = sure
-    while n <= MOST_GOLD:
-        if wilson(right, n)[1] < target:
-            return n
-        n *= 1.05
+def _until_interval(sure: int, n_gold: int) -> int | None:
+    """Return how many more gold tasks bring `MIN_INTERVAL_GOLD` confident ones, see `SETTLED`."""
+    for more in _numbers():
+        missing = MIN_INTERVAL_GOLD - sure
+        if predictive(sure, n_gold, more)[missing:].sum() >= SETTLED:
+            return more
     return None
+
+
+def _until_settled(right: float, sure: float, target: float, n_gold: int) -> int | None:
+    """Return how many more gold tasks settle a target, see `SETTLED`.
+
+    They confirm it by the rule of `confidence_threshold`, or the interval is below it.
+    """
+    wrong = (1.0 - right) * sure
+    for more in _numbers():
+        further = round(more * sure / n_gold)
+        n, errors = sure + further, range(further + 1)
+        allowed = (1.0 - target) * (n - MIN_CONFIDENT_GOLD) + TOLERANCE
+        too_many = bisect_right(errors, False, key=lambda k: wrong + k > allowed)
+        contradicted = bisect_right(
+            errors, False, key=lambda k: wilson(1.0 - (wrong + k) / n, n)[1] < target
+        )
+        chances = predictive(wrong, sure, further)
+        if chances[:too_many].sum() + chances[contradicted:].sum() >= SETTLED:
+            return more
+    return None
+
+
+def _numbers() -> Iterator[int]:
+    """Yield numbers of further gold tasks up to `MOST_GOLD`."""
+    more = 1
+    while more <= MOST_GOLD:
+        yield more
+        more = max(more + 1, int(more * STEP))
+
+
+def predictive(hits: float, tries: float, further: int) -> Floats:
+    """Return the probability of 0, 1, ... hits in further tries, after some hits in some tries.
+
+    It is beta-binomial, with the prior of Jeffreys.
+    """
+    from scipy.special import betaln, gammaln
+
+    k = np.arange(further + 1.0)
+    a, b = hits + 0.5, tries - hits + 0.5
+    log = betaln(k + a, further - k + b) - betaln(a, b)
+    log += gammaln(further + 1.0) - gammaln(k + 1.0) - gammaln(further - k + 1.0)
+    out: Floats = np.exp(log)
+    return out
 
 
 def describe_evidence(found: TargetEvidence | None, target: float) -> str:
@@ -203,6 +241,6 @@ def describe_evidence(found: TargetEvidence | None, target: float) -> str:
             "no task is considered finished: choose a target further from that share"
         )
     return (
-        f"{share}; about {found.more} more gold tasks, answered like these, would settle it, and "
-        "no task is considered finished until then"
+        f"{share}; about {found.more} more gold tasks, answered like these, would settle it in "
+        "four cases of five, and no task is considered finished until then"
     )

@@ -20,7 +20,7 @@ print("optimal, by separate code:", certify(projection).optimal)
 # that does not bind.
 figure, (left, right) = plt.subplots(1, 2, width_ratios=(3, 1), figsize=(8, 4))
 left.imshow(np.where(projection.support, V, np.nan), cmap="coolwarm", vmin=-3, vmax=3)
-left.set(title="what is kept", xlabel="columns", ylabel="rows")
+left.set(title="kept entries", xlabel="columns", ylabel="rows")
 right.barh(range(8), projection.row_duals)
 right.invert_yaxis()
 right.set(title="price of the row's cap")

@@ -30,7 +30,7 @@ class Trees(NamedTuple):
     nan_left
         Whether rows with a missing value go left.
     value
-        Values of leaves.
+        Values of leaves, rounded to float32: a wheel carries them.
     """
 
     base: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Trees(NamedTuple):
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     nan_left: NDArray[np.bool_]
-    value: NDArray[np.float64]
+    value: NDArray[np.float32]
 
 
 def evaluate(trees: Trees, features: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -66,7 +66,7 @@ def trees_from_classifier(classifier: Any) -> Trees:
         left=np.where(is_leaf, 0, all_nodes["left"] + offset).astype(np.int32),
         right=np.where(is_leaf, 0, all_nodes["right"] + offset).astype(np.int32),
         nan_left=all_nodes["missing_go_to_left"].astype(bool),
-        value=np.where(is_leaf, all_nodes["value"], 0.0),
+        value=np.where(is_leaf, all_nodes["value"], 0.0).astype(np.float32),
     )
 
 
@@ -98,7 +98,7 @@ def split(arrays: dict[str, NDArray[Any]], prefix: str) -> list[Trees]:
         for name in ("base", "counts", "sizes", "feature", "nan_left", "threshold", "value")
     )
     is_leaf = feature < 0
-    threshold, value = np.zeros(len(feature), dtype=np.float32), np.zeros(len(feature))
+    threshold, value = np.zeros((2, len(feature)), dtype=np.float32)
     threshold[~is_leaf], value[is_leaf] = thresholds, values
     left, right = _children(is_leaf, sizes)
     found, first = [], 0

@@ -17,6 +17,7 @@ from tvcs_core.files.workbook import SeveralSheetsError
 
 LISTS = ("ignore", "keep")  # options of which several add up
 MOST_TRIED = 8  # each reads the file again
+MOST_BYTES = 2**25  # read in all of them: some 15 s where rows are short
 
 
 class Reading(NamedTuple):
@@ -47,10 +48,13 @@ def readable_options(
         Why they were refused.
     given
         The options with which they were refused.
+
+    Large files are not tried: then the error alone names the remedies.
     """
     waiting = deque(_next(given, error))
     found: list[Reading] = []
-    for _ in range(MOST_TRIED):
+    size = sum(Path(path).stat().st_size for path in paths)
+    for _ in range(min(MOST_TRIED, MOST_BYTES // max(size, 1))):
         if not waiting:
             break
         options = waiting.popleft()

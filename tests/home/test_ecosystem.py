@@ -93,7 +93,6 @@ def test_the_process_of_nf_core_makes_what_it_says_it_emits(table):
         "prefix": "study-1",
         "task.cpus": "1",
         "args": "--method tvcs --option resamples=2 --max-edges 60",
-        "task.process": "TVCS_INFER",
     }
     filled = re.sub(r"\$\{([\w.]+)\}", lambda word: known[word[1]], script).replace("\\$", "$")
     lines = "\n".join(line.removeprefix("    ") for line in filled.splitlines())
@@ -102,9 +101,12 @@ def test_the_process_of_nf_core_makes_what_it_says_it_emits(table):
     emitted = re.findall(r'path\(?\s*"(.+?)"\)?\s*, emit: (\w+)', process)
     for path, _ in emitted:
         assert Path(path.replace("${prefix}", "study-1")).exists(), path
-    assert yaml.safe_load(Path("versions.yml").read_text()) == {"TVCS_INFER": {"tvcs": VERSION}}
+    version = re.search(r'eval\("(.+?)"\), topic: versions', process)[1]
+    assert subprocess.check_output(["bash", "-ue", "-c", version], text=True).strip() == VERSION
     described = yaml.safe_load((MODULE / "meta.yml").read_text("utf-8"))
-    assert set(described["output"]) == {name for _, name in emitted}
+    assert set(described["output"]) == {name for _, name in emitted} | {"versions_tvcs"}
+    assert described["topics"]["versions"] == described["output"]["versions_tvcs"]
+    assert version in described["topics"]["versions"][0][2]
 
 
 def test_the_package_of_r_is_checked_where_r_is(tmp_path):

@@ -73,16 +73,22 @@ def refuse_expansion(path: str | Path, packed: int, size: int, times: int = MAX_
 
 
 def refuse_cells(
-    path: str | Path, rows: int, columns: int, bytes_per_cell: int = BYTES_PER_CELL
+    path: str | Path,
+    rows: int,
+    columns: int,
+    bytes_per_cell: int = BYTES_PER_CELL,
+    *,
+    named: tuple[str, str] = ("rows", "columns"),
+    remedy: str = "leave out rows or columns",
 ) -> None:
     """Raise if a table of this shape does not fit into the available memory."""
     available = available_memory()
     needed = rows * columns * bytes_per_cell
     if available is not None and needed > available:
         raise DataError(
-            f"must fit into the memory that is free, {_size(available)}; its {rows:,} rows x "
-            f"{columns:,} columns take {_size(needed)}: leave out rows or columns, or use a "
-            "machine with more memory",
+            f"must fit into the memory that is free, {_size(available)}; its {rows:,} {named[0]} x "
+            f"{columns:,} {named[1]} take {_size(needed)}: {remedy}, or use a machine with more "
+            "memory",
             path=path,
         )
 

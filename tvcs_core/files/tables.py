@@ -26,6 +26,7 @@ from tvcs_core.files.rows import LONGEST_CELL, MalformedError, Rows, find_rows
 from tvcs_core.files.workbook import read_sheet
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon"}
+MAX_COLUMNS = 1_000_000  # of named columns, 300 bytes each while they are judged; of no field more
 SPACE = " "  # delimiter only on request, for files of R's ``write.table``
 
 
@@ -77,6 +78,12 @@ class Table:
             name = header[column] if is_named else column + 1
         line = None if row is None else self.lines[row]
         return DataError(message, path=self.path, line=line, column=name)
+
+    def check_width(self, remedy: str) -> None:
+        """Raise if there are more than `MAX_COLUMNS` columns; the message ends with `remedy`."""
+        if (found := len(self.rows[0])) > MAX_COLUMNS:
+            what = f"must have at most {MAX_COLUMNS:,} columns, found {found:,}; {remedy}"
+            raise self.error(what, 0)
 
     def check_rectangle(self) -> None:
         """Raise if a row has more or fewer cells than the first one."""

@@ -10,10 +10,19 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select
 
-from crowd_tvcs.answers.columns import TASK, find, open_table, rows_by_name
+from crowd_tvcs.answers.columns import (
+    CONTENT_COLUMNS,
+    KIND,
+    MEDIA_COLUMNS,
+    TASK,
+    TASK_COLUMNS,
+    find,
+    open_table,
+    rows_by_name,
+)
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from crowd_tvcs.campaign.answer_kinds.kind import Preference, items_of_pair, kind_of
-from crowd_tvcs.campaign.desk.media import MEDIA, check_media
+from crowd_tvcs.campaign.desk.media import check_media
 from crowd_tvcs.campaign.store.queries import SETTINGS
 from crowd_tvcs.campaign.store.schema import content, task
 from crowd_tvcs.campaign.store.statements import Statement
@@ -23,6 +32,10 @@ from tvcs_core.files.errors import DataError
 
 MAX_CONTENT_CHARACTERS = 1_000_000
 """Most characters of the content of one task."""
+SIDE = ("text", "image", "audio", "video")
+"""The columns of a side of a pair, or of a task that has no sides."""
+HIDDEN = (*TASK_COLUMNS, KIND.name)
+"""Columns of a table of tasks that are for plans, and that workers do not see."""
 
 _BODY = Statement(
     select(content.c.body)
@@ -62,18 +75,14 @@ class Content:
     @property
     def sides(self) -> list[dict[str, str]]:
         """Its two sides, or the only one: text, image, audio and video of each."""
-        both = [
-            {kind: getattr(self, f"{kind}{side}") for kind in ("text", *MEDIA[:3])}
-            for side in ("", "_2")
-        ]
+        both = [{kind: getattr(self, f"{kind}{side}") for kind in SIDE} for side in ("", "_2")]
         return both if any(both[1].values()) else both[:1]
 
     @property
     def swapped(self) -> Content:
         """The same with its sides swapped."""
-        kinds = ("text", *MEDIA[:3])
-        first = {kind: getattr(self, f"{kind}_2") for kind in kinds}
-        second = {f"{kind}_2": getattr(self, kind) for kind in kinds}
+        first = {kind: getattr(self, f"{kind}_2") for kind in SIDE}
+        second = {f"{kind}_2": getattr(self, kind) for kind in SIDE}
         other = {"alt": "alt_2", "alt_2": "alt"}
         fields = {other.get(name, name): text for name, text in self.fields.items()}
         return Content(**first, **second, fields=fields)
@@ -89,7 +98,7 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
 
     The column or key `task` (or `item`) names the task, `text`, `image`, `audio` and `video` are
     its content, those with ``_2`` the other side of a pair, and all others additional fields. Empty
-    cells show nothing.
+    cells show nothing, nor do the columns `HIDDEN` of a table.
 
     Parameters
     ----------
@@ -119,13 +128,13 @@ def read_content(path: Path, media: Path | None = None) -> dict[str, Content]:
                 path=path,
                 line=line,
             )
-        for kind in MEDIA:
+        for kind in MEDIA_COLUMNS:
             if kind in cells:
                 try:
                     check_media(media, cells[kind], kind)
                 except ValueError as error:
                     raise DataError(str(error), path=path, line=line, column=kind) from None
-        known = {key: cells.pop(key, "") for key in ("text", "text_2", *MEDIA)}
+        known = {key: cells.pop(key, "") for key in CONTENT_COLUMNS}
         out[name] = Content(**known, fields=cells)
     return out
 
@@ -171,9 +180,26 @@ def _beside(first: Content, second: Content, path: Path | None) -> Content:
                 "who is who; leave it out",
                 path=path,
             )
-    sides = {kind: getattr(first, kind) for kind in ("text", *MEDIA[:3])}
-    sides |= {f"{kind}_2": getattr(second, kind) for kind in ("text", *MEDIA[:3])}
+    sides = {kind: getattr(first, kind) for kind in SIDE}
+    sides |= {f"{kind}_2": getattr(second, kind) for kind in SIDE}
     return Content(**sides, fields=fields)
+
+
+def check_tasks(bodies: Mapping[str, Content], known: Collection[str], path: Path | None) -> None:
+    """Refuse content of tasks that are not in a campaign.
+
+    Raises
+    ------
+    DataError
+        Naming the first of them, and their number.
+    """
+    if others := [name for name in bodies if name not in known]:
+        many = f" ({len(others)} of {len(bodies)} are not)" if len(others) > 1 else ""
+        raise DataError(
+            f"task {quoted(others[0])} is not in the campaign{many}; add tasks by campaign add "
+            "--tasks FILE and gold by --gold FILE, or leave their rows out",
+            path=path,
+        )
 
 
 def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
@@ -186,9 +212,7 @@ def set_content(store: Store, bodies: Mapping[str, Content], path: Path) -> int:
     """
     with store.write() as (connection, _, _):
         known = dict(connection.execute(select(task.c.name, task.c.id)).all())
-        for name in bodies:
-            if name not in known:
-                raise DataError(f"task {quoted(name)} is not in the campaign", path=path)
+        check_tasks(bodies, known, path)
         listed = [{"task_id": known[name], "body": one.as_json()} for name, one in bodies.items()]
         if listed:
             connection.execute(_FORGET, [{"of_task": row["task_id"]} for row in listed])
@@ -208,7 +232,7 @@ def check_kept_media(store: Store, media: Path | None, given: Collection[str]) -
     with store.read() as (connection, _):
         for name, body in connection.execute(_BODIES):
             found = Content(**json.loads(body))
-            for kind in MEDIA:
+            for kind in MEDIA_COLUMNS:
                 if (path := getattr(found, kind)) and name not in given:
                     try:
                         check_media(media, path, kind)
@@ -247,17 +271,10 @@ def text_of(path: Path) -> str:
 def _table(path: Path) -> list[tuple[int, str, dict[str, str]]]:
     table = open_table(path)
     (at,) = find(table, [TASK])
-    header = table.rows[0]
+    header = [name.lower() if name.lower() in CONTENT_COLUMNS else name for name in table.rows[0]]
+    shown = [j for j, name in enumerate(header) if j != at and name and name.lower() not in HIDDEN]
     return [
-        (
-            table.lines[r],
-            name,
-            {
-                header[j]: cell
-                for j, cell in enumerate(table.rows[r])
-                if j != at and cell and header[j]
-            },
-        )
+        (table.lines[r], name, {header[j]: cell for j in shown if (cell := table.rows[r][j])})
         for name, r in rows_by_name(table, at).items()
     ]
 

@@ -63,9 +63,7 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
         mixed = known - {name for name, closed in tasks.items() if closed != GOLD}
         alike = mixed & described if described else mixed
         if not alike:
-            raise ValueError(
-                f"gold tasks are to be among the others, and {_why_none(known, mixed)}"
-            )
+            raise ValueError(f"gold tasks are mixed with the others, but {_why_none(known, mixed)}")
         rows = [_row(name) for name in sorted(alike - set(tasks))]
         if rows:
             connection.execute(text(_INDEX))
@@ -80,10 +78,10 @@ def mix_in(store: Store, labels: Mapping[str, str], shown: Collection[str]) -> t
 def _why_none(known: Collection[str], mixed: Collection[str]) -> str:
     """Return the reason if no gold can be mixed in."""
     if mixed:
-        return f"the {len(mixed)} there are have no content: give it in --content FILE"
+        return f"none of the {len(mixed)} has content: give it in --content FILE"
     if known:
-        return f"all {len(known)} there are are to be labelled anyway: give others in --gold FILE"
-    return "it has none: give --gold FILE"
+        return f"all {len(known)} are tasks that need labels: give other ones in --gold FILE"
+    return "the campaign has none: give --gold FILE"
 
 
 def _row(name: str) -> dict[str, Any]:

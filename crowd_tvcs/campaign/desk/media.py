@@ -15,8 +15,6 @@ from typing import BinaryIO
 
 from tvcs_core.files.display import quoted
 
-MEDIA = ("image", "audio", "video", "image_2", "audio_2", "video_2")
-"""The columns of content that name a file."""
 HEAD_BYTES = 4096
 """Bytes of a file that are looked at."""
 _FITS = {"image": ("image/",), "audio": ("audio/", "video/"), "video": ("video/",)}
@@ -95,7 +93,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
     name
         A path in it.
     column
-        Which of `MEDIA` the file is for; None for any.
+        Which of `MEDIA_COLUMNS` the file is for; None for any.
 
     Raises
     ------
@@ -129,7 +127,7 @@ def open_media(media: Path | None, name: str, column: str | None = None) -> tupl
 
 
 def check_media(media: Path | None, name: str, column: str) -> None:
-    """Judge a file that a task shows in a column of `MEDIA`; raise as `open_media` does."""
+    """Judge a file that a task shows in a column of `MEDIA_COLUMNS`; raise as `open_media` does."""
     open_media(media, name, column)[0].close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Sized
+from collections.abc import Collection, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,7 +80,8 @@ def read_first(
         )
     if kinds is not None and tasks is None:
         raise ValueError("--kinds needs --tasks, the kind of every task")
-    if table is None and answers is None and workers is None:
+    is_unknown = table is None and answers is None
+    if is_unknown and workers is None:
         raise ValueError("--workers must name who is to label, as there are no --answers to gold")
     qualities = None if quality is None else _some(read_qualities(quality), quality)
     factors = None if kinds is None or tasks is None else read_factors(kinds, tasks).factors
@@ -126,7 +127,9 @@ def read_first(
         "workers": _workers(
             workers, qualities if factors is None else factors.table, {one.worker for one in lines}
         ),
-        "tasks": _tasks(tasks, qualities, factors),
+        "tasks": _without_gold(
+            _tasks(tasks, qualities, factors), known.labels if is_unknown and known else (), tasks
+        ),
     }
 
 
@@ -152,14 +155,30 @@ def _first_of_kind(
         if answers is None
         else of_kind.read_answers_of_kind(answers, kind, names, duplicates, leave_out_missing)
     )
+    known = None if gold is None else of_kind.read_known(gold, kind, names)
     return {
-        "gold": None if gold is None else of_kind.read_known(gold, kind, names),
+        "gold": known,
         "gold_answers": lines,
         "classes": list(kind.labels),
         "answer_kind": kind.name,
         "workers": _workers(workers, None, {one.worker for one in lines}),
-        "tasks": wanted,
+        "tasks": _without_gold(wanted, known if answers is None and known else (), tasks),
     }
+
+
+def _without_gold(wanted: list[Task], gold: Collection[str], path: Path | None) -> list[Task]:
+    """Leave out the tasks that unknown people get as gold, and report their number.
+
+    A label that is known need not be bought, and a task is either gold or to be labelled.
+    """
+    kept = [one for one in wanted if one.name not in gold]
+    if not kept:
+        raise DataError("must have a task that is not in --gold, found none", path=path)
+    if n := len(wanted) - len(kept):
+        print_message(
+            f"{n} of {len(wanted)} tasks are gold: they show how good people are, and need no label"
+        )
+    return kept
 
 
 def _some(found: Found, path: Path) -> Found:

@@ -14,14 +14,16 @@ from crowd_tvcs.answers.columns import (
     TASK,
     TASK_COLUMNS,
     WORKER,
+    Column,
     check_costs,
+    content_columns,
     find,
     open_table,
     read_name,
     read_probability,
-    read_rows,
     read_worker_rows,
     rows_by_name,
+    rows_of,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
@@ -29,7 +31,7 @@ from crowd_tvcs.answers.quality import Quality, read_quality
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from tvcs_core.command.shell import print_message
-from tvcs_core.files.display import quoted
+from tvcs_core.files.display import joined, quoted
 
 Qualities = dict[str, float] | Quality
 
@@ -59,10 +61,17 @@ def read_tasks(
 ) -> list[Task]:
     """Read `task` and any of `prior`, `min_workers`, `max_workers`; errors as there.
 
-    And `kind` where qualities are of workers on kinds of tasks.
+    And `kind` where qualities are of workers on kinds of tasks. Columns of content are not read,
+    which is printed.
     """
     columns = {**TASK_COLUMNS, **({KIND.name: read_name} if of_kinds else {})}
-    rows = read_rows(path, TASK, columns, known)
+    table = open_table(path)
+    content = content_columns(table, [TASK, *map(Column, columns)])
+    if content:
+        print_message(
+            f"not read here: {joined(content)}; serve --content {path} shows such content"
+        )
+    rows = rows_of(table, TASK, columns, known, content)
     for line in warn_similar_names("task", rows):
         print_message(line)
     return [

@@ -128,7 +128,9 @@ def describe_target(state: State, asked: float | None = None) -> str:
     if asked is not None and gold is not None:
         at = gold.confidence_threshold(target)
     if at is None:
-        return f"target {target:g}: not checked, since there is no gold; the confidence counts"
+        return (
+            f"target {target:g}: not checked, since nobody has answered gold; the confidence counts"
+        )
     if at >= 1.0:
         found = None if gold is None else gold.target_evidence(target)
         return describe_evidence(found, target)

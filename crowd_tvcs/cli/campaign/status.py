@@ -28,10 +28,29 @@ from tvcs_core.files.display import unquoted, visible
 if TYPE_CHECKING:
     from crowd_tvcs.campaign import TaskStatus
 
-NOT_SHOWN = (
-    "answer_kind", "classes", "class_prior", "verdicts", "revision", "dependence", "forecast",
-)  # fmt: skip
-IF_ANY = ("paused", "blocked")
+STATUS_ROWS = {
+    "workers": "workers",
+    "tasks": "tasks",
+    "answers": "answers",
+    "pending": "pending answers",
+    "budget": "budget of labels",
+    "left": "labels left",
+    "money": "money",
+    "spent": "spent",
+    "committed": "spent or pending",
+    "expected_accuracy": "expected accuracy",
+    "unlabelled": "tasks unlabelled",
+    "measured": "accuracy on gold",
+    "measured_on": "gold tasks labelled",
+    "stopped": "tasks finished",
+    "confidence_threshold": "confidence asked",
+    "min_gain": "least gain asked",
+    "model": "worker errors",
+    "rounds": "rounds",
+    "paused": "paused",
+    "blocked": "workers blocked",
+}
+IF_ANY = ("measured_on", "paused", "blocked")
 
 
 @stored
@@ -58,11 +77,12 @@ def status(
         each = [_standing(one) for one in standings]
         print_json({**facts, "gold": as_dict(gold), "sentences": sentences, "task": each})
         return
-    for name, value in facts.items():
-        if value is not None and name not in NOT_SHOWN and (value or name not in IF_ANY):
+    for name, title in STATUS_ROWS.items():
+        value = facts[name]
+        if value is not None and (value or name not in IF_ANY):
             shown = f"{value:.4f}" if isinstance(value, float) else str(value)
             interval = describe_interval(facts["forecast"]) if name == "expected_accuracy" else ""
-            print_text(f"{name.replace('_', ' '):<20}{shown:>12}{interval}")
+            print_text(f"{title:<20}{shown:>12}{interval}")
     for name, number in facts["verdicts"].items():
         print_text(f"{'tasks ' + name:<20}{number:>12}")
     if votes is None:

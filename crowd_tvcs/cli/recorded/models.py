@@ -100,6 +100,7 @@ def models(given: ModelsOptions) -> None:
     from crowd_tvcs.answers.class_prevalence import read_prior
     from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
     from crowd_tvcs.models.fit import fit_models
+    from crowd_tvcs.models.measured_people import MeasuredPeople
     from crowd_tvcs.models.plans import describe_plans
     from crowd_tvcs.models.tables import CONFIDENCE, read_annotators, read_confidence
 
@@ -118,14 +119,19 @@ def models(given: ModelsOptions) -> None:
         accuracy = np.full(fitted.truth.size, given.person_accuracy)
     if (fitted.truth >= 0).all():
         print_message("every task with answers is gold: no task is left for people")
-    handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, given.target, given.max_people)
+    measured = None
+    if people is not None and accuracy is not None:
+        measured = MeasuredPeople.of(fitted, people, accuracy)
+    handed = DeferredTasks(
+        fitted, open_tasks(fitted), accuracy, given.target, given.max_people, measured
+    )
     mixes = _annotator_mixes(fitted, who, handed)
-    plans = _plans(given, handed, who, people)
+    plans = _plans(given, handed, who)
     _write(given, table.layout, handed, who, people, mixes, plans)
     _print_messages(given, handed, who)
     _print_mixes(mixes, given.target, handed.doubt)
     if given.right_share is not None:
-        print(describe_plans(plans, given.right_share, _doubt(given, handed, people)))
+        print(describe_plans(plans, given.right_share, _doubt(given, handed)))
     print_message(f"written to {given.out}")
 
 
@@ -164,18 +170,16 @@ def _annotator_mixes(
         return []
     return annotator_mixes(
         fitted, [cost for cost in costs if cost is not None], person_cost,
-        handed.accuracy, target=handed.target, most=handed.most,
+        handed.accuracy, target=handed.target, most=handed.most, measured=handed.measured,
     )  # fmt: skip
 
 
-def _plans(
-    given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable, people: People | None
-) -> list[ModelPlan]:
+def _plans(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorTable) -> list[ModelPlan]:
     """Price plans of models and people; refuse if a share is required and none can be priced."""
     from crowd_tvcs.models.plans import model_plans
     from crowd_tvcs.skills.voting.right_share import MIN_GOLD
 
-    plans = model_plans(handed, people, person_cost=who.person_cost)
+    plans = model_plans(handed, person_cost=who.person_cost)
     if given.right_share is None or plans:
         return plans
     if handed.accuracy is None:
@@ -193,14 +197,15 @@ def _plans(
     )
 
 
-def _doubt(given: ModelsOptions, handed: DeferredTasks, people: People | None) -> str:
+def _doubt(given: ModelsOptions, handed: DeferredTasks) -> str:
     """Return the assumptions of a share of right labels; empty if nothing."""
-    from crowd_tvcs.models.plans import is_measured
     from crowd_tvcs.skills.voting.right_share import MIN_GOLD
 
+    if handed.sample_doubt:
+        return handed.sample_doubt
     if not given.random_gold:
         return "it takes the gold for a random sample of the tasks, which --random-gold would state"
-    if not is_measured(handed, people):
+    if handed.measured is None:
         return (
             f"it takes people to err independently, which answers of people to {MIN_GOLD} gold "
             "tasks would measure"
@@ -232,7 +237,7 @@ def _write(
         if plans:
             marks: list[bool | None] = [None] * len(plans)
             if given.right_share is not None:
-                count = 0 if _doubt(given, handed, people) else confirmed(plans, given.right_share)
+                count = 0 if _doubt(given, handed) else confirmed(plans, given.right_share)
                 marks = [at < count for at in range(len(plans))]
             priced = [one.row(is_confirmed=is_in) for one, is_in in zip(plans, marks, strict=True)]
             out.table("plans.csv", PLAN_COLUMNS, priced)
@@ -264,7 +269,7 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
     fitted, needed = handed.models, handed.needed
     honest, apart = fitted.calibration_summary(), fitted.calibration_summary(independent=True)
     whole, sure = fitted.held_out_gold.compared(), handed.confident_on_gold
-    share = handed.right_share
+    share = None if handed.sample_doubt else handed.right_share
     of_people = None
     if handed.accuracy is not None and handed.tasks.size:
         of_people = handed.accuracy[handed.tasks]
@@ -294,6 +299,7 @@ def _summary(handed: DeferredTasks) -> dict[str, Any]:
         "person_accuracy": None if of_people is None else float(of_people.mean()),
         "person_accuracy_min": None if of_people is None else float(of_people.min()),
         "person_accuracy_max": None if of_people is None else float(of_people.max()),
+        "people_delivered": None if handed.measured is None else handed.delivered,
         "target": handed.target,
         "people_needed": counts,
         "warnings": contradictions(handed),
@@ -333,7 +339,7 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
         f"(mean confidence if models were independent: "
         f"{facts['mean_confidence_if_independent']:.3f})"
     )
-    if (share := handed.right_share) is not None:
+    if (share := handed.right_share) is not None and not handed.sample_doubt:
         print_message(str(share))
     for line in contradictions(handed):
         print_message(line)
@@ -345,11 +351,21 @@ def _print_messages(given: ModelsOptions, handed: DeferredTasks, who: AnnotatorT
         low, high = facts["person_accuracy_min"], facts["person_accuracy_max"]
         where = f" (from {low:.3f} on tasks with unsure models to {high:.3f})" if low < high else ""
         print_message(
-            f"people have accuracy {facts['person_accuracy']:.3f}{where}; their other errors are "
-            "taken as independent"
+            f"people have accuracy {facts['person_accuracy']:.3f}{where}; {_delivered(handed)}"
         )
     for sentence in facts["sentences"]:
         print(sentence)
+
+
+def _delivered(handed: DeferredTasks) -> str:
+    """Describe what people add to the models, as gold shows it."""
+    if handed.measured is None:
+        return "their other errors are taken as independent"
+    return (
+        f"on {handed.measured.tasks.size} gold tasks their answers deliver a share of "
+        f"{handed.delivered:.2f} of what people who err independently would add to the models, and "
+        "so much counts"
+    )
 
 
 def contradictions(handed: DeferredTasks) -> list[str]:

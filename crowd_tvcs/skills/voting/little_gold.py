@@ -6,9 +6,10 @@ posterior is, up to a factor that makes it add up to 1,
     p = (g^(1 - w) u^w)^tau,    w = n0 / (n0 + n)
 
 with g the posterior by gold (`vote.posterior`) and u that by agreement, gold included
-(`unsupervised`). The temper tau is what agreement cannot know: how sure is too sure. It makes the
-held-out gold likeliest, each task judged by other gold, with a log-normal prior around 1. Its
-deviation is that of crowds without gold times w, so with much gold nothing is left of either.
+(`unsupervised`). Agreement finds labels and cannot know how sure is too sure, so gold sets the
+temper tau: first such that the mean confidence is that by gold, then such that held-out gold is
+likeliest, each task judged by other gold, with a log-normal prior around the first. Gold tasks with
+more or fewer answers than the others only do the first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
+from crowd_tvcs.answers.random_gold import sample_doubt
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.belief.dependent import dependent_posterior
 from crowd_tvcs.belief.independent import priors, softmax
@@ -30,16 +32,22 @@ from crowd_tvcs.skills.vote import Votes, most_probable, posterior
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_posterior
 
-# n0, in gold tasks: 5 to 20 are within .003 of right labels and .01 of the gap on six public sets
-# with 1 to 20 % gold (docs/studies/crowd-without-gold.md).
-AGREEMENT_WORTH = 10.0
-TEMPER_DEVIATION = 0.8  # of log tau without gold: .4 and .8 differ by .005 of the gap there
+# n0, in gold tasks: of 10, 40, 80 and 160 the one with most right labels with 1 to 20 % gold on six
+# public sets, by up to .004 (docs/studies/crowd-without-gold.md).
+AGREEMENT_WORTH = 80.0
+# Gold tasks beside which the mean confidence by agreement counts one half: 0 to 10 are alike but
+# with ten gold tasks, where 3 has a log score that is .02 above that of 0.
+CONFIDENCE_WORTH = 3.0
+TEMPER_DEVIATION = 0.3  # of log tau around the mean confidence by gold: .1 to .5 are alike
 LEAST_WEIGHT = 0.01  # of agreement; with less it changes nothing that is printed
 # Factor between the answers of gold tasks and others: with ten answers to gold tasks and three to
 # others the share of right labels was outside its interval on a fifth of the splits.
 MOST_UNLIKE = 1.25
-TEMPERS = np.exp(np.linspace(-1.6, 1.0, 53))
+DEVIATIONS = np.linspace(-4.0, 4.0, 49)  # of log tau that are tried
+LOG_TEMPERS = -4.0, 3.0  # bounds of log tau
+HALVINGS = 25  # of these bounds: to 1e-6
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
@@ -73,8 +81,8 @@ class Blend(NamedTuple):
             return "no agreement of workers counts beside the gold"
         return (
             f"beside {self.hit.size} gold tasks the agreement of the workers counts "
-            f"{self.weight:.2f} and gold {1.0 - self.weight:.2f}; held-out gold tempers both by "
-            f"{self.temper:.2f}"
+            f"{self.weight:.2f} for a label and gold {1.0 - self.weight:.2f}; gold tempers the "
+            f"confidence by {self.temper:.2f}"
         )
 
 
@@ -85,19 +93,25 @@ def vote_with_gold(
 
     The share is that of the tasks without gold, see `right_share`; it takes gold to be a random
     sample of the tasks. It is None where gold tasks have more or fewer answers than the others, by
-    more than `MOST_UNLIKE`.
+    more than `MOST_UNLIKE`, or other answers (`sample_doubt`).
     """
     answers = with_shared_classes(answers, gold)
     found = blend(answers, gold, skill, prior)
     votes = most_probable(answers, found.chances, "weighted")
-    is_open = (gold.codes(answers.tasks, answers.classes) == UNKNOWN) & votes.is_labelled
-    is_gold = ~is_open & votes.is_labelled
-    if not is_open.any() or not is_gold.any():
-        return votes, found, None
-    times = votes.answers[is_gold].mean() / votes.answers[is_open].mean()
-    if not 1.0 / MOST_UNLIKE <= times <= MOST_UNLIKE:
+    known = gold.codes(answers.tasks, answers.classes)
+    is_open = (known == UNKNOWN) & votes.is_labelled
+    if not is_open.any() or not is_like_others(answers, known) or sample_doubt(answers, known):
         return votes, found, None
     return votes, found, right_share(found.hit, found.claim, votes.confidence[is_open])
+
+
+def is_like_others(answers: Answers, known: NDArray[np.int64]) -> bool:
+    """Whether answered gold tasks have about as many answers as the other answered tasks."""
+    n, is_gold = answers.per_task, known != UNKNOWN
+    of_gold, of_others = n[is_gold & (n > 0)], n[~is_gold & (n > 0)]
+    if not of_gold.size or not of_others.size:
+        return False
+    return bool(1.0 / MOST_UNLIKE <= of_gold.mean() / of_others.mean() <= MOST_UNLIKE)
 
 
 def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = None) -> Blend:
@@ -133,10 +147,12 @@ def blend(answers: Answers, gold: Gold, skill: Skill, prior: ArrayLike | None = 
         weight = 0.0
     else:
         by_agreement = unsupervised_posterior(answers, known, prior)
+        logs = _pooled(by_gold, by_agreement, weight)
         judged = _pooled(held, by_agreement[seen.task], weight)
-        temper = _likeliest_temper(judged, seen.truth, TEMPER_DEVIATION * weight)
-        held = softmax(temper * judged)
-        by_gold = softmax(temper * _pooled(by_gold, by_agreement, weight))
+        temper = _temper_of(logs, by_gold, by_agreement, answers.per_task > 0, held.shape[0])
+        if is_like_others(answers, known):
+            temper = _likeliest_temper(judged, seen.truth, temper)
+        held, by_gold = softmax(temper * judged), softmax(temper * logs)
     return Blend(by_gold, weight, temper, held.max(axis=1), held.argmax(axis=1) == seen.truth)
 
 
@@ -158,20 +174,41 @@ def _by_other_gold(
     return dependent_posterior(model, seen.rows, seen.task_of, seen.truth.size, before, weight)
 
 
-def _likeliest_temper(logs: Floats, truth: NDArray[np.int64], deviation: float) -> float:
+def _temper_of(
+    logs: Floats, by_gold: Floats, by_agreement: Floats, answered: Bools, n_gold: int
+) -> float:
+    """Return the temper with which answered tasks have the mean confidence by gold.
+
+    With few gold tasks that by agreement counts, too.
+    """
+    share = CONFIDENCE_WORTH / (CONFIDENCE_WORTH + n_gold)
+    gold, agreement = (p[answered].max(axis=1).mean() for p in (by_gold, by_agreement))
+    claim, logs = (1.0 - share) * gold + share * agreement, logs[answered]
+    low, high = LOG_TEMPERS
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        if softmax(np.exp(middle) * logs).max(axis=1).mean() < claim:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp((low + high) / 2.0))
+
+
+def _likeliest_temper(logs: Floats, truth: NDArray[np.int64], centre: float) -> float:
     """Return the temper of largest posterior density, with a penalty on miscalibration.
 
-    The penalty is the squared difference of mean confidence and accuracy in units of its variance,
-    which is that of the gold tasks with one right and one wrong task added.
+    Its prior is around `centre`. The penalty is the squared difference of mean confidence and
+    accuracy in units of its variance, which is that of the gold tasks with one right and one wrong
+    task added.
     """
     n, at = truth.size, np.arange(truth.size)
     hits = np.count_nonzero(logs.argmax(axis=1) == truth)
     accuracy, smooth = hits / n, (hits + 1.0) / (n + 2.0)
     unit = n / max(smooth * (1.0 - smooth), MIN_VARIANCE)
-    density = []
-    for temper in TEMPERS.tolist():
+    tempers, density = centre * np.exp(TEMPER_DEVIATION * DEVIATIONS), []
+    for temper, away in zip(tempers.tolist(), DEVIATIONS.tolist(), strict=True):
         chances = softmax(temper * logs)
         off = chances.max(axis=1).mean() - accuracy
-        score = np.log(chances[at, truth]).sum() - (np.log(temper) / deviation) ** 2 / 2.0
+        score = np.log(np.maximum(chances[at, truth], MIN_PROBABILITY)).sum() - away**2 / 2.0
         density.append(score - unit * off * off / 2.0)
-    return float(TEMPERS[int(np.argmax(density))])
+    return float(tempers[int(np.argmax(density))])

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from grn_tvcs.expression.formats.cells import BYTES_OF_A_LEVEL
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.expression.sheet import Sheet
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.rows import Rows
 from tvcs_core.files.tables import DELIMITERS, SPACE, Table, is_number, read_table
 from tvcs_core.files.workbook import SeveralSheetsError
@@ -22,7 +24,7 @@ from tvcs_core.files.workbook import SeveralSheetsError
 UNNAMED = re.compile(r"(unnamed: [0-9]+)?")  # headings of nothing, as pandas writes them
 PAGES = ("<!doctype", "<html", "<?xml")  # how a web page begins
 MATRIX = re.compile(r".+\.mtx(\.gz)?", re.IGNORECASE)
-MAX_COLUMNS = 1_000_000  # 300 bytes each while names are judged; no organism has so many genes
+BYTES_OF_A_ROW = 150  # for its name, while names are judged
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
@@ -55,12 +57,9 @@ def open_sheet(path: str | Path, sheet: str | None = None) -> Sheet:
         )
         several.sheets = error.sheets
         raise several from None
-    if (found := len(table.rows[0])) > MAX_COLUMNS:
-        raise table.error(
-            f"must have at most {MAX_COLUMNS:,} columns, found {found:,}; see that "
-            "each sample or gene has a line of its own",
-            0,
-        )
+    table.check_width("see that each sample or gene has a line of its own")
+    width = len(table.rows[0])
+    refuse_cells(path, len(table.rows), width, BYTES_OF_A_LEVEL + BYTES_OF_A_ROW // width)
     _refuse_page(table)
     _refuse_title(table)
     _refuse_other_delimiter(table)

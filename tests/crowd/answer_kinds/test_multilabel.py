@@ -201,7 +201,11 @@ def test_without_gold_nothing_is_claimed(tables):
     [
         ("t2,bob,a;;b", [], "a.csv:3, column 'label': must have a label on both sides of every"),
         ("t2,bob,none;b", [], "'none' stands for no label and must stand alone"),
-        ("t2,bob,c", ["--labels", "a,b"], "must have labels of 'a', 'b', but 'c' is none"),
+        (
+            "t2,bob,c",
+            ["--labels", "a,b"],
+            "must be any of 'a', 'b', with ';' between them (or none), but 'c' is no label",
+        ),
         ("t2,bob,", [], "a.csv:3, column 'label'"),
         ("t1,ann,b", [], "a.csv:3"),
         ("t2,bob,b", ["--separator", ""], "--separator must be a visible text"),

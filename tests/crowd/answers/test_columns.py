@@ -32,6 +32,7 @@ from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
 from crowd_tvcs.plan.tables import read_plan
 from crowd_tvcs.skills.plan_deviation import read_deviations
+from tvcs_core.files import input_size, tables
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_table
 
@@ -342,3 +343,21 @@ def test_what_is_no_share_of_a_hundred_is_refused(tmp_path, cell):
     path.write_text(f"task,prior\nt1,{cell}\n")
     with pytest.raises(DataError, match=r"must be a probability in \[0, 1\], found"):
         read_rows(path, TASK, {"prior": read_probability})
+
+
+def test_a_table_is_refused_by_its_shape_before_its_cells_are_read(tmp_path, monkeypatch):
+    rows = "task,worker,label{}\nt1,ann,0{}\nt2,bob,1{}\n"
+    path = tmp_path / "answers.csv"
+    path.write_text(rows.format(*[",x" * 7] * 3))
+    size = 3 * 3 * input_size.BYTES_PER_CELL  # of three rows, the columns that are kept
+    monkeypatch.setattr(tables, "MAX_COLUMNS", 10)
+    monkeypatch.setattr(input_size, "available_memory", lambda: size)
+    assert read_answers(path).tasks == ("t1", "t2")
+    monkeypatch.setattr(input_size, "available_memory", lambda: size - 1)
+    with pytest.raises(DataError, match="must fit into the memory that is free, 899 bytes; its 3"):
+        read_answers(path)
+    monkeypatch.setattr(tables, "MAX_COLUMNS", 9)
+    with pytest.raises(
+        DataError, match=r":1: must have at most 9 columns, found 10; see that each"
+    ):
+        read_answers(path)

@@ -163,11 +163,12 @@ def test_the_figures_are_sums_of_what_was_bought(begin):
     assert found == {
         "answer_kind": "class", "workers": 3, "tasks": 3, "classes": ["0", "1"],
         "class_prior": {"0": 0.5, "1": 0.5},
-        "answers": 2, "pending": 1, "budget": 5, "left": 2, "money": 4.0, "paid": 0.75, "committed":
-        0.875, "expected_accuracy": pytest.approx((0.9 + 0.8) / 2), "unlabelled": 1, "measured":
-        0.5, "measured_on": 2, "stopped": 0, "confidence_threshold": None, "min_gain": None,
-        "forecast": None, "model": "independent", "dependence": None, "rounds": 0, "paused": False,
-        "blocked": 0, "revision": state.settings.revision,
+        "answers": 2, "pending": 1, "budget": 5, "left": 2, "money": 4.0, "spent": 0.75,
+        "committed": 0.875, "expected_accuracy": pytest.approx((0.9 + 0.8) / 2), "unlabelled": 1,
+        "measured": 0.5, "measured_on": 2, "stopped": 0, "confidence_threshold": None,
+        "min_gain": None, "forecast": None, "model": "independent",
+        "dependence": None, "rounds": 0, "paused": False, "blocked": 0,
+        "revision": state.settings.revision,
     }  # fmt: skip
 
 
@@ -175,7 +176,7 @@ def test_where_nothing_is_limited_or_known_the_figures_say_so(begin):
     state = begin(max_workers_per_task=2).state()
     found = summary(state, task_statuses(state))
     assert found["unlabelled"] == 3
-    unknown = ("budget", "left", "money", "paid", "committed", "measured", "expected_accuracy")
+    unknown = ("budget", "left", "money", "spent", "committed", "measured", "expected_accuracy")
     for name in unknown:
         assert found[name] is None, name
     assert found["measured_on"] == 0
@@ -212,7 +213,7 @@ def test_what_one_of_them_is_paid_is_said(begin):
     campaign.submit("ann", campaign.next("ann").task, "1")
     campaign.submit("bob", campaign.next("bob").task, "1")
     found = summary(campaign.state(), task_statuses(campaign.state()))
-    assert (found["paid"], found["committed"]) == (0.5, 0.5)
+    assert (found["spent"], found["committed"]) == (0.5, 0.5)
 
 
 def test_a_campaign_in_parts_stands_as_in_one(begin, monkeypatch):

@@ -15,6 +15,7 @@ from crowd_tvcs.skills.vote import vote
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
+from tvcs_core.files import input_size
 from tvcs_core.files.errors import DataError
 
 
@@ -419,3 +420,16 @@ def test_replay_refuses(crowd, options, message):
     answers, truth = read_answers(crowd / "answers.csv"), read_gold(crowd / "truth.csv")
     with pytest.raises(ValueError, match=message):
         replay(answers, truth, **options)
+
+
+def test_a_vote_over_more_labels_than_fit_into_memory_is_refused_first(tmp_path, monkeypatch):
+    path = tmp_path / "answers.csv"
+    path.write_text("task,worker,label\n" + "".join(f"t{i},w{i},text {i}\n" for i in range(50)))
+    monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32 - 1)
+    done = crowd_tvcs("vote", path, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    said = "its 50 tasks x 50 labels take 78.12 KiB: group texts or names into few classes"
+    assert said in done.stderr
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(input_size, "available_memory", lambda: 50 * 50 * 32)
+    assert crowd_tvcs("vote", path, "--out", tmp_path / "out").exit_code == 0

@@ -227,6 +227,10 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
         (["--answers", "gold_answers.csv", "--tasks", "tasks.csv"], "--answers needs --gold"),
         (["--gold", "gold.csv", "--answers", "gold_answers.csv"], "--tasks must name"),
         (["--quality", "quality.csv"], "quality.csv: No such file"),
+        (
+            ["--gold", "gold.csv", "--workers", "workers.csv", "--tasks", "gold_tasks.csv"],
+            "gold_tasks.csv: must have a task that is not in --gold, found none",
+        ),
         (["--quality", "workers.csv", "--tasks", "tasks.csv"], "workers.csv"),
         *(
             ([*words, "none.csv"], "error: none.csv: must have a row below the header, found none")
@@ -241,6 +245,7 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
 )
 def test_an_init_that_cannot_be_says_what_is_missing(folder, words, message):
     columns = {"--tasks": "task", "--workers": "worker", "--quality": "worker,quality"}
+    Path("gold_tasks.csv").write_text("task\ng1\n")
     Path("none.csv").write_text(columns.get(words[-2], "task,worker,label") + "\n")
     done = run("init", "new.db", *words)
     assert done.exit_code == 2

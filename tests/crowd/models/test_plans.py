@@ -1,21 +1,26 @@
 """Plans of models and people: their price, and the share of right labels that gold confirms."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from crowd_tvcs.answers.answers import Gold
+from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
-from crowd_tvcs.models.people import fit_people, right_with_people
+from crowd_tvcs.models.measured_people import MeasuredPeople
+from crowd_tvcs.models.people import (
+    annotator_mixes,
+    expected_with_people,
+    fit_people,
+    right_with_people,
+)
 from crowd_tvcs.models.plans import (
     ModelPlan,
-    _measured,
     confirmed,
     describe_plans,
-    is_measured,
     model_plans,
 )
 from crowd_tvcs.models.simulation import simulate_models
@@ -31,8 +36,9 @@ def planned(seed, n_gold=100, *, with_people=True):
     if with_people:
         people = fit_people(fitted, crowd.answers, crowd.gold_labels, crowd.people)
         accuracy = people.mean_quality
-    handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, 0.95, 5)
-    return crowd, handed, people, model_plans(handed, people, person_cost=0.1)
+    measured = None if people is None else MeasuredPeople.of(fitted, people, accuracy)
+    handed = DeferredTasks(fitted, open_tasks(fitted), accuracy, 0.95, 5, measured)
+    return crowd, handed, people, model_plans(handed, person_cost=0.1)
 
 
 def test_labels_of_people_to_come_are_as_often_right_as_by_all_their_answers(rng):
@@ -52,13 +58,56 @@ def test_labels_of_people_to_come_are_as_often_right_as_by_all_their_answers(rng
 
 def test_what_people_add_on_gold_is_the_mean_over_runs_of_their_answers():
     chances = np.array([[0.6, 0.4], [0.9, 0.1]])
-    said = [np.array([1, 1, 0]), np.array([1])]
-    found = _measured(chances, np.array([1, 1]), np.array([0.8, 0.8]), np.array([1, 3]), said)
+    people = measured(labels=[[1, 1, 0], [1, -1, -1]], truth=[1, 1], accuracy=[0.8, 0.8])
+    found = people.right(chances, np.array([1, 3]))
     assert_allclose(found, [2 / 3, 0.0])  # one person turns .6 and not .9; there is only one
 
 
+def measured(labels, truth, accuracy):
+    """Gold tasks with these answers of people."""
+    n = len(truth)
+    return MeasuredPeople(
+        np.ones(n, dtype=bool), np.arange(n), np.array(truth), np.array(accuracy), np.array(labels)
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_people_who_often_err_with_the_models_deliver_less_than_is_expected(rng, share):
+    """A share of the tasks have people who err independently; the others say what models say."""
+    n, k, chances = 3000, 3, np.tile([0.5, 0.3, 0.2], (3000, 1))
+    truth = np.array([rng.choice(k, p=row) for row in chances])
+    wrong = (truth[:, None] + rng.integers(1, k, (n, 5))) % k
+    labels = np.where(rng.random((n, 5)) < 0.8, truth[:, None], wrong)
+    people = measured(np.where(rng.random(n)[:, None] < share, labels, 0), truth, np.full(n, 0.8))
+    assert people.delivered(chances, 5) == pytest.approx(share, abs=0.06)
+    whole, part = (expected_with_people(chances[:1], 0.8, 5, d)[0] for d in (1.0, share))
+    assert part - 0.5 == pytest.approx(share * (whole - 0.5))
+
+
+def test_what_people_add_is_expected_as_far_as_gold_shows_it():
+    """People who copy the models hardly raise a confidence, and no mix reaches much more."""
+    crowd = simulate_models(5, 300, n_gold=100, rng=3)
+    fitted = fit_models(crowd.answers, crowd.gold_labels, crowd.family_of)
+    people = fit_people(fitted, crowd.answers, crowd.gold_labels, crowd.people)
+    leading = fitted.posterior.argmax(axis=1)
+    place = {name: j for j, name in enumerate(fitted.answers.tasks)}
+    of_task = np.array([leading[place[name]] for name in people.answers.tasks])
+    own = people.answers
+    copies = Answers(
+        own.tasks, own.workers, own.classes, own.task_of, own.worker_of, of_task[own.task_of]
+    )
+    found = MeasuredPeople.of(fitted, replace(people, answers=copies), people.mean_quality)
+    handed = DeferredTasks(fitted, open_tasks(fitted), people.mean_quality, 0.99, 3, found)
+    assert handed.delivered < 0.15 < replace(handed, measured=None).delivered
+    mixes = annotator_mixes(
+        fitted, [0.1] * 5, 1.0, people.mean_quality, target=0.99, most=3, measured=found
+    )
+    whole = next(one for one in mixes if len(one.models) == 5)
+    assert whole.expected_accuracy == pytest.approx(handed.chances.max(axis=1).mean(), abs=0.02)
+
+
 def test_plans_leave_less_and_less_to_people_and_cost_less():
-    _, handed, people, plans = planned(0)
+    _, handed, _, plans = planned(0)
     assert plans[0].by_models == plans[-1].by_people == plans[-1].people == 0
     assert plans[-1].cost == 0.0
     claim = handed.chances.max(axis=1)
@@ -67,7 +116,7 @@ def test_plans_leave_less_and_less_to_people_and_cost_less():
         assert plan.cost == pytest.approx(0.1 * plan.people)
     counts = [plan.people for plan in plans]
     assert counts == sorted(counts, reverse=True)
-    assert is_measured(handed, people)
+    assert handed.measured is not None
     whole, last = handed.right_share, plans[-1].right
     assert (last.share, last.low, last.high) == (whole.share, whole.low, whole.high)
 
@@ -95,7 +144,7 @@ def test_the_intervals_hold_on_labels_that_are_made_as_the_plans_say():
 def test_without_answers_of_people_their_accuracy_is_taken_as_given():
     _, handed, people, plans = planned(1, with_people=False)
     assert people is None
-    assert not is_measured(handed, people)
+    assert handed.delivered == 1.0
     assert plans[0].right.share > plans[-1].right.share
 
 
@@ -133,4 +182,16 @@ def test_gold_that_people_did_not_answer_is_left_out():
     )
     gold = Gold({task: crowd.truth[task] for task in crowd.gold}, crowd.answers.classes)
     people = fit_people(handed.models, own, gold, crowd.people)
-    assert {plan.right.gold for plan in model_plans(handed, people)} == {30}
+    found = MeasuredPeople.of(handed.models, people, handed.accuracy)
+    assert {plan.right.gold for plan in model_plans(replace(handed, measured=found))} == {30}
+
+
+def test_gold_of_one_class_confirms_nothing_of_tasks_of_others():
+    """Of 74 gold tasks of one class all were right, and so .9 of all labels were "confirmed"."""
+    crowd = simulate_models(5, 300, n_gold=150, rng=3)
+    one = {task: label for task, label in crowd.gold_labels.labels.items() if label == "1"}
+    gold = Gold(one, crowd.answers.classes)
+    fitted = fit_models(crowd.answers, gold, crowd.family_of)
+    handed = DeferredTasks(fitted, open_tasks(fitted), None, 0.9, 3)
+    assert "no random sample" in handed.sample_doubt
+    assert not planned(0)[1].sample_doubt

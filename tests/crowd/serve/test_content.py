@@ -2,7 +2,9 @@
 
 import pytest
 
+from crowd_tvcs.campaign import Task
 from crowd_tvcs.campaign.desk.content import Content, content_of, read_content, set_content
+from crowd_tvcs.campaign.tables import read_tasks
 from tests.crowd.serve.turn.files import png
 from tvcs_core import DataError
 
@@ -15,6 +17,19 @@ def test_a_table_and_json_lines_say_the_same(tmp_path):
     expected = {"t1": Content("hello"), "007": Content(fields={"hint": "look"})}
     assert read_content(tmp_path / "a.csv") == expected
     assert read_content(tmp_path / "a.jsonl") == expected
+
+
+def test_one_table_of_tasks_has_their_limits_and_what_workers_see(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("Task,Text,prior,Max_Workers,kind,title\nt1,<b>a</b>,0.25,2,x,One\nt2,b,,,,\n")
+    assert read_tasks(path) == [Task("t1", 0.25, max_workers=2), Task("t2")]
+    said = capsys.readouterr().err
+    assert said == f"not read here: Text, kind, title; serve --content {path} shows such content\n"
+    shown = {"t1": Content("<b>a</b>", fields={"title": "One"}), "t2": Content("b")}
+    assert read_content(path) == shown
+    path.write_text("task,title\nt1,One\n")  # no content: perhaps a limit with a wrong name
+    with pytest.raises(DataError, match="may be task, prior, min_workers, max_workers, found 'ti"):
+        read_tasks(path)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +75,9 @@ def test_it_is_kept_in_the_store(campaign, tmp_path):
     set_content(campaign.store, {"t1": Content("new", fields={"a": "b"})}, tmp_path)
     assert content_of(campaign.store, "t1") == Content("new", fields={"a": "b"})
     assert content_of(campaign.store, "t2") == Content("two")
-    with pytest.raises(DataError, match="task 't9' is not in the campaign"):
-        set_content(campaign.store, {"t3": Content("x"), "t9": Content("y")}, tmp_path)
+    bodies = {"t3": Content("x"), "t9": Content("y"), "t8": Content("z")}
+    with pytest.raises(
+        DataError, match=r"task 't9' is not in the campaign \(2 of 3 .*campaign add"
+    ):
+        set_content(campaign.store, bodies, tmp_path)
     assert content_of(campaign.store, "t3") == Content("t3")

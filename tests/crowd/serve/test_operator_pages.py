@@ -356,7 +356,7 @@ def test_the_figures_are_those_of_the_whole_state(tmp_path, seed):
         told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
         for key in ("tasks", "answers", "pending", "budget", "money", "measured_on"):
             assert getattr(found, key) == told[key], key
-        assert found.spent == pytest.approx(told["paid"])
+        assert found.spent == pytest.approx(told["spent"])
         assert found.expected_accuracy == pytest.approx(told["expected_accuracy"], abs=1e-9)
         assert found.measured == pytest.approx(told["measured"])
         seats = {seat.name: seat for seat in list_worker_activity(campaign.store)}

@@ -45,7 +45,10 @@ run = partial(crowd_tvcs, "serve")
             "--gold-share must be above 0 and at most 0.5, found 0.9",
         ),
         (["c.db", "--gold-share", "0"], "--gold-share must be above 0"),
-        (["c.db", "--gold-share", "0.1"], "to be among the others, and it has none: give --gold"),
+        (
+            ["c.db", "--gold-share", "0.1"],
+            "mixed with the others, but the campaign has none: give --gold",
+        ),
         (["c.db", "--gold", "none.csv"], "none.csv"),
         (["revoke", "c.db"], "--worker must name the workers whose links"),
         (["links", "c.db", "--worker", "eve"], "there is no worker 'eve'"),
@@ -132,8 +135,8 @@ def test_a_share_of_nothing_is_none(campaign, tmp_path, monkeypatch):
     ("gold", "content", "message"),
     [
         ("g1,good\n", "g1,a\nt9,b\n", "bad.csv: task 't9' is not in the campaign"),
-        ("g1,good\n", "t1,hello\n", "the 1 there are have no content: give it in --content"),
-        ("t1,good\nt2,bad\n", "t1,hello\n", "all 2 there are are to be labelled anyway"),
+        ("g1,good\n", "t1,hello\n", "none of the 1 has content: give it in --content"),
+        ("t1,good\nt2,bad\n", "t1,hello\n", "all 2 are tasks that need labels"),
     ],
 )
 def test_gold_that_is_refused_leaves_nothing_written(campaign, tmp_path, gold, content, message):

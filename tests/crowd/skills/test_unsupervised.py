@@ -230,12 +230,12 @@ def test_the_more_gold_the_less_agreement_counts(rng):
         gold = Gold({answers.tasks[j]: answers.classes[truth[j]] for j in range(n)})
         skill = estimate_quality(answers, gold, like=answers)
         found = blend(answers, gold, skill)
-        assert found.weight == approx(agreement_weight(n)) == approx(10 / (10 + n))
+        assert found.weight == approx(agreement_weight(n)) == approx(80 / (80 + n))
         assert found.chances.sum(axis=1) == approx(np.ones(200))
         weights.append(found.weight)
         assert found.describe().startswith(f"beside {n} gold tasks the agreement of the workers")
     assert weights == sorted(weights, reverse=True)
-    assert agreement_weight(2000) < 0.01
+    assert agreement_weight(8000) < 0.01
 
 
 def test_gold_alone_counts_where_agreement_is_not_asked(rng):

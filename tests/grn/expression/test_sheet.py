@@ -17,10 +17,12 @@ from grn_tvcs.cli.compare import compare
 from grn_tvcs.cli.infer import infer
 from grn_tvcs.expression.formats.text import open_sheet
 from grn_tvcs.expression.options import LayoutError, Options
+from grn_tvcs.expression.readable_options import readable_options
 from grn_tvcs.expression.sheet import Text, find_place
 from tests.memory import PEAK
 from tvcs_core import DataError
 from tvcs_core.arguments import Help
+from tvcs_core.files import input_size
 
 TURNED = "gene,s1,s2,s3\nA,1,2,3\nB,4,5,6\nC,7,8,9\n"
 DREAM = "Time,A\n0,1\n1,2\n\n0,3\n1,4\n"
@@ -148,3 +150,29 @@ def test_a_small_file_of_very_many_columns_costs_little(tmp_path):
     said, memory = done.stdout.splitlines()
     assert "wide.csv.gz:1: must have at most 1,000,000 columns, found 15,000,001; see" in said
     assert int(memory) < 512 * 2**20
+
+
+def test_a_table_that_cannot_fit_into_memory_is_refused_by_its_shape(file, monkeypatch):
+    path = file("Time,A,B\n0,1,2\n1,2,5\n2,4,8\n")
+    size = 4 * 3 * (24 + 150 // 3)
+    monkeypatch.setattr(input_size, "available_memory", lambda: size)
+    assert len(Expression.of(path).genes) == 2
+    monkeypatch.setattr(input_size, "available_memory", lambda: size - 1)
+    with pytest.raises(DataError, match=r"its 4 rows x 3 columns take 888 bytes: leave out rows"):
+        Expression.of(path)
+
+
+def test_options_are_looked_for_by_reading_a_file_again_only_where_it_is_small(file, monkeypatch):
+    path = file(TURNED)
+    with pytest.raises(LayoutError) as refused:
+        Expression.of(path)
+
+    def found():
+        readings = readable_options([path], refused.value, Options.of())
+        return [reading.options.given() for reading in readings]
+
+    whole = found()
+    assert len(whole) > 1
+    for most, n in ((2 * len(TURNED) - 1, 1), (len(TURNED) - 1, 0)):
+        monkeypatch.setattr("grn_tvcs.expression.readable_options.MOST_BYTES", most)
+        assert found() == whole[:n]

@@ -209,7 +209,7 @@ def test_items_alone_stand_for_all_their_pairs(tmp_path):
     assert done.exit_code == 0, done.stderr
     assert "fewest answers" in done.stderr
     with Campaign(store) as made:
-        assert [t.name for t in made.state().tasks] == TASKS
+        assert [t.name for t in made.state().tasks] == [name for name in TASKS if name != "a vs b"]
         assert made.state().gold == {"a vs b": 0}
 
 

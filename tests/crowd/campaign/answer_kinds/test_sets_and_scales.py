@@ -55,7 +55,7 @@ def test_one_answer_is_one_row_of_several_labels(campaign):
 @pytest.mark.parametrize(
     ("label", "said"),
     [
-        ("cat;fox", "'fox' is none, found 'cat;fox'"),
+        ("cat;fox", "'fox' is no label, found 'cat;fox'"),
         ("cat;none", "must stand alone"),
         ("cat;;dog", "on both sides"),
     ],
@@ -109,7 +109,7 @@ def test_gold_is_right_as_a_whole(campaign):
 def test_what_is_settled_is_the_result_and_measures_nothing(campaign):
     campaign.submit("ann", campaign.next("ann").task, "cat")
     campaign.settle("t0", "dog")
-    with pytest.raises(RejectedError, match="'fox' is none"):
+    with pytest.raises(RejectedError, match="'fox' is no label"):
         campaign.settle("t1", "fox")
     rows = vote_by_kind(campaign.state()).rows
     assert rows[0][:3] == ("t0", "dog", 1.0)
@@ -137,7 +137,7 @@ def test_a_label_can_be_added_and_none_goes_away(campaign):
         ({"classes": ["cat"]}, "at least two different names"),
         ({"classes": ["cat", "none"]}, "must not be 'none'"),
         ({"classes": ["cat", "a;b"]}, "nor hold ';'"),
-        ({"gold": {"g": "fox"}}, "the gold label of 'g' must have labels of"),
+        ({"gold": {"g": "fox"}}, "the gold label of 'g' must be any of"),
         ({"answer_kind": "spans"}, "answer_kind must be one of"),
         ({"tasks": [Task("t", prior=0.5)], "classes": ["cat", "dog"]}, "no prior"),
     ],

@@ -297,11 +297,9 @@ def test_gold_without_content_is_left_out_where_others_have_some(begin):
 
 def test_no_gold_to_put_among_the_tasks_is_said(begin):
     campaign = begin(model="independent")
-    with pytest.raises(
-        ValueError, match="are to be among the others, and it has none: give --gold"
-    ):
+    with pytest.raises(ValueError, match="mixed with the others, but the campaign has none: give"):
         mix_in(campaign.store, {}, ())
-    with pytest.raises(ValueError, match="all 1 there are are to be labelled anyway: give others"):
+    with pytest.raises(ValueError, match="but all 1 are tasks that need labels: give other ones"):
         mix_in(campaign.store, {"t1": "1"}, ())
     assert campaign.state().gold == {}
     assert mix_in(campaign.store, {"t1": "1", "g1": "0"}, ()) == (1, 0)

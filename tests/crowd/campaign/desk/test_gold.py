@@ -93,7 +93,7 @@ def test_it_counts_for_the_caps_of_workers_and_the_money_and_for_nothing_else(ma
     state = campaign.state()
     told, found = summary(state, task_statuses(state)), figures.figures(campaign.store)
     assert (told["tasks"], found.tasks) == (60, 60)
-    assert (told["answers"], found.answers, told["paid"], found.spent) == (70, 70, 70.0, 70.0)
+    assert (told["answers"], found.answers, told["spent"], found.spent) == (70, 70, 70.0, 70.0)
     assert {one.task[0] for one in task_statuses(state)} == {"t"}
     assert len(state.given) == 70 - on_gold
     assert found.gold_answers == on_gold
@@ -189,7 +189,7 @@ def test_gold_that_could_be_told_is_left_out(make):
         connection.exec_driver_sql("DELETE FROM task WHERE name = 'g1'")
     set_content(campaign.store, {"t1": Content("one")}, None)
     assert mix_in(campaign.store, {"g2": "1"}, ["g2"]) == (1, 1)  # g1 shows nothing
-    with pytest.raises(ValueError, match="the 2 there are have no content: give it in --content"):
+    with pytest.raises(ValueError, match="none of the 2 has content: give it in --content"):
         mix_in(campaign.store, {}, [])
     set_content(campaign.store, {"g2": Content("two")}, None)
     assert mix_in(campaign.store, {}, ["g1"]) == (2, 0)

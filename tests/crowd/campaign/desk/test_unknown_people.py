@@ -141,7 +141,7 @@ def test_three_files_begin_a_campaign(tmp_path, monkeypatch, capfd):
     assert code == 0
     assert "6 of 6 workers have answered no gold yet: each counts as right with" in err
     assert "probability 0.65 until they do" in err
-    assert "target 0.9: not checked, since there is no gold" in err
+    assert "target 0.9: not checked, since nobody has answered gold" in err
     assert "--min-quality" not in err
     for least, warns in (("0.6", True), ("0.7", False)):
         gated = words.replace("s.db", f"{least}.db").split()

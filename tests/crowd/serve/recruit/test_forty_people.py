@@ -35,8 +35,7 @@ def test_forty_unknown_people_in_three_commands(tmp_path):
     store, links, port = tmp_path / "c.db", tmp_path / "links.csv", free_port()
     gold = written(tmp_path / "gold.csv", "task,label", GOLD.items())
     wanted = {f"t{k:03d}": ("no", "yes")[k % 2] for k in range(100)}
-    tasks = written(tmp_path / "tasks.csv", "task", [(name,) for name in wanted])
-    content = written(tmp_path / "content.csv", "task,text", {**wanted, **GOLD}.items())
+    tasks = written(tmp_path / "tasks.csv", "task,text", {**wanted, **GOLD}.items())
     names = written(tmp_path / "names.csv", "worker", [(name,) for name in PEOPLE])
     words = (
         "--tasks",
@@ -51,7 +50,7 @@ def test_forty_unknown_people_in_three_commands(tmp_path):
     assert crowd_tvcs("campaign", "init", store, *words).exit_code == 0
     assert crowd_tvcs("serve", "links", store, "--out", links).exit_code == 0
     command = [sys.executable, "-m", "crowd_tvcs", "serve", str(store), "--port", str(port)]
-    command += ["--gold-first", "4", "--gold-feedback", "--content", str(content)]
+    command += ["--gold-first", "4", "--gold-feedback", "--content", str(tasks)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         while server.stderr.readline() != "ready; stop with Ctrl-C\n":
             assert server.poll() is None
@@ -78,5 +77,6 @@ def test_forty_unknown_people_in_three_commands(tmp_path):
     assert first == {name for name in PEOPLE if is_careful(name)}
     with Campaign(store) as campaign:
         state = campaign.state()
+    assert {one.name for one in state.tasks} == set(wanted)
     assert {state.workers[i].name for i, _, _ in state.given} == first
     assert len(state.gold_answers) == 4 * len(PEOPLE)

@@ -12,7 +12,7 @@ process TVCS_INFER {
     tuple val(meta), path("${prefix}/network.graphml"), emit: graphml
     tuple val(meta), path("${prefix}/report.html")    , emit: report
     tuple val(meta), path("${prefix}/run.json")       , emit: record
-    path "versions.yml"                               , emit: versions
+    tuple val("${task.process}"), val('tvcs'), eval("tvcs --version | sed 's/.* //'"), topic: versions, emit: versions_tvcs
 
     when:
     task.ext.when == null || task.ext.when
@@ -22,17 +22,12 @@ process TVCS_INFER {
     prefix   = task.ext.prefix ?: "${meta.id}"
     """
     grn-tvcs infer ${expression} --out ${prefix} --threads ${task.cpus} ${args}
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        tvcs: \$(tvcs --version | sed 's/.* //')
-    END_VERSIONS
     """
 
     stub:
     prefix   = task.ext.prefix ?: "${meta.id}"
     """
     mkdir ${prefix}
-    touch ${prefix}/edges.tsv ${prefix}/network.graphml ${prefix}/report.html ${prefix}/run.json versions.yml
+    touch ${prefix}/edges.tsv ${prefix}/network.graphml ${prefix}/report.html ${prefix}/run.json
     """
 }
