@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grn_tvcs.cli.work import Found, Inference
+from grn_tvcs.cli.work import Inference, Outcome
 from grn_tvcs.methods.steady_samples import unknowable
 from grn_tvcs.network.edge_files import Reference
 from grn_tvcs.network.edge_table import write_edges
@@ -24,11 +24,11 @@ class InferenceResults:
     """The files of a run."""
 
     work: Inference
-    found: Found
+    outcome: Outcome
 
     def write(self, out: Results) -> None:
         """Write every file, and add the result to ``run.json``."""
-        work, (network, rules, count) = self.work, self.found
+        work, (network, rules, count) = self.work, self.outcome
         given, reference = work.given, work.reference
         sources = [path.name for path in given.expression]  # "-" for standard input
         write_edges(network, out.folder / given.edges_file, top=given.top)
@@ -63,7 +63,7 @@ class InferenceResults:
 
     def _scores(self) -> list[Scores]:
         """Return the agreement under the caps, at the reference's size, and by the method's cut."""
-        reference, network, pairs = self.work.reference, self.found.network, self.work.given.pairs
+        reference, network, pairs = self.work.reference, self.outcome.network, self.work.given.pairs
         if reference is None:
             return []
         true = reference.network
@@ -73,7 +73,7 @@ class InferenceResults:
         return found
 
     def _facts(self, scores: Sequence[Scores]) -> dict[str, Any]:
-        network, rules, count = self.found
+        network, rules, count = self.outcome
         data, given, reference = self.work.data, self.work.given, self.work.reference
         facts: dict[str, Any] = {
             "scale": {"used": data.scale, "guessed_from": data.guessed_from},

@@ -35,7 +35,7 @@ from tvcs_core.engines import Engine, PiggybackEngine
 PERCENT = 100  # parts of an inference that does not halve the series
 
 
-class Found(NamedTuple):
+class Outcome(NamedTuple):
     """The result of the work.
 
     Attributes
@@ -158,7 +158,7 @@ class Inference:
         once = f"{'up to ' if few else ''}{span(seconds)} once"
         return f"{cost_of_parts}, and {once} for {networks} networks of this design"
 
-    def run(self) -> Found:
+    def run(self) -> Outcome:
         """Infer the network, and choose the number of its edges.
 
         Series that are held out to choose the number of edges share the queue of the network,
@@ -187,9 +187,9 @@ class Inference:
                 count = choice.count()
         if count is not None:
             rules = replace(self.rules, max_edges=count.n_edges, chosen_by=BY_HELD_OUT)
-            return Found(network.select_under_caps(rules), rules, count)
+            return Outcome(network.select_under_caps(rules), rules, count)
         assert network.provenance is not None  # `infer` made it
-        return Found(network, network.provenance.rules, None)
+        return Outcome(network, network.provenance.rules, None)
 
     def _infer(self, engine: Engine, progress: Callable[[int, int], None]) -> Network:
         given, rules = self.given, self.rules

@@ -71,7 +71,7 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
-    rows, header, columns = _scored(path)
+    rows, header, columns = _read_edges(path)
     table, first, is_ours = rows.table, rows.first, rows.is_shielded
     named = rows.names()
     genes = named if genes is None else genes
@@ -106,10 +106,10 @@ def names_in_edges(path: str | Path) -> list[str]:
     DataError
         As `read_network`.
     """
-    return _scored(path)[0].names()
+    return _read_edges(path)[0].names()
 
 
-def _scored(path: str | Path) -> tuple[EdgeRows, dict[str, int] | None, dict[str, int]]:
+def _read_edges(path: str | Path) -> tuple[EdgeRows, dict[str, int] | None, dict[str, int]]:
     """Return the rows of a table of scored edges, its named columns if any, and its columns."""
     table, header = open_edges(path, "a score")
     columns = without_header(table) if header is None else header

@@ -1,7 +1,7 @@
 """Vote with little gold: the weighted vote, blended with the agreement of the workers.
 
-A few gold tasks tell less of the workers than their agreement on all tasks. With n gold tasks the
-posterior is, up to a factor that makes it add up to 1,
+A few gold tasks are less informative on the workers than their agreement on all tasks. With n gold
+tasks the posterior is, up to a factor that makes it add up to 1,
 
     p = (g^(1 - w) u^w)^tau,    w = n0 / (n0 + n)
 

@@ -1,12 +1,12 @@
 """Share of right labels of all tasks, from a random sample of gold: prediction-powered inference.
 
-The gold tasks show how many labels are right, with an interval as wide as they are few. Confidences
-of all tasks, which need no gold, say more on it where they tell right from wrong (Angelopoulos and
+Few gold tasks estimate the share of right labels with a wide interval. The confidences of all
+tasks, which need no gold, narrow it if they separate right labels from wrong ones (Angelopoulos and
 others, 2023, with the power tuning of Angelopoulos, Duchi and Zrnic, 2023):
 
     share = mean(hit) + lambda (mean(confidence of the other tasks) - mean(confidence of gold))
 
-lambda minimises the variance of the share, so confidences that tell nothing get 0. The interval is
+lambda minimises the variance of the share, so uninformative confidences get 0. The interval is
 Wilson's, with as many gold tasks as that variance is worth. It is valid however wrong the
 confidences are, if gold is a random sample of the tasks.
 """

@@ -7,7 +7,7 @@ of dependent errors, with parameters that public crowds share. And every task is
 that leave out the task itself (its cavity): otherwise an answer confirms the worker who gave it.
 The habits of the whole crowd and the prevalence of the classes keep it, one of very many.
 
-Agreement says nothing on errors that all workers share, so no confidence is validated.
+Agreement cannot detect errors that all workers share, so no confidence is validated.
 """
 
 from __future__ import annotations

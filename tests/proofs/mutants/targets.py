@@ -19,18 +19,11 @@ VOTES = (
     "the_sampled_accuracy_lies_within_its_error",
     "bad_arguments_are_named",
 )
-CAMPAIGN = ("creation", "campaign", "entries", "estimates", "gold_calibration", "ingest")
-CAMPAIGN += (
-    "leases",
-    "offers",
-    "rounds",
-    "settings",
-    "state",
-    "stopping",
-    "stored_model",
-    "tables",
-    "tasks",
-)
+CAMPAIGN = (
+    "creation", "campaign", "entries", "estimates", "gold_calibration", "ingest/additions",
+    "ingest/labels", "ingest/tables", "leases", "offers", "read_state", "rounds", "settings",
+    "state", "stopping", "stored_model", "tasks",
+)  # fmt: skip
 CAMPAIGN_TESTS = (
     "creation",
     "gold_calibration",
@@ -168,9 +161,9 @@ TARGETS = {
     ),
     "readers": Target(
         (
-            *_in("tvcs_core/files", "encodings matrices rows shown spreadsheet tables workbook"),
-            *_in("grn_tvcs/expression", "columns expression formats layouts missing_values"),
-            *_in("grn_tvcs/expression", "opening reading"),
+            *_in("tvcs_core/files", "display encodings matrices rows spreadsheet tables workbook"),
+            *_in("grn_tvcs/expression", "expression formats from_sheet genes_in_rows judge"),
+            *_in("grn_tvcs/expression", "missing_values read sample_sheet sheet"),
             *_in("crowd_tvcs/answers", "answers columns gold names recorded"),
         ),
         (
