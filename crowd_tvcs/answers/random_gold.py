@@ -37,7 +37,7 @@ def sample_doubt(answers: Answers, known: NDArray[np.int64]) -> str:
     n, others = counts.sum(axis=1).tolist()
     if not n or not others:
         return ""
-    chances = [_probability(*pair, n, others) for pair in counts.T.tolist()]
+    chances = [_probability(here, there, n, others) for here, there in counts.T.tolist()]
     worst = int(np.argmin(chances))
     if chances[worst] * k >= LEAST_PROBABILITY:
         return ""
