@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 app = Program(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run a campaign: collect labels in rounds until they are good enough.",
+    help="Run a campaign: collect labels until they are good enough.",
 )
 
 app.command()(init)
