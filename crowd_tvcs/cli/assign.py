@@ -147,7 +147,8 @@ def assign(given: AssignOptions) -> None:
     _print_result(found, given.out, "money" if given.demands.minutes is None else "minutes")
     if by_fast is not None:
         more = found.expected_accuracy - by_fast
-        print_message(f"that is {more:.4f} more than by --method fast")
+        how_much = f"that is {more:.4f}" if more >= 0.00005 else "no"
+        print_message(f"{how_much} more than by --method fast")
     _print_better_method(found, search.seed)
     if found.reason.startswith("interrupted"):
         exit_with_error("interrupted: the plan is the best found until then", INTERRUPTED)

@@ -68,7 +68,7 @@ class VoteOptions:
             "worker's bias, scale, noise and lapses.",
         ),
     ] = None
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes; only --scale draws by it.")] = 0
+    seed: Annotated[int, typer.Option(help="Random seed; only --scale uses it.")] = 0
     force: Force = False
 
     @property

@@ -98,7 +98,7 @@ def _facts(data: Expression) -> dict[str, str]:
         on = data.perturbed
         facts["stability"] = why_no_stability(data) or "can be estimated for every edge"
         facts["perturbed"] = "not known" if on is None else f"{on.sum()} of {on.size} samples"
-    facts["constant"] = joined(data.constant_genes) or "no gene"
+    facts["constant"] = joined(data.constant_genes) or "none"
     facts["not known"] = unknowable(data, DEFAULT)
     return {name: fact for name, fact in facts.items() if fact is not None}
 

@@ -391,4 +391,4 @@ def spacing(expression: Expression) -> str:
     low, high = steps.min(), steps.max()
     if is_even(steps):
         return f"even, every {low:g}"
-    return f"uneven, {low:g} to {high:g}; the past fades with time"
+    return f"uneven, {low:g} to {high:g}; memory decays with time"

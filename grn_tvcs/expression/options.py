@@ -36,7 +36,7 @@ class Options:
     ] = None
     lineage_weights: Annotated[
         Path | None,
-        Help("How far each cell belongs to each lineage: the columns of --pseudotime.", "FILE"),
+        Help("Weight of each cell in each lineage, in the columns of --pseudotime.", "FILE"),
     ] = None
     genes_in_rows: Annotated[bool, Help("The first column of EXPRESSION names genes.")] = False
     time_column: Annotated[
@@ -53,8 +53,8 @@ class Options:
     series_column: Annotated[
         Sequence[str],
         Help(
-            "Column that names the series; may be given often, for several that do together. "
-            "Default: series, condition and replicate, those that there are.",
+            "Column that names the series; repeat the option to combine several columns. "
+            "Default: whichever of series, condition and replicate exist.",
             "NAME",
         ),
     ] = ()
@@ -77,7 +77,7 @@ class Options:
     replicates: Annotated[
         str | None,
         Help(
-            "Where a time comes twice in a series: the k-th of each time makes a series of "
+            "If a time occurs twice in a series: the k-th of each time makes a series of "
             "its own (other individuals), or their mean counts (repeats of one measurement). "
             "Default: refused.",
             "unpaired|average",
@@ -97,8 +97,8 @@ class Options:
     gene_names: Annotated[
         Path | None,
         Help(
-            "Names by which genes are called: two columns, identifier and name. Identifiers "
-            "match without version, prefix of a species and case.",
+            "Table that renames genes: two columns, identifier and name. Identifiers match "
+            "without version, prefix of a species and case.",
             "FILE",
         ),
     ] = None

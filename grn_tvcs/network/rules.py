@@ -127,10 +127,10 @@ class Rules:
         """Describe the choice of the number of edges; empty if a user made it."""
         n = self.max_edges
         return {
-            BY_VERDICT: f"The number of edges, {n}, is that which the verdict supports.",
-            BY_HELD_OUT: f"The number of edges, {n}, is that which predicts held-out series well.",
+            BY_VERDICT: f"The number of edges, {n}, is the one that the verdict supports.",
+            BY_HELD_OUT: f"The number of edges, {n}, is one that predicts held-out series well.",
             FEW: (
-                f"Nothing says how many edges are true. The number selected, {n}, is one for every "
+                f"The number of true edges is unknown. The number selected, {n}, is one for every "
                 f"{round(1 / FEW_PER_GENE)} genes whose regulators are sought: candidates to test, "
                 "not findings."
             ),

@@ -266,7 +266,7 @@ def _test_of_edges(expression: Expression, steady: SteadyStates | None) -> str:
 def remedy_of_no_edge(expression: Expression, steady: SteadyStates | None) -> str:
     """Describe the remedy if no edge is as likely true as false."""
     if not expression.series:
-        return f"{SERIES_FIRST}, would say most."
+        return f"{SERIES_FIRST}, would help most."
     if steady is not None and any(steady.changed):
-        return "Knock-outs of further regulators would say most."
-    return f"{CHANGES} would say most."
+        return "Knock-outs of further regulators would help most."
+    return f"{CHANGES} would help most."

@@ -82,6 +82,10 @@ class Command(TyperCommand):
         finally:
             reset()
 
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first sentence whole; lists of commands wrap it."""
+        return super().get_short_help_str(1_000)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the groups of options, or all, and how to see the others."""
         records = {

@@ -36,7 +36,7 @@ OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for the results; made if missing.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the files of a folder in use.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same bytes.")]
 
 
 def _show_version(context: typer.Context, is_wanted: bool) -> None:

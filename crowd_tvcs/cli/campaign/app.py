@@ -11,7 +11,7 @@ from tvcs_core.command.help import Program
 app = Program(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run a campaign: collect labels in rounds until they are good enough.",
+    help="Run a campaign: collect labels until they are good enough.",
 )
 COMMANDS = {
     "init": init,

@@ -38,7 +38,7 @@ app = Program(
     cls=_OrStart,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Serve a campaign to workers in a browser: serve STORE [OPTIONS], or a command below.",
+    help="Serve a campaign to workers in a browser. Give a STORE, or a command below.",
 )
 
 BaseUrl = Annotated[

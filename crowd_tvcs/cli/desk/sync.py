@@ -26,7 +26,7 @@ STUDIO_TOKEN, ARGILLA_TOKEN = "LABEL_STUDIO_API_KEY", "ARGILLA_API_KEY"
 app = Program(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Keep a campaign and a labelling tool in step while people label there.",
+    help="Keep a campaign and a labelling tool in step.",
 )
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="Address of the server.")]

@@ -54,7 +54,7 @@ class RankOptions:
         bool,
         typer.Option(
             "--one-worker",
-            help="Take all workers as alike: where most gave fewer than ten answers.",
+            help="Treat all workers as equal, if most gave fewer than ten answers.",
         ),
     ] = False
     next_pairs: Annotated[

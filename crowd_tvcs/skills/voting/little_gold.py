@@ -78,11 +78,11 @@ class Blend(NamedTuple):
     def describe(self) -> str:
         """Describe the weights in words."""
         if not self.weight:
-            return "no agreement of workers counts beside the gold"
+            return "the vote uses gold alone, not the agreement of the workers"
         return (
-            f"beside {self.hit.size} gold tasks the agreement of the workers counts "
-            f"{self.weight:.2f} for a label and gold {1.0 - self.weight:.2f}; gold tempers the "
-            f"confidence by {self.temper:.2f}"
+            f"with {self.hit.size} gold tasks the vote gives gold a weight of "
+            f"{1.0 - self.weight:.2f} and the agreement of the workers {self.weight:.2f}; the "
+            f"temperature is {self.temper:.2f}"
         )
 
 

@@ -233,7 +233,7 @@ def test_the_more_gold_the_less_agreement_counts(rng):
         assert found.weight == approx(agreement_weight(n)) == approx(80 / (80 + n))
         assert found.chances.sum(axis=1) == approx(np.ones(200))
         weights.append(found.weight)
-        assert found.describe().startswith(f"beside {n} gold tasks the agreement of the workers")
+        assert found.describe().startswith(f"with {n} gold tasks the vote gives gold a weight of")
     assert weights == sorted(weights, reverse=True)
     assert agreement_weight(8000) < 0.01
 

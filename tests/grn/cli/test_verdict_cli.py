@@ -57,7 +57,7 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
     assert "two more series would support about 50" in verdict
     n_edges = network.verdict.n_edges
     assert why == (
-        f"The number of edges, {n_edges}, is that which the verdict supports. --max-edges N "
+        f"The number of edges, {n_edges}, is the one that the verdict supports. --max-edges N "
         "selects N."
     )
     assert f"{n_edges} edges selected of 56 with a score" in last
@@ -71,7 +71,7 @@ def test_the_verdict_is_said_recorded_and_shown(table, tmp_path):
         1 - network.confidence[network.scores > 0].mean(), abs=1e-6
     )
     page = (out / "report.html").read_text()
-    assert f"The number of edges, {n_edges}, is that which the verdict supports." in page
+    assert f"The number of edges, {n_edges}, is the one that the verdict supports." in page
     assert "edges in all" not in page
     said = page.index(network.verdict.describe())  # beside the drawing, before filters and list
     assert page.index("The network</h2>") < said < page.index('id="explorer"')
@@ -104,7 +104,7 @@ def test_without_a_probability_few_are_selected_and_it_says_so(table, tmp_path, 
     done = grn_tvcs("infer", table, "--out", out, *words)
     assert done.exit_code == 0, done.stderr
     why = (
-        "Nothing says how many edges are true. The number selected, 1, is one for every 10 genes "
+        "The number of true edges is unknown. The number selected, 1, is one for every 10 genes "
         "whose regulators are sought: candidates to test, not findings."
     )
     assert f"{WHY_NOT}\n{why} --max-edges N selects N.\n" in done.stderr

@@ -237,4 +237,4 @@ def test_spacing_is_said_to_be_even_or_not():
     values = [[1.0], [2], [3]]
     assert spacing(Expression(values, [0, 5, 10], ("1",) * 3, ("A",))) == "even, every 5"
     uneven = spacing(Expression(values, [0, 1, 10], ("1",) * 3, ("A",)))
-    assert uneven == "uneven, 1 to 9; the past fades with time"
+    assert uneven == "uneven, 1 to 9; memory decays with time"

@@ -236,7 +236,7 @@ def test_a_number_of_edges_that_nobody_gave_is_no_cap(expression):
     few = " ".join(" ".join(Page(page_of(expression)).text).split())
     assert "edges in all" not in few
     assert "with at most" not in few
-    why = "Nothing says how many edges are true. The number selected, 1, is one for every"
+    why = "The number of true edges is unknown. The number selected, 1, is one for every"
     assert few.count(why) == 2  # in the facts, and in the methods to paste
     assert "scored edges selected as candidates to test, by the method" in few
     assert "no cap edges at most" in few
