@@ -218,16 +218,16 @@ def _unchecked(votes: Votes) -> str:
 def _read(given: VoteOptions) -> tuple[Answers, Gold | None]:
     from tvcs_core.files.input_size import refuse_cells
 
-    read: tuple[Answers, Gold | None]
-    if given.gold is not None:
-        read = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
+    gold: Gold | None = None
+    if given.gold is None:
+        table = read_alone(given.answers, given.classes, given.cleaning)
     else:
-        read = read_alone(given.answers, given.classes, given.cleaning), None
+        table, gold = read_with_gold(given.answers, given.gold, given.classes, given.cleaning)
     refuse_cells(
-        given.answers, len(read[0].tasks), len(read[0].classes), BYTES_OF_A_VOTE,
+        given.answers, len(table.tasks), len(table.classes), BYTES_OF_A_VOTE,
         named=("tasks", "labels"), remedy="group texts or names into few classes",
     )  # fmt: skip
-    return read
+    return table, gold
 
 
 def _skill(

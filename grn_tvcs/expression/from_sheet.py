@@ -61,6 +61,8 @@ def expression_in(roles: Roles) -> Expression:
     named: list[str | None] = [*names, *(None for _ in rest)]
     rows = [*rows, *rest]
     if missing != "error":
+        if not np.isnan(values).any():
+            warn_user(f"{sheet.path}: no value is missing, so --missing {missing} changes nothing")
         n_all = len(rows)
         rows, named = without_gaps(values, rows, named, only_empty=missing != "drop")
         notes = gap_notes(values, rows, named, n_all, missing) + notes

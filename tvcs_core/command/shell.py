@@ -113,7 +113,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        warnings.showwarning = _print_warning
+        warnings.showwarning = _printer_of_warnings()
         try:
             result = command(*args, **kwargs)
             sys.stdout.flush()
@@ -212,5 +212,14 @@ def _debug(error: BaseException) -> None:
         raise error
 
 
-def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _print_line(f"warning: {' '.join(str(message).split())}")
+def _printer_of_warnings() -> Callable[..., None]:
+    """Return what prints a warning of a command, each text once."""
+    printed = set()
+
+    def print_warning(message: Warning | str, *_: object, **__: object) -> None:
+        line = f"warning: {' '.join(str(message).split())}"
+        if line not in printed:
+            printed.add(line)
+            _print_line(line)
+
+    return print_warning

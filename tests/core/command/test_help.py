@@ -1,6 +1,7 @@
 """Help in groups, the volume of messages, and standard input in place of a file."""
 
 import re
+import warnings
 from inspect import signature
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 import crowd_tvcs.cli.main
 import grn_tvcs.cli.main
+from tvcs_core.command.shell import guarded
 
 INFER, ASSIGN = grn_tvcs.cli.main, crowd_tvcs.cli.main
 TABLE = "Time\tG1\tG2\tG3\n" + "".join(
@@ -58,9 +60,9 @@ def test_quiet_leaves_results_warnings_and_errors(tmp_path):
     usual = run(INFER, *words).stderr.splitlines()
     quiet = run(INFER, *words, "-q")
     assert quiet.exit_code == 0
-    warnings = [line for line in usual if line.startswith("warning: ")]
-    assert 0 < len(warnings) < len(usual)
-    assert quiet.stderr.splitlines() == warnings
+    lines_of_warnings = [line for line in usual if line.startswith("warning: ")]
+    assert 0 < len(lines_of_warnings) < len(usual)
+    assert quiet.stderr.splitlines() == lines_of_warnings
     assert (tmp_path / "out" / "edges.tsv").exists()
     wrong = run(INFER, "infer", "-q", tmp_path / "no.tsv", "--out", tmp_path / "out2")
     assert wrong.exit_code == 2
@@ -68,7 +70,7 @@ def test_quiet_leaves_results_warnings_and_errors(tmp_path):
     loud = run(INFER, *words, "--verbose").stderr.splitlines()
     told = [line for line in loud if not line.startswith("warning: ")]
     assert [re.sub(r"^\[\d+\.\d s\] ", "", line) for line in told] == [
-        line for line in usual if line not in warnings
+        line for line in usual if line not in lines_of_warnings
     ]
     assert all(line.startswith("[") for line in told)
     assert run(INFER, *words).stderr.splitlines() == usual  # it holds for one command
@@ -126,3 +128,15 @@ def test_standard_input_that_cannot_be_read_is_refused_by_its_name():
     assert re.search(r"^error: -:\d+, column 'G3': ", wrong.stderr, flags=re.M)
     assert str(Path("tmp")) not in wrong.stderr
     assert "give it once" in run(INFER, "check", "-", "-", input=TABLE).stderr
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_command_prints_each_warning_once(capsys):
+    @guarded
+    def warn():
+        for text in ("one", "two", "one"):
+            warnings.warn(text, stacklevel=1)
+
+    for _ in range(2):
+        warn()
+        assert capsys.readouterr().err == "warning: one\nwarning: two\n"

@@ -153,3 +153,20 @@ def test_names_that_never_meet_are_shown():
         "tasks with answers ('t0', 't1', 't2', 't3', 't4' and 1 more); "
         "a task must have one name in both"
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "alike"),
+    [
+        (["90%", "0.9"], True),
+        (["90%", ".90"], True),
+        (["90%", "9000"], False),
+        (["90%", "90"], False),
+        (["1", "1.0"], True),
+        (["nan", "NaN"], True),
+        (["not sure", "Not_Sure"], True),
+        (["a", "b"], False),
+    ],
+)
+def test_labels_are_alike_by_their_number_or_their_letters(labels, alike):
+    assert bool(warn_similar_labels(labels)) == alike

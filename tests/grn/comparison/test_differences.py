@@ -1,5 +1,7 @@
 """What is measured of a pair, beside regressions that are done step by step."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -92,3 +94,20 @@ def test_engines_find_the_same_bytes(steps):
             found = measure_differences(steps, drawn, engine=engine)
             for one, other in zip(vars(alone).values(), vars(found).values(), strict=True):
                 assert one.tobytes() == other.tobytes()
+
+
+def test_a_knocked_out_series_counts_by_its_changes_alone(conditions):
+    """Whatever is added to all of a series in which a perturbation lasts, its steps stay."""
+    first, second = conditions
+    on = np.zeros(len(first.times), dtype=bool)
+    on[:41] = on[123:164] = True  # the first and the fourth series
+    lifted = first.values.copy()
+    lifted[on, 1:] += 5.0  # the first gene gives series their order
+    parts = [
+        make_steps(pool_conditions(replace(first, values=v, perturbed=on), second)[0], np.arange(8))
+        for v in (first.values, lifted)
+    ]
+    assert parts[0].n_lost == parts[1].n_lost > 1
+    for name in ("past", "own", "following"):
+        assert np.allclose(getattr(parts[0], name), getattr(parts[1], name))
+    assert np.allclose(parts[0].own[parts[0].ones == 0].mean(axis=0), 0.0)

@@ -238,3 +238,11 @@ def test_spacing_is_said_to_be_even_or_not():
     assert spacing(Expression(values, [0, 5, 10], ("1",) * 3, ("A",))) == "even, every 5"
     uneven = spacing(Expression(values, [0, 1, 10], ("1",) * 3, ("A",)))
     assert uneven == "uneven, 1 to 9; memory decays with time"
+
+
+@pytest.mark.parametrize("missing", ["drop", "interpolate"])
+def test_an_option_for_missing_values_says_where_none_is_missing(tmp_path, missing):
+    path = tmp_path / "t.tsv"
+    path.write_text("Time\tA\tB\n0\t1\t2\n1\t2\t3\n2\t3\t5\n")
+    with pytest.warns(UserWarning, match=f"no value is missing, so --missing {missing} changes"):
+        Expression.of(path, missing=missing)

@@ -351,3 +351,15 @@ def test_steady_states_take_no_facts_of_samples_for_genes(write):
     with pytest.warns(UserWarning, match="left out RIN|for the wild type: NTC, safe harbor"):
         found = read_steady_states(knockouts=path)
     assert (found.genes, found.changed) == (("A", "B"), ("", "", "A", "B"))
+
+
+@pytest.mark.parametrize(("what", "row"), [("sum", np.sum), ("mean", np.mean)])
+def test_a_row_that_summarises_all_others_is_pointed_out(rng, write, recwarn, what, row):
+    """A row of totals without a time is read as a sample in steady state."""
+    table = course(rng)
+    Expression.of(write(table))
+    assert "of all others" not in " ".join(str(one.message) for one in recwarn)
+    numbers = table.select_dtypes("number").columns[1:]
+    table.loc[len(table)] = {name: round(row(table[name]), 3) for name in numbers}
+    with pytest.warns(UserWarning, match=rf"sample {len(table)} is the {what} of all others, and"):
+        Expression.of(write(table))

@@ -110,3 +110,12 @@ def test_genes_can_be_put_in_another_order(write):
 def test_a_prior_is_checked_when_it_is_made(weights, signs, message):
     with pytest.raises(ValueError, match=message):
         Prior(("A", "B"), weights, signs)
+
+
+@pytest.mark.parametrize("head", ["", "TF\ttarget\tweight\n"])
+def test_of_two_weights_that_cannot_be_the_first_is_named(write, head):
+    line = 3 if head else 2
+    with pytest.raises(DataError, match=rf":{line}, column .*at most 1, found '1.5'"):
+        read_prior(write(f"{head}A\tB\t1\nB\tC\t1.5\nC\tD\t7\n"), GENES)
+    with pytest.raises(DataError, match=r":2, column .*at most 1, found '-0.5'"):
+        read_prior(write("A\tB\t1\t+\nB\tC\t-0.5\t+\nC\tD\t-0.7\t+\n"), GENES)
