@@ -85,6 +85,9 @@ FAMILIES = {
     "percentages": lambda rng, n, m: np.round(FAMILIES["logistic"](rng, n, m), 2),
     "minima": lambda rng, n, m: np.minimum(rng.random((n, 1)), rng.random((1, m))),
     "near ties": lambda rng, n, m: 1 + 1e-13 * rng.normal(size=(n, m)),
+    "row scales": lambda rng, n, m: (
+        rng.normal(size=(n, m)) * np.exp(6 * rng.normal(size=n))[:, np.newaxis]
+    ),
 }
 
 

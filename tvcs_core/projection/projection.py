@@ -22,11 +22,10 @@ from tvcs_core.jit import by_python
 from tvcs_core.projection import file, first
 from tvcs_core.projection.bound import Bounded
 from tvcs_core.projection.entries import Entries, enter
-from tvcs_core.projection.exact import solve_dense, solve_edges
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.relaxations import PricedSupport, solve_lp, solve_pdhg, solve_pgd
+from tvcs_core.projection.scales import solve_by_scales
 from tvcs_core.projection.small import project_small
-from tvcs_core.projection.small_values import project_small_values
 
 RELAXATIONS: dict[str, Callable[..., PricedSupport]] = {
     "lp": solve_lp,
@@ -154,9 +153,7 @@ def _project(V: Any, constraint: TVCS, method: str) -> Projection:
         solver = RELAXATIONS[method]
         solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
     else:
-        solved = _solve_exactly(entries, constraint)
-        anew = project_small_values(entries, constraint, solved.mask)
-        solved = solved if anew is None else solved._replace(mask=anew)
+        solved = solve_by_scales(entries, constraint)
     return proved(entries, constraint, solved)
 
 
@@ -209,26 +206,6 @@ def _projected(state: tuple[list[Any], TVCS], k: int) -> Projection | Exception:
         return project(arrays[k], constraint)
     except (TypeError, ValueError) as error:
         return error
-
-
-def _solve_exactly(entries: Entries, constraint: TVCS) -> Any:
-    row_caps, col_caps, total = constraint.caps
-    squared = entries.squared
-    if entries.is_matrix:
-        return solve_dense(entries.gains, row_caps, col_caps, total, squared=squared)
-    row_of, col_of = entries.labels(constraint)
-    return solve_edges(
-        row_of,
-        col_of,
-        entries.pair_ranks(constraint),
-        entries.gains,
-        row_caps.size,
-        col_caps.size,
-        row_caps,
-        col_caps,
-        total,
-        squared=squared,
-    )
 
 
 def proved(entries: Entries, constraint: TVCS, solved: Any) -> Projection:

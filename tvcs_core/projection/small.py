@@ -18,7 +18,7 @@ from tvcs_core.projection.exact import (
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
 from tvcs_core.projection.kernels.cost_scaling.direct import LONG_LINE_RATIO
-from tvcs_core.projection.small_values import project_small_values
+from tvcs_core.projection.scales import has_small_left
 
 # Entries up to which one call is no slower than the general way, plainly or with unit caps
 # (measured by `python -m benchmarks.speed.families`).
@@ -42,7 +42,7 @@ class SmallProjection(NamedTuple):
 def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
     """Project a small float64 array onto plain caps; return None if it is anything else.
 
-    Also returns None if small values need a second projection (`small_values`). The general way
+    Also returns None if small values need a projection of their own (`scales`). The general way
     then gives the same support; its prices are equal too, bit by bit, for tables that it also
     treats as small and for unit caps up to some 70,000 entries.
     """
@@ -70,7 +70,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
     )
     if objective < 0.0:
         return None
-    if has_small and project_small_values(enter(V, constraint), constraint, mask) is not None:
+    if has_small and has_small_left(enter(V, constraint), constraint, mask):
         return None
     if gap < 0.0:
         solved = ExactSolution(mask, u, w, price, {})

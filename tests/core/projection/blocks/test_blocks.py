@@ -25,6 +25,7 @@ from tvcs_core import (
 )
 from tvcs_core.projection import projection
 from tvcs_core.projection.blocks import block as block_module
+from tvcs_core.projection.exact import solve_dense
 
 SAFE = [name for name in FAMILIES if name not in ("huge", "tiny")]
 
@@ -36,9 +37,9 @@ def cut(rng, V, blocks):
 
 
 def on_one_grid(V, constraint):
-    """The projection of `project` without the second one, of small values in their own unit."""
+    """The projection of `project` without those of small values, each on a grid of its own."""
     entries = projection.enter(V, constraint)
-    solved = projection._solve_exactly(entries, constraint)
+    solved = solve_dense(entries.gains, *constraint.caps, squared=entries.squared)
     return projection.proved(entries, constraint, solved)
 
 

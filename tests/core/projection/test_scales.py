@@ -8,7 +8,9 @@ import pytest
 from scipy import sparse
 
 from tvcs_core import TVCS, project, project_blocks
-from tvcs_core.projection.small_values import MIN_STEPS
+from tvcs_core.projection.entries import enter
+from tvcs_core.projection.exact import solve_dense
+from tvcs_core.projection.scales import MIN_STEPS, solve_by_scales
 
 SCALES = [(0, 10), (10, 20), (20, 28), (24, 60), (60, 400), (400, 480)]
 
@@ -101,6 +103,38 @@ def test_large_tables_too(rng):
     constraint = TVCS.matrix(V.shape, row_caps=7, col_caps=20, total=1300)
     found = project(V, constraint)
     assert not is_dominated(V, constraint, found.support)
+
+
+@pytest.mark.parametrize("spread", [2.0, 6.0])
+@pytest.mark.parametrize("total", [None, 1700])
+def test_tables_and_lists_of_rows_of_many_scales_agree(spread, total, rng):
+    V = rng.normal(size=(160, 150)) * np.exp(spread * rng.normal(size=160))[:, np.newaxis]
+    V[3, :140] = 0.0
+    constraint = TVCS.matrix(V.shape, row_caps=12, col_caps=15, total=total)
+    found, listed = project(V, constraint), project(sparse.csr_array(V), constraint)
+    assert np.array_equal(found.support, listed.support.toarray())
+    assert not is_dominated(V, constraint, found.support)
+    assert max(found.relative_gap, listed.relative_gap) < 1e-11
+
+
+def test_gains_that_round_to_0_are_no_ties(rng):
+    """Cost scaling and simplex would order them by their hashes, for nothing."""
+    V = rng.normal(size=(160, 150))
+    V[80:] *= 1e-11
+    constraint = TVCS.matrix(V.shape, row_caps=12, col_caps=15)
+    entries = enter(V, constraint)
+    first, alone = solve_by_scales(entries, constraint), np.where(np.abs(V) < 1e-9, 0.0, V)
+    expected = solve_dense(alone, *constraint.caps, squared=True)
+    assert first.stats == expected.stats
+    assert np.array_equal(first.row_duals, expected.row_duals)
+
+
+def test_closed_groups_do_not_set_the_scale():
+    V = np.array([[1e100, 1e99, 1e98], [3.0, 2.0, 1.0], [2.0, 3.0, 1e-20]])
+    constraint = TVCS.matrix(V.shape, row_caps=[0, 1, 2], col_caps=1)
+    found = project(V, constraint)
+    assert np.argwhere(found.support).tolist() == [[1, 0], [2, 1], [2, 2]]
+    assert found.gap <= 1e-15 * found.objective
 
 
 def test_blocks_keep_the_same_where_no_small_value_is_kept(rng):
