@@ -34,26 +34,28 @@ from benchmarks.real.sets import (  # noqa: E402
 from grn_tvcs.combine.blend.blend import (  # noqa: E402
     LEARNED,
     PIDC,
+    SIZE,
     SUM,
     WEIGHTS,
+    learned_weight,
     log_ranks,
     rankings_of,
 )
 from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES, compute_evidence  # noqa: E402
 from grn_tvcs.combine.features import pair_features  # noqa: E402
 from grn_tvcs.combine.pretrained import load_pretrained  # noqa: E402
-from grn_tvcs.methods.combined import _traits_and_design  # noqa: E402
+from grn_tvcs.methods.combined import _is_far, _traits_and_design  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
 from tvcs_core.engines import Serial  # noqa: E402
 from tvcs_core.streams import stream  # noqa: E402
 
-PARTS = (SUM, LEARNED, RATES, CLR, RANK, PIDC)
+PARTS = (SUM, LEARNED, SIZE, RATES, CLR, RANK, PIDC)
 # Weights that are tried.
 GRID = {
-    SUM: (1.0, 2.0), LEARNED: (0.0, 0.5, 1.0), RATES: (0.0, 0.5), CLR: (0.0, 0.5),
-    RANK: (0.0, 0.5), PIDC: (0.5, 1.0, 2.0),
+    SUM: (1.0, 2.0), LEARNED: (0.0, 1.0, 2.0), SIZE: (0.0, 4.0), RATES: (0.0, 0.5),
+    CLR: (0.0, 0.5), RANK: (0.0, 0.5), PIDC: (0.5, 1.0),
 }  # fmt: skip
-TODAY = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # the plain sum
+TODAY = (1.0, *(0.0 for _ in PARTS[1:]))  # the plain sum
 
 Array = np.ndarray
 Judged = list[tuple[Array, Array]]  # log ranks [part, pair] and the truth, by gold standard
@@ -104,18 +106,30 @@ def judged(name: str, folder: Path, keep: Path | None) -> Judged:
 
 
 def ranks_of(made: Table) -> tuple[Array, Array]:
-    """Return the log ranks of all parts, 0 if absent, [part, input, gene], and the inputs."""
+    """Return the log ranks of all parts, 0 if absent, [part, input, gene], and the inputs.
+
+    Those of the learned combination are multiplied by its share of the largest weight, and the size
+    of the sum is no rank; one of both is 0.
+    """
     rng, model = stream(0, "combined"), load_pretrained()
     evidence = compute_evidence(made.expression, made.rules, rng, engine=Serial())
-    _, design = _traits_and_design(made.expression, made.rules, None)
+    traits, design = _traits_and_design(made.expression, made.rules, None)
     logits = model.combiner_for(design).logits(pair_features(evidence), evidence.inputs)
     found = rankings_of(
         evidence, logits, made.expression, made.rules, rng, None, Serial(), None, PARTS
     )
     ranks = np.zeros((len(PARTS), *evidence.allowed.shape))
+    is_far = _is_far(model, traits, design)
+    of = {
+        LEARNED: 0.0 if is_far else learned_weight(logits, evidence.allowed) / WEIGHTS[LEARNED],
+        SIZE: float(is_far),
+    }
     for one, part in zip(ranks, PARTS, strict=True):
         if part in found:
-            one[evidence.allowed] = log_ranks(found[part][evidence.allowed])
+            values = found[part][evidence.allowed]
+            one[evidence.allowed] = of.get(part, 1.0) * (
+                values if part == SIZE else log_ranks(values)
+            )
     return ranks, evidence.inputs
 
 

@@ -20,7 +20,7 @@ GROWN = {
     "max_out_degree": "max_out_degree",
     "regulators": "min_regulators",
 }
-MEASURED = ("noise", "noise_level", "sde", "common_variation")
+MEASURED = ("noise", "noise_level", "sde", "common_variation", "series_only")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,14 @@ class SimulateOptions:
             "course.",
         ),
     ] = False
+    series_only: Annotated[
+        bool,
+        typer.Option(
+            "--series-only",
+            help="No knock-outs, knock-downs or multifactorial perturbations. Use it for large "
+            "networks: they are three experiments per gene.",
+        ),
+    ] = False
     ode: Annotated[bool, typer.Option("--ode", help="No noise in the dynamics: --sde 0.")] = False
     seed: Seed = 0
     force: Force = False
@@ -98,8 +106,8 @@ class SimulateOptions:
 def simulate(given: SimulateOptions) -> None:
     """Simulate a network and experiments on it, as in the DREAM challenges.
 
-    Writes timeseries.tsv, timeseries_perturbations.tsv, wildtype.tsv, knockouts.tsv,
-    knockdowns.tsv, multifactorial.tsv, goldstandard.tsv and run.json.
+    Writes timeseries.tsv, timeseries_perturbations.tsv, wildtype.tsv, goldstandard.tsv and
+    run.json, and without --series-only also knockouts.tsv, knockdowns.tsv and multifactorial.tsv.
     """
     from grn_tvcs.simulation.simulation import simulate as simulate_network
     from grn_tvcs.simulation.simulation import write_simulation

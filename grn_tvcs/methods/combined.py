@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grn_tvcs.combine.blend.blend import blend, rankings_of, used_rankings
+from grn_tvcs.combine.blend.blend import blend, learned_weight, rankings_of, used_rankings
 from grn_tvcs.combine.blend.texts import LAGGED_TEXT, RANKED_BY, blend_sentence, describe_blend
 from grn_tvcs.combine.calibration import N_NETWORKS, Calibration, is_cached, load_or_calibrate
 from grn_tvcs.combine.coexpression import coexpression_measures, design_for, load_coexpression
@@ -189,11 +189,13 @@ def combined(
             evidence, logits, expression, rules, rng, steady, engine, checkpoint_dir
         )
         # A common stimulus looks to the learned combination like a regulator of all genes.
-        used = bool(expression.series), why_not != ONE_DIRECTION
-        scores = blend(rankings, evidence.allowed, used_rankings(*used))
+        is_unlike = why_not == ONE_DIRECTION or _is_far(model, table_traits, design)
+        learned = 0.0 if is_unlike else learned_weight(logits, evidence.allowed)
+        weights = used_rankings(bool(expression.series), learned)
+        scores = blend(rankings, evidence.allowed, weights)
         # The trees know tables of a common stimulus among those of several series alone.
         null = 0.0 if np.isnan(shared) else float(sigmoid(np.array(none)))
-        verdict = silent_verdict(why_not, expression, steady, blend_sentence(*used), null)
+        verdict = silent_verdict(why_not, expression, steady, blend_sentence(weights), null)
         return _with_ranking(network, evidence, scores, prior, verdict)
     if why_not or known is None:
         verdict = silent_verdict(why_not or NOT_CALIBRATED, expression, steady, LEARNED_RANKING)
@@ -210,7 +212,7 @@ def describe(network: Network, expression: Expression, steady: SteadyStates | No
     """Describe how pairs were scored: by probabilities, by a learned ranking, or by a blend."""
     verdict, has_series = network.verdict, bool(expression.series)
     if verdict is not None and verdict.ranking.startswith(RANKED_BY):
-        return describe_blend(expression, verdict.why_not != ONE_DIRECTION)
+        return describe_blend(expression, verdict.ranking)
     sources = [*(SERIES_TEXTS if has_series else ()), *LEVEL_TEXTS]
     if steady is not None:
         sources.append("effects of knock-outs and knock-downs (Pinna et al., 2010)")
@@ -267,6 +269,12 @@ def _out_of_domain(
     return OUT_OF_DOMAIN.format(describe_trait(name, is_higher=is_higher))
 
 
+def _is_far(model: PretrainedModels, table_traits: dict[str, float], design: Design) -> bool:
+    """Return whether a table is far from all simulated tables."""
+    distance = _distribution(model, design).relative_distance(table_traits, design)
+    return bool(distance > CERTAIN_DISTANCE)
+
+
 def _why_surely_out_of_domain(
     model: PretrainedModels, table_traits: dict[str, float], design: Design, expression: Expression
 ) -> str:
@@ -274,7 +282,7 @@ def _why_surely_out_of_domain(
 
     Empty if only these networks can decide, or if it is inside.
     """
-    if _distribution(model, design).relative_distance(table_traits, design) > CERTAIN_DISTANCE:
+    if _is_far(model, table_traits, design):
         return _out_of_domain(model, table_traits, design, None)
     measures = coexpression_measures(expression)
     is_excessive = load_coexpression().is_excessive(measures, design_for(expression, design))

@@ -55,8 +55,9 @@ class Simulation:
         The steady state without a perturbation; (genes,).
     knockouts, knockdowns
         Steady states in which gene i makes no or half as much mRNA, in row i; (genes, genes).
+        No rows if only series were simulated.
     multifactorial
-        Steady states with small changes of all activations; (genes, genes).
+        Steady states with small changes of all activations; (genes, genes) or no rows.
     scale
         Divisor of all levels: the largest measured one.
     kinetics
@@ -90,6 +91,7 @@ def simulate(
     noise_level: float | None = None,
     sde: float = SDE,
     common_variation: bool = False,
+    series_only: bool = False,
     rng: int | np.random.Generator | None = None,
 ) -> Simulation:
     """Draw a kinetic model of a network and simulate all experiments of the DREAM challenges.
@@ -116,6 +118,9 @@ def simulate(
     common_variation
         Whether genes share variation that no edge explains, as by growth, operons or a common
         course; see `common_variation.draw_common_variation`.
+    series_only
+        Leave out knock-outs, knock-downs and multifactorial perturbations. They are three
+        experiments per gene, so their time grows with the square of the number of genes.
     rng
         Seed or generator; equal seeds give equal simulations.
 
@@ -130,6 +135,7 @@ def simulate(
             raise ValueError(f"{name} must be >= {least}, found {value}")
     check_type("topology", topology, Network, or_none=True)
     check_type("common_variation", common_variation, bool)
+    check_type("series_only", series_only, bool)
     check_choice("noise", noise, NOISES)
     measure, usual = NOISES[noise]
     level = usual if noise_level is None else noise_level
@@ -149,7 +155,8 @@ def simulate(
         )
     laboratory = _Laboratory(draw_kinetics(topology, seed), sde, seed)
     levels = {"wild type": laboratory.wild_type[:1]}
-    levels |= laboratory.steady_states()
+    if not series_only:
+        levels |= laboratory.steady_states()
     perturbations = [laboratory.perturbation(s + 1) for s in range(n_series)]
     for s, change in enumerate(perturbations):
         levels[f"series {s + 1}"] = laboratory.time_series(change, n_points, s + 1)
@@ -179,6 +186,7 @@ def _simulation(kinetics: Kinetics, levels: dict[str, Array], perturbations: Arr
     scaled = {name: level / scale for name, level in levels.items()}
     series = [level for name, level in scaled.items() if name.startswith("series ")]
     n_points = len(series[0])
+    none = np.empty((0, len(kinetics.names)))
     expression = Expression(
         np.concatenate(series),
         np.tile(np.arange(n_points) * TIME_STEP, len(series)),
@@ -190,9 +198,9 @@ def _simulation(kinetics: Kinetics, levels: dict[str, Array], perturbations: Arr
         expression,
         perturbations,
         scaled["wild type"][0],
-        scaled["knockouts"],
-        scaled["knockdowns"],
-        scaled["multifactorial"],
+        scaled.get("knockouts", none),
+        scaled.get("knockdowns", none),
+        scaled.get("multifactorial", none),
         scale,
         kinetics,
     )
@@ -314,7 +322,10 @@ NOISES: dict[str, tuple[Callable[[Array, float, Array], Array], float]] = {
 
 
 def write_simulation(simulation: Simulation, folder: Path) -> None:
-    """Write all experiments and the true edges as tables with six decimals into `folder`."""
+    """Write all experiments and the true edges as tables with six decimals into `folder`.
+
+    Experiments that were left out have no file.
+    """
     genes = simulation.expression.genes
     write_expression(simulation.expression, folder / "timeseries.tsv")
     write_reference(simulation.network, folder / "goldstandard.tsv")
@@ -326,5 +337,7 @@ def write_simulation(simulation: Simulation, folder: Path) -> None:
         "multifactorial": simulation.multifactorial,
     }
     for name, rows in tables.items():
+        if not len(rows):
+            continue
         cells = [[f"{value:.6f}" for value in row] for row in rows]
         write_table(folder / f"{name}.tsv", genes, cells)

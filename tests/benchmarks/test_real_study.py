@@ -91,6 +91,22 @@ def test_the_study_keeps_a_row_per_method_and_writes_its_tables(folder, tmp_path
     assert means == sorted(means, reverse=True)
 
 
+def test_a_row_of_a_method_with_draws_is_the_mean_of_several_seeds(folder, monkeypatch):
+    task = study.Task(str(folder), "irma", "grnboost2")
+    made = real_table(folder, "irma")
+    of_seed = []
+    for seed in range(2):
+        scores, _ = study.answer(made, task.method, seed)
+        of_seed.append(study.case_of(task, made, made.golds[0], scores, None, 0.0))
+    assert of_seed[0].aupr != of_seed[1].aupr
+    monkeypatch.setattr(study, "N_SEEDS", 2)
+    [found] = study.solve(task)
+    assert found.aupr == pytest.approx(np.mean([case.aupr for case in of_seed]))
+    monkeypatch.setattr(study, "FEW_GENES", 4)  # a table of many genes
+    [found] = study.solve(task)
+    assert found.aupr == of_seed[0].aupr
+
+
 def test_an_unknown_method_and_a_folder_without_sets_are_refused(tmp_path, capsys):
     for words, said in (
         ([tmp_path, "--methods", "guess"], "'guess' is none of combined"),

@@ -3,8 +3,11 @@
 Chances learned from simulated tables need not hold there, and no single source of evidence is best
 on real tables. The blend adds weighted log ranks of several rankings, -log(1 - rank), with the rank
 of a pair as a fraction of all pairs: high in any ranking counts more than low in another. Sources
-without time use single cells, if samples are bins of cells. `python -m benchmarks.real.weights`
-chose the weights by leaving whole families of tables out.
+without time use single cells, if samples are bins of cells.
+
+The learned combination counts as far as it is sure of its strongest edges. It does not count far
+from all simulated tables: there the sum also counts by its size, not by its rank alone.
+`python -m benchmarks.real.weights` tries weights by leaving whole families of tables out.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.evidence_scores import CLR, LAGGED, RANK, RATES, EvidenceScores
+from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.decomposition.partial_information import pidc_scores
 from grn_tvcs.evidence.extra_trees import importances
@@ -25,14 +29,16 @@ from grn_tvcs.evidence.level_trees import level_trees
 from grn_tvcs.evidence.mutual_information import clr_scores
 from grn_tvcs.evidence.partial_correlation import partial_correlation
 from grn_tvcs.evidence.samples import all_levels, all_log_levels
-from grn_tvcs.evidence.scaling import scale_by_top_mean
+from grn_tvcs.evidence.scaling import scale_by_top_mean, top_mean
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.network.rules import Rules
 from tvcs_core.engines import Engine
 
-SUM, LEARNED, PIDC = "sum", "learned", "pidc"
-WEIGHTS = {SUM: 2.0, LEARNED: 1.0, RATES: 0.5, CLR: 0.5, RANK: 0.5, PIDC: 1.0}
+SUM, LEARNED, SIZE, PIDC = "sum", "learned", "size of the sum", "pidc"
+# Of the learned combination the largest weight. It or the size of the sum counts, never both.
+WEIGHTS = {SUM: 2.0, LEARNED: 2.0, SIZE: 4.0, RATES: 0.5, CLR: 0.5, RANK: 0.5, PIDC: 1.0}
+WEIGHT_PER_PROBABILITY = 5.0  # of the learned combination, by the mean of its strongest edges
 TREES = 100  # per gene in the sum, as in learned evidence of small networks
 
 Array = NDArray[np.float64]
@@ -57,14 +63,22 @@ def blend(
     total = np.zeros(allowed.shape)
     for name, weight in weights.items():
         if name in rankings:
-            total[allowed] += weight * log_ranks(rankings[name][allowed])
+            values = rankings[name][allowed]
+            total[allowed] += weight * (values if name == SIZE else log_ranks(values))
     return total
 
 
-def used_rankings(has_series: bool, has_learned: bool = True) -> dict[str, float]:
-    """Return the weights of the rankings that a table allows."""
-    absent = {RATES: not has_series, LEARNED: not has_learned}
-    return {name: weight for name, weight in WEIGHTS.items() if not absent.get(name)}
+def used_rankings(has_series: bool, learned: float) -> dict[str, float]:
+    """Return the weights of the rankings that a table allows, given that of the learned one."""
+    absent = {RATES: not has_series, LEARNED: learned == 0, SIZE: learned > 0}
+    weights = WEIGHTS | {LEARNED: learned}
+    return {name: weight for name, weight in weights.items() if not absent.get(name)}
+
+
+def learned_weight(logits: Array, allowed: NDArray[np.bool_]) -> float:
+    """Return the weight of the learned combination by its strongest edges, one per gene."""
+    strongest = top_mean(np.where(allowed, sigmoid(logits), 0.0), allowed.shape[1])
+    return min(WEIGHTS[LEARNED], WEIGHT_PER_PROBABILITY * strongest)
 
 
 def rankings_of(
@@ -99,9 +113,11 @@ def rankings_of(
         checkpoint_dir=None if checkpoint_dir is None else checkpoint_dir / "more trees",
     )  # fmt: skip
     rho = RankCorrelations(levels) if {CLR, RANK} & set(names) else None
+    added = _sum(evidence, trees, np.abs(partial_correlation(logs, inputs)))
     found = {
-        SUM: _sum(evidence, trees, np.abs(partial_correlation(logs, inputs))),
+        SUM: added,
         LEARNED: logits,
+        SIZE: scale_by_top_mean(added, len(genes)),
         PIDC: pidc_scores(levels, inputs),
     }
     if rho is not None:

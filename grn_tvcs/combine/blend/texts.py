@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SUM, used_rankings
+from collections.abc import Mapping
+
+from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SIZE, SUM, WEIGHTS, used_rankings
 from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.network.verdict import describe_ranking
@@ -31,26 +33,36 @@ TEXTS = {
     PIDC: "partial information decomposition (Chan et al., 2017)",
 }
 
+UP_TO = {LEARNED: "by the probabilities of its strongest edges, at most "}
 
-def blend_sentence(has_series: bool, has_learned: bool) -> str:
-    """Return the sentence of the verdict on the ranking."""
-    lagged = "lagged regression, " if has_series else ""
-    names = [NAMES[name].format(lagged) for name in used_rankings(has_series, has_learned)]
+
+def blend_sentence(weights: Mapping[str, float]) -> str:
+    """Return the sentence of the verdict on the ranking, given the weights of its parts."""
+    lagged = "lagged regression, " if RATES in weights else ""
+    names = [NAMES[name].format(lagged) for name in weights if name != SIZE]
     return describe_ranking(names, "a blend")
 
 
-def describe_blend(expression: Expression, has_learned: bool) -> str:
-    """Describe the blend for the methods paragraph, with the rankings that the samples allow."""
+def describe_blend(expression: Expression, ranking: str) -> str:
+    """Describe the blend for the methods paragraph, given the verdict's sentence on the ranking."""
     has_series = bool(expression.series)
     lagged = f"{LAGGED_TEXT}, " if has_series else ""
+    largest = WEIGHTS[LEARNED] if NAMES[LEARNED] in ranking else 0.0
+    weights = used_rankings(has_series, largest)
     named = [
-        f"{TEXTS[name].format(lagged)} (weight {weight:g})"
-        for name, weight in used_rankings(has_series, has_learned).items()
+        f"{TEXTS[name].format(lagged)} (weight {UP_TO.get(name, '')}{weight:g})"
+        for name, weight in weights.items()
+        if name != SIZE
     ]
     text = (
         "Ordered pairs were scored by a weighted sum of their log ranks, -log(1 - rank), in "
         f"several rankings: {'; '.join(named)}."
     )
+    if SIZE in weights:
+        text += (
+            f" The sum, divided by the mean of its strongest edges, is added {weights[SIZE]:g} "
+            "times, as the table is unlike all simulated ones."
+        )
     if expression.unbinned is not None:
         text += " Evidence that ignores time is of the samples before averaging, not of bins."
     return text

@@ -8,7 +8,18 @@ from scipy.stats import rankdata
 
 from grn_tvcs import Expression, average_in_bins, infer
 from grn_tvcs.combine.blend import texts
-from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SUM, WEIGHTS, blend, log_ranks, rankings_of
+from grn_tvcs.combine.blend.blend import (
+    LEARNED,
+    PIDC,
+    SIZE,
+    SUM,
+    WEIGHTS,
+    blend,
+    learned_weight,
+    log_ranks,
+    rankings_of,
+    used_rankings,
+)
 from grn_tvcs.combine.coexpression import Coexpression
 from grn_tvcs.combine.domain_check import TraitDistribution
 from grn_tvcs.combine.evidence_scores import CLR, RANK, RATES, compute_evidence
@@ -24,7 +35,7 @@ from tests.grn.tables import in_operons, of_another_nature
 from tvcs_core.engines import Serial
 from tvcs_core.streams import stream
 
-PARTS = (SUM, LEARNED, RATES, CLR, RANK, PIDC)
+PARTS = tuple(WEIGHTS)
 FEW = {"resamples": 12, "calibrate": 2}
 
 
@@ -48,8 +59,8 @@ def test_a_blend_adds_weighted_log_ranks_of_allowed_pairs_alone(rng):
     assert (found[allowed] > 0).all()
     assert not found[~allowed].any()
     assert np.array_equal(blend({SUM: 7 * first}, allowed), blend({SUM: first}, allowed))
-    assert set(WEIGHTS) <= set(texts.TEXTS)
-    assert set(WEIGHTS) <= set(texts.NAMES)
+    assert set(WEIGHTS) == {*texts.TEXTS, SIZE}
+    assert texts.NAMES.keys() == texts.TEXTS.keys()
 
 
 def cells_of(expression, rng, n=12):
@@ -96,10 +107,24 @@ def test_evidence_without_time_is_of_cells_and_lagged_evidence_of_bins(binned):
 def test_without_series_the_blend_has_no_rates_and_the_text_says_so():
     made = draw_example(Design(6, 6, 0, 2, n_steady=20), "mid", 1)
     found = rankings(made.expression)[1]
-    assert set(found) == {SUM, LEARNED, CLR, RANK, PIDC}
-    text = texts.describe_blend(made.expression, True)
+    assert set(found) == {SUM, LEARNED, SIZE, CLR, RANK, PIDC}
+    text = texts.describe_blend(made.expression, texts.NAMES[LEARNED])
     assert "rates of change" not in text
     assert "lagged regression" not in text
+
+
+def test_the_learned_ranking_counts_as_far_as_it_is_sure_and_the_size_of_the_sum_without_it():
+    allowed = ~np.eye(4, dtype=bool)
+    assert learned_weight(np.full((4, 4), -50.0), allowed) == pytest.approx(0.0, abs=1e-9)
+    assert learned_weight(np.full((4, 4), -np.log(9)), allowed) == pytest.approx(0.5)  # of .1 each
+    assert learned_weight(np.full((4, 4), 9.0), allowed) == WEIGHTS[LEARNED]
+    near, far = used_rankings(True, 0.5), used_rankings(True, 0.0)
+    assert near[LEARNED] == 0.5
+    assert SIZE not in near
+    assert LEARNED not in far
+    assert far[SIZE] == WEIGHTS[SIZE]
+    sizes = np.where(allowed, np.arange(16.0).reshape(4, 4) ** 2, 0.0)
+    assert blend({SIZE: sizes}, allowed, far) == pytest.approx(WEIGHTS[SIZE] * sizes)
 
 
 @pytest.mark.parametrize("n_genes", [1, 2, 3])

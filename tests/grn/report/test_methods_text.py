@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grn_tvcs import METHODS, Rules, infer
+from grn_tvcs.combine.blend.blend import used_rankings
 from grn_tvcs.combine.blend.texts import blend_sentence
 from grn_tvcs.network.prior import Prior
 from grn_tvcs.network.verdict import LEARNED_RANKING
@@ -114,7 +115,7 @@ def test_a_table_of_another_nature_is_not_said_to_be_ranked_by_what_it_does_not_
         assert "was trained on simulated networks" in said
         assert "effects of knock-outs and knock-downs" in said
     else:
-        assert verdict.endswith(blend_sentence(bool(made.expression.series), True))
+        assert verdict.endswith(blend_sentence(used_rankings(bool(made.expression.series), 1.0)))
         assert "weighted sum of their log ranks" in said
         assert "partial information decomposition (Chan et al., 2017) (weight" in said
         assert ("predict rates of change" in said) == bool(made.expression.series)

@@ -47,6 +47,21 @@ def test_another_series_or_a_later_point_changes_no_other_experiment(made):
         assert small == approx(large[: len(small)])
 
 
+def test_series_alone_are_those_of_all_experiments(made, tmp_path):
+    alone = simulate(8, 3, 9, series_only=True, rng=5)
+    assert alone.network.edges() == made.network.edges()
+    for part, whole in zip(experiments(alone)[:2], experiments(made)[:2], strict=True):
+        assert part == approx(whole)
+    assert [len(rows) for rows in (alone.knockouts, alone.knockdowns, alone.multifactorial)] == [
+        0
+    ] * 3
+    write_simulation(alone, tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {
+        "timeseries.tsv", "timeseries_perturbations.tsv", "wildtype.tsv", "goldstandard.tsv"
+    }  # fmt: skip
+
+
 def test_noise_of_the_measurement_changes_nothing_below_it():
     exact, noisy = (simulate(6, 2, 5, noise=noise, rng=1) for noise in ("none", "lognormal"))
     ratio = experiments(noisy)[2] / np.where(experiments(exact)[2] > 0, experiments(exact)[2], 1.0)
