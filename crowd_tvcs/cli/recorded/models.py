@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.answers import Answers, Gold
     from crowd_tvcs.models.deferral import DeferredTasks
     from crowd_tvcs.models.fit import Models
-    from crowd_tvcs.models.people import AnnotatorMix, People
+    from crowd_tvcs.models.mixes import AnnotatorMix
+    from crowd_tvcs.models.people import People
     from crowd_tvcs.models.plans import ModelPlan
     from crowd_tvcs.models.tables import AnnotatorTable
 
@@ -162,7 +163,7 @@ def _annotator_mixes(
     fitted: Models, who: AnnotatorTable, handed: DeferredTasks
 ) -> list[AnnotatorMix]:
     """Price subsets of models, where all costs and the accuracy of people are known."""
-    from crowd_tvcs.models.people import annotator_mixes
+    from crowd_tvcs.models.mixes import annotator_mixes
 
     costs = [who.cost(name) for name in fitted.answers.workers]
     person_cost = who.person_cost
@@ -218,7 +219,7 @@ def _write(
     people: People | None, mixes: list[AnnotatorMix], plans: list[ModelPlan],
 ) -> None:  # fmt: skip
     from crowd_tvcs.models import deferral
-    from crowd_tvcs.models.people import SUBSET_COLUMNS
+    from crowd_tvcs.models.mixes import SUBSET_COLUMNS
     from crowd_tvcs.models.plans import PLAN_COLUMNS, confirmed
     from tvcs_core.files.spreadsheet import shield
 
@@ -388,7 +389,7 @@ def _gold_classes(fitted: Models) -> list[int]:
 
 
 def _print_mixes(mixes: list[AnnotatorMix], target: float, doubt: str) -> None:
-    from crowd_tvcs.models.people import cheapest
+    from crowd_tvcs.models.mixes import cheapest
 
     if not mixes:
         print_message(

@@ -20,14 +20,8 @@ from crowd_tvcs.models.calibration import (
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
 from crowd_tvcs.models.held_out_gold import HeldOutGold
-from crowd_tvcs.models.people import (
-    MAX_SUBSET_MODELS,
-    annotator_mixes,
-    cheapest,
-    expected_with_people,
-    fit_people,
-    people_needed,
-)
+from crowd_tvcs.models.mixes import MAX_SUBSET_MODELS, annotator_mixes, cheapest
+from crowd_tvcs.models.people import expected_with_people, fit_people, people_needed
 from crowd_tvcs.models.simulation import simulate_models
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.dependence_fit import FAMILY_OVERLAP

@@ -11,12 +11,8 @@ from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
 from crowd_tvcs.models.measured_people import MeasuredPeople
-from crowd_tvcs.models.people import (
-    annotator_mixes,
-    expected_with_people,
-    fit_people,
-    right_with_people,
-)
+from crowd_tvcs.models.mixes import annotator_mixes
+from crowd_tvcs.models.people import expected_with_people, fit_people, right_with_people
 from crowd_tvcs.models.plans import (
     ModelPlan,
     confirmed,
