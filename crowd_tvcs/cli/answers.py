@@ -114,7 +114,7 @@ def read_with_gold(
     from crowd_tvcs.answers.answers import read_answers, read_gold
     from crowd_tvcs.answers.class_prevalence import warn_single_class
     from crowd_tvcs.answers.label_typos import review_labels
-    from crowd_tvcs.answers.random_gold import sample_doubt
+    from crowd_tvcs.skills.voting.random_gold import sample_doubt
 
     names = class_names(classes)
     known = read_gold(gold, names, leave_out_missing=cleaning.leave_out_missing)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN
-from crowd_tvcs.answers.random_gold import sample_doubt
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.measured_people import MeasuredPeople
 from crowd_tvcs.models.people import expected_with_people, people_needed
 from crowd_tvcs.skills.dependence import CalibrationBin
+from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from tvcs_core.files.display import unquoted
 from tvcs_core.files.spreadsheet import shield

@@ -93,6 +93,10 @@ class MeasuredPeople:
         out: Floats = hits / size
         return out
 
+    def delivered_after(self, everywhere: Floats, most: int) -> float:
+        """Return `delivered`, given the probability of every class of each of all tasks."""
+        return self.delivered(everywhere[self.tasks], most)
+
     def delivered(self, chances: Floats, most: int) -> float:
         """Return the share of the expected gain by people that their answers deliver, in [0, 1].
 

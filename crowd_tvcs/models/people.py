@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +16,6 @@ from crowd_tvcs.models.calibration import MIN_STATED_CONFIDENCES, fit_shift_and_
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.skill import Skill
-
-if TYPE_CHECKING:
-    from crowd_tvcs.models.measured_people import MeasuredPeople
 
 DECIMALS = 4  # of a quality in a table
 CHUNK_SIZE = 2_000_000  # numbers in memory: 16 MB
@@ -210,15 +206,16 @@ class AnnotatorMix:
 
 def annotator_mixes(
     models: Models, costs: Sequence[float], person_cost: float, accuracy: ArrayLike,
-    *, target: float, most: int, measured: MeasuredPeople | None = None,
+    *, target: float, most: int, delivered: Callable[[Floats, int], float] | None = None,
 ) -> list[AnnotatorMix]:  # fmt: skip
     """Price every subset of models with the people that the tasks then need, cheapest first.
 
     It uses the tasks that all models answered, without gold if there are others: there the answers
     of every subset are known. `accuracy` is that of a person on every task. People are equal, and a
-    task gets as many as `target` needs, at most `most`. They add to each subset what `measured`
-    shows; without it they err independently. With more than `MAX_SUBSET_MODELS` models only these
-    subsets are priced: none, each alone, all but one, and all.
+    task gets as many as `target` needs, at most `most`. They add to each subset the share that
+    `delivered` gives (`crowd_tvcs.models.measured_people.MeasuredPeople.delivered_after`), all of
+    it if None. With more than `MAX_SUBSET_MODELS` models only these subsets are priced: none, each
+    alone, all but one, and all.
     """
     n = len(models.answers.workers)
     complete = np.flatnonzero(models.answers.per_task == n)
@@ -231,10 +228,8 @@ def annotator_mixes(
     for subset in _subsets(n):
         chosen = np.isin(models.answers.worker_of, subset)
         everywhere = models.posteriors(chosen)
-        chances, delivered = everywhere[tasks], 1.0
-        if measured is not None:
-            delivered = measured.delivered(everywhere[measured.tasks], most)
-        expected = expected_with_people(chances, of_people, most, delivered)
+        share = 1.0 if delivered is None else delivered(everywhere, most)
+        expected = expected_with_people(everywhere[tasks], of_people, most, share)
         needed = people_needed(expected, target)
         people = np.where(needed < 0, most, needed)
         reached = expected[np.arange(tasks.size), people]

@@ -173,7 +173,8 @@ def _annotator_mixes(
         return []
     return annotator_mixes(
         fitted, [cost for cost in costs if cost is not None], person_cost,
-        handed.accuracy, target=handed.target, most=handed.most, measured=handed.measured,
+        handed.accuracy, target=handed.target, most=handed.most,
+        delivered=None if handed.measured is None else handed.measured.delivered_after,
     )  # fmt: skip
 
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, with_shared_classes
-from crowd_tvcs.answers.random_gold import sample_doubt
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.belief.dependent import dependent_posterior
 from crowd_tvcs.belief.independent import priors, softmax
@@ -29,6 +28,7 @@ from crowd_tvcs.skills.dependence_fit import MIN_VARIANCE
 from crowd_tvcs.skills.held_out import HeldOutAnswers, held_out
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import Votes, most_probable, posterior
+from crowd_tvcs.skills.voting.random_gold import sample_doubt
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share
 from crowd_tvcs.skills.voting.unsupervised import has_agreement, unsupervised_posterior
 

@@ -100,7 +100,13 @@ def test_what_people_add_is_expected_as_far_as_gold_shows_it():
     handed = DeferredTasks(fitted, open_tasks(fitted), people.mean_quality, 0.99, 3, found)
     assert handed.delivered < 0.15 < replace(handed, measured=None).delivered
     mixes = annotator_mixes(
-        fitted, [0.1] * 5, 1.0, people.mean_quality, target=0.99, most=3, measured=found
+        fitted,
+        [0.1] * 5,
+        1.0,
+        people.mean_quality,
+        target=0.99,
+        most=3,
+        delivered=found.delivered_after,
     )
     whole = next(one for one in mixes if len(one.models) == 5)
     assert whole.expected_accuracy == pytest.approx(handed.chances.max(axis=1).mean(), abs=0.02)

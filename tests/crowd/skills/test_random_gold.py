@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers
-from crowd_tvcs.answers.random_gold import _probability, sample_doubt
+from crowd_tvcs.skills.voting.random_gold import _probability, sample_doubt
 
 
 def answered(classes, workers=3):
