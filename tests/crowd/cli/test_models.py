@@ -31,7 +31,9 @@ def test_what_is_written_is_what_assign_verify_and_campaign_read(crowd, tmp_path
     done = command(crowd, tmp_path / "m")
     assert done.exit_code == 0, done.stderr
     assert "after 3 models agree on" in done.stdout
-    assert "cheapest for 0.95:" in done.stdout
+    assert "nothing reaches 0.95, nearest: m2," in done.stdout
+    less = command(crowd, tmp_path / "less", "--target", 0.9)
+    assert "cheapest for 0.9:" in less.stdout
     short = command(crowd, tmp_path / "short", "--target", 0.999, "--max-people", 1)
     assert "nothing reaches 0.999, nearest:" in short.stdout
     assert "1 people do not raise it" not in short.stdout
@@ -280,7 +282,7 @@ def test_thin_gold_and_no_people_are_said(crowd, tmp_path):
     assert {row["people"] for row in rows_of(tmp_path / "out" / "tasks.csv")} == {""}
     assert not (tmp_path / "out" / "quality.csv").exists()
     told = command(crowd, tmp_path / "two", "--person-accuracy", 0.8)
-    assert "people have accuracy 0.800; their other errors" in told.stderr
+    assert "people have accuracy 0.800; on 40 gold tasks their answers deliver" in told.stderr
 
 
 @pytest.mark.parametrize(
