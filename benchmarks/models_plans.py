@@ -1,6 +1,6 @@
 """Intervals of the plans of `crowd-tvcs models`, and targets that gold confirms.
 
-    python -m benchmarks.models --data DATA --plans 20
+    python -m benchmarks.models --data DATA --plans 6
 
 Three kinds of crowds: the simulated ones of `simulate --family models`, with easy and hard tasks;
 the language models of `benchmarks.models`, with people who err where all models do; and the
