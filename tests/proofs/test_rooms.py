@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from tests.proofs.mutants.__main__ import ROOT, drawn
-from tests.proofs.mutants.changes import mutants
 from tests.proofs.mutants.rooms import COMPILING, Trial
 from tests.proofs.mutants.targets import PACKAGES, files_in, room_of, room_tests
 from tests.proofs.test_mutants import MODULE
@@ -50,13 +49,12 @@ def root(tmp_path):
 def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     path = tmp_path / "found.json"
     sample = [("small/good/module.py", name) for name in WORDS]
-    unmeasured = [(f"small/{name}.py", "clamp: 0 -> 1") for name in ("broken/module", "alone")]
-    trial = Trial(path, root, SMALL, seconds=4.0)
-    trial.try_all([*unmeasured, *sample], 1)
+    unmeasured = [("small/broken/module.py", "steps: found = 0 -> found = 1")]
+    unmeasured += [("small/alone.py", "clamp: 0 -> 1")]
+    trial = Trial(path, root, SMALL, seconds=1.0)
+    trial.try_all([*unmeasured, *sample], 1, again=False)
     found = trial.files["small/good/module.py"]["mutants"]
     assert {name: of[0] for name, of in found.items()} == WORDS
-    assert "test_good.py::test_all_of_it" in found["clamp: if x < 0 -> if x >= 0"][2]
-    assert "test_broken.py::test_all_of_it" in trial.rooms["small/broken"]["reason"]
     assert trial.rooms["small/alone.py"]["reason"] == "no test file names it"
     kept = json.loads(path.read_text())
     assert kept["files"] == trial.files
@@ -64,40 +62,23 @@ def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     report = trial.report([*unmeasured, *sample])
     lines = {line.split()[0]: line.split()[1:] for line in report.splitlines() if line}
     assert lines["small/good"] == ["5", "5", "4", "1", "0", "1", "80.0%"]
-    assert lines["small/broken"][:7] == ["1", "0", "0", "0", "0", "0", "-"]
-    assert lines["all"] == ["7", "5", "4", "1", "0", "1", "80.0%"]
-    assert report.endswith("small/good/module.py:24: unknown: return 1 + 1 -> return None")
+    # A test that fails without a change notices none: it is left out.
+    assert lines["small/broken"] == ["1", "1", "0", "0", "0", "1", "0.0%"]
+    assert lines["small/alone.py"][:7] == ["1", "0", "0", "0", "0", "0", "-"]
 
-    # What is known is not tried again, unless its file has changed.
+    # What is known is not tried again, unless its file has changed; or its tests, on demand.
     assert Trial(path, root, SMALL).report([*unmeasured, *sample]) == report
     again = Trial(path, root, SMALL, end=0.0)
-    again.try_all([*unmeasured, *sample], 1)
+    again.try_all([*unmeasured, *sample], 1, again=False)
     assert again.files == trial.files
+    tests = root / "tests" / "small" / "good" / "test_good.py"
+    tests.write_text(CHECKS + "\nfrom small.good.module import unknown\n"
+                     "def test_unknown():\n    assert unknown() == 2\n")  # fmt: skip
+    better = Trial(path, root, SMALL, seconds=1.0)
+    better.try_all(sample, 1, again=True)
+    assert better._known(*sample[3]) == "killed"
     (root / "small" / "good" / "module.py").write_text(MODULE + "\n")
     assert not Trial(path, root, SMALL).files.get("small/good/module.py")
-
-
-def test_tests_that_do_not_run_what_is_changed_are_left_out(root, tmp_path):
-    beside = CHECKS + "\ndef test_of_one():\n    assert clamp(3) == 3\n"
-    path = root / "tests" / "small" / "good" / "test_good.py"
-    path.write_text(beside)
-    trial, file = Trial(tmp_path / "found.json", root, SMALL), "small/good/module.py"
-    assert trial._measure("small/good", file, root)
-    everything = "tests/small/good/test_good.py"
-    tests_of = {
-        "clamp: if x < 0 -> if x >= 0": [
-            f"{everything}::test_all_of_it",
-            f"{everything}::test_of_one",
-        ],
-        "magnitude: return x if x > 0 else -x -> return None": [f"{everything}::test_all_of_it"],
-        "steps: n -= 1 -> pass": [everything],  # the import runs it
-        "(module): LIMIT = 10 -> LIMIT = 11": [everything],
-        "unknown: return 1 + 1 -> return None": [everything],  # perhaps in a process of its own
-    }
-    for mutant in mutants(MODULE):
-        if mutant.name in tests_of:
-            assert trial._tests(file, mutant, root) == tests_of.pop(mutant.name)
-    assert not tests_of
 
 
 def test_what_survives_its_room_is_tried_with_tests_of_others(root, tmp_path):
@@ -118,11 +99,11 @@ def test_what_survives_its_room_is_tried_with_tests_of_others(root, tmp_path):
         (other, "none: return 0 -> return None"): "killed",
     }
     trial = Trial(tmp_path / "found.json", root, SMALL)
-    trial.try_all(list(became), 1)
-    of_room = {of: trial.files[of[0]]["mutants"][of[1]][0] for of in became}
+    trial.try_all(list(became), 1, again=False)
+    of_room = {of: trial._known(*of) for of in became}
     assert list(of_room.values()) == ["survived its room"] * 3 + ["killed"]
     trial.try_survivors(list(became), 1)
-    assert {of: trial.files[of[0]]["mutants"][of[1]][0] for of in became} == became
+    assert {of: trial._known(*of) for of in became} == became
     assert (
         "all                                  4     4      2     0           1        2  50.0%"
         in (trial.report(list(became)))
@@ -131,7 +112,7 @@ def test_what_survives_its_room_is_tried_with_tests_of_others(root, tmp_path):
 
 def test_a_run_out_of_time_tries_nothing(root, tmp_path):
     trial = Trial(tmp_path / "found.json", root, SMALL, end=0.0)
-    trial.try_all([("small/good/module.py", name) for name in WORDS], 2)
+    trial.try_all([("small/good/module.py", name) for name in WORDS], 2, again=False)
     assert not trial.files["small/good/module.py"]["mutants"]
 
 

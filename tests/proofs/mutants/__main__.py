@@ -61,9 +61,9 @@ def chosen(
     return len(named), dict(names)
 
 
-def drawn(files: list[str], root: Path = ROOT) -> list[tuple[str, str]]:
+def drawn(files: list[str], root: Path = ROOT, seed: int = SEED) -> list[tuple[str, str]]:
     """Return file and name of every mutant, in the order of the draw."""
-    return sorted(_named(files, root), key=place_in_draw)
+    return sorted(_named(files, root), key=lambda named: place_in_draw(named, seed))
 
 
 def _named(files: list[str], root: Path) -> Iterator[tuple[str, str]]:
@@ -72,9 +72,9 @@ def _named(files: list[str], root: Path) -> Iterator[tuple[str, str]]:
             yield file, mutant.name
 
 
-def place_in_draw(named: tuple[str, str]) -> str:
+def place_in_draw(named: tuple[str, str], seed: int = SEED) -> str:
     """Where a mutant stands among all when some are drawn."""
-    return hashlib.sha256(f"{SEED} {named[0]} {named[1]}".encode()).hexdigest()
+    return hashlib.sha256(f"{seed} {named[0]} {named[1]}".encode()).hexdigest()
 
 
 def known(path: Path, root: Path = ROOT) -> Found:
@@ -125,7 +125,7 @@ def try_all(
         copy = Path(folder) / "tree"
         if left:
             shutil.copytree(root, copy, ignore=skipped())
-        asked = {"mutants": left, "scratch": f"{folder}/scratch", **target._asdict()}
+        asked = {"mutants": left, "observed": list(left), "seen": f"{folder}/seen"}
         for file, name, line, word, tests in answers(asked, copy, target) if left else ():
             found[file]["mutants"][name] = [word, line, tests]
             path.write_text(json.dumps(found, indent=1), encoding="utf-8")
@@ -141,6 +141,7 @@ def skipped() -> Callable[[Any, list[str]], set[str]]:
 
 def answers(asked: dict[str, Any], copy: Path, target: Target) -> Any:
     """What a process in the copy tells of each mutant."""
+    asked = asked | target._asdict() | {"scratch": f"{copy}-scratch"}
     kernels = [file for file in asked["mutants"] if "kernels" in file]
     if kernels and not target.interpreted:
         raise SystemExit(f"{kernels[0]}: kernels are changed where they are interpreted, only")
@@ -154,7 +155,7 @@ def answers(asked: dict[str, Any], copy: Path, target: Target) -> Any:
         environment["NUMBA_DISABLE_JIT"] = "1"
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "tests.proofs.mutants.forks", str(writing)]
-    log = copy.with_name("log")
+    log = copy.with_name(f"{copy.name}.log")
     with (
         log.open("w") as output,
         subprocess.Popen(
@@ -166,12 +167,14 @@ def answers(asked: dict[str, Any], copy: Path, target: Target) -> Any:
         assert process.stdin is not None
         with process.stdin as stdin:
             json.dump(asked, stdin)
-        with os.fdopen(reading) as lines:
-            for line in lines:
-                file, name, at, status, tests = json.loads(line)
-                if status == 12:
-                    raise SystemExit(f"{file}:{at}: {name}: the change was not made")
-                yield file, name, at, WORDS.get(status, "killed"), tests
+        try:
+            with os.fdopen(reading) as lines:
+                for line in lines:
+                    file, name, at, status, tests = json.loads(line)
+                    yield file, name, at, WORDS.get(status, "killed"), tests
+        except GeneratorExit:
+            process.kill()
+            raise
     if process.returncode:
         raise SystemExit(log.read_text(encoding="utf-8")[-4000:])
 

@@ -9,18 +9,17 @@ module of ours yet; so is one of a function that runs with the import alone.
 """
 
 import contextlib
+import ctypes
 import functools
 import gc
 import json
 import math
 import os
-import pickle
 import random
 import resource
 import select
 import signal
 import sys
-import time
 import types
 from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
@@ -36,6 +35,8 @@ OPTIONS = ["-q", "--capture=sys", "-p", "no:cacheprovider", "--rootdir=."]
 KILLED, SURVIVED, LATE, NOT_MADE = 0, 10, 11, 12
 # Tests may take so many times as long as without the change (and some seconds), and so much memory.
 TIMES, MEMORY = 3.0, 4 << 30
+WAITING = 200.0  # seconds that a test may wait, on a busy machine
+PR_SET_PDEATHSIG = 1  # of Linux: a process ends with the one that made it
 IMPORTS = 20.0  # seconds of imports, where all is imported again
 
 
@@ -43,7 +44,11 @@ class Seen(NamedTuple):
     """What a test does without any change: its seconds, and the lines it runs of each file."""
 
     seconds: float
-    lines: dict[str, set[int]]
+    lines: dict[str, list[int]]
+
+    def runs(self, file: str, lines: range) -> bool:
+        """Whether it runs one of some lines."""
+        return any(line in lines for line in self.lines.get(file, ()))
 
 
 class Loop:
@@ -52,6 +57,7 @@ class Loop:
     def __init__(self, work: Callable[[list[Any]], None]) -> None:
         self.work = work
         self.failed = ""
+        self.failing: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -64,6 +70,13 @@ class Loop:
         if report.failed and not self.failed:
             self.failed = f"{report.nodeid} ({report.when}): {report.longreprtext}"
 
+    def pass_by(self, test: str, when: str) -> None:
+        """Leave out a test if it has just failed, where nothing was changed."""
+        if self.failed:
+            print(f"a test fails {when}:\n{self.failed}", file=sys.stderr)
+            self.failing.append(test)
+            self.failed = ""
+
     def run(self, items: list[Any]) -> bool:
         """Whether tests pass; it stops at the first that fails."""
         for item, following in zip(items, [*items[1:], None], strict=True):
@@ -73,11 +86,15 @@ class Loop:
         return True
 
 
-def collected(tests: list[str], scratch: Path, work: Callable[[Loop, list[Any]], None]) -> None:
+def collected(
+    asked: dict[str, Any], tests: list[str], work: Callable[[Loop, list[Any]], None]
+) -> None:
     """Collect tests and do some work with them."""
     loop = Loop(lambda items: work(loop, items))
-    code = pytest.main([*OPTIONS, f"--basetemp={scratch}", *tests], plugins=[loop])
-    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+    options = [*OPTIONS, *asked["options"], f"--basetemp={asked['scratch']}"]
+    code = pytest.main([*options, *tests], plugins=[loop])
+    fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if code not in fine and not loop.failing:
         raise SystemExit(f"pytest ended with {code!r}")
 
 
@@ -87,6 +104,7 @@ def forked(work: Callable[[], int], seconds: float, *, quiet: bool = True) -> in
     if pid == 0:
         status = 1
         try:
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             os.setsid()
             if quiet:
                 nowhere = os.open(os.devnull, os.O_RDWR)
@@ -105,7 +123,7 @@ def forked(work: Callable[[], int], seconds: float, *, quiet: bool = True) -> in
         finally:
             os._exit(status)
     watched = os.pidfd_open(pid)
-    ready, _, _ = select.select([watched], [], [], 60 + 4 * seconds if quiet else None)
+    ready, _, _ = select.select([watched], [], [], WAITING + 10 * seconds if quiet else None)
     os.close(watched)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)  # and what it has started and left
@@ -118,23 +136,27 @@ def forked(work: Callable[[], int], seconds: float, *, quiet: bool = True) -> in
 def observed(
     loop: Loop, items: list[Any], tool: coverage.Coverage, files: list[str]
 ) -> dict[str, Seen]:
-    """What every test runs of some files, and "" what the import does; an error if one fails."""
+    """What every test that passes runs of some files, and "" what the import does."""
     cached = caches(gc.get_objects())
     seen = {"": Seen(0.0, {})}
     for item, following in zip(items, [*items[1:], None], strict=True):
         forget(cached)  # who would have run it, were another test not first
         tool.switch_context(item.nodeid)
-        start = time.thread_time()
+        start = processor_seconds()
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        seen[item.nodeid] = Seen(time.thread_time() - start, {})
-        if loop.failed:
-            raise SystemExit(f"a test fails without any change:\n{loop.failed}")
+        seen[item.nodeid] = Seen(round(processor_seconds() - start, 3), {})
+        loop.pass_by(item.nodeid, "without any change")
     tool.stop()
     for file in files:
-        for line, contexts in tool.get_data().contexts_by_lineno(file).items():
+        for line, contexts in tool.get_data().contexts_by_lineno(os.path.abspath(file)).items():
             for test in set(contexts) & set(seen):
-                seen[test].lines.setdefault(file, set()).add(line)
-    return seen
+                seen[test].lines.setdefault(file, []).append(line)
+    return {test: of for test, of in seen.items() if test not in loop.failing}
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
 
 
 class Job(NamedTuple):
@@ -154,13 +176,13 @@ def job_of(mutant: Mutant, file: str, seen: dict[str, Seen]) -> Job:
 
     What runs with the import concerns every test that touches the file, or all.
     """
-    lines = set(range(mutant.lines[0], mutant.lines[1] + 1))
+    lines, name = range(mutant.lines[0], mutant.lines[1] + 1), os.path.relpath(file)
     tests = {test: of for test, of in seen.items() if test}
-    found = [test for test, of in tests.items() if lines & of.lines.get(file, set())]
-    is_imported = not found and bool(lines & seen[""].lines.get(file, set()))
+    found = [test for test, of in tests.items() if of.runs(name, lines)]
+    is_imported = not found and seen[""].runs(name, lines)
     is_cold = not mutant.within or is_imported or not fits(mutant, file)
     if is_cold:
-        found = [test for test, of in tests.items() if file in of.lines] or list(tests)
+        found = [test for test, of in tests.items() if name in of.lines] or list(tests)
     return Job(file, mutant, sorted(found, key=lambda test: seen[test].seconds), is_cold)
 
 
@@ -235,50 +257,74 @@ def wanted(asked: dict[str, Any], seen: dict[str, Seen]) -> list[tuple[Job, floa
     ]
 
 
-def try_warm(asked: dict[str, Any], scratch: Path, tell: Tell) -> int:
-    """See what the tests run, and try changes within functions.
+def try_warm(asked: dict[str, Any], tell: Tell) -> int:
+    """See what the tests run, where that is not known, and try changes within functions.
 
     Each is tried in a fork of this process, after all imports and with all kernels loaded.
     """
-    files = [os.path.abspath(file) for file in asked["mutants"]]
-    tool = coverage.Coverage(data_file=None, include=files, messages=False)
-    tool.start()
+    files, kept = asked["observed"], Path(asked["seen"])
+    tool = coverage.Coverage(
+        data_file=None, include=[os.path.abspath(file) for file in files], messages=False
+    )
+    is_known = kept.exists()
+    if not is_known:
+        tool.start()
 
     def work(loop: Loop, items: list[Any]) -> None:
-        seen = observed(loop, items, tool, files)
+        seen = read(kept) if is_known else observed(loop, items, tool, files)
         seen = {test: of for test, of in seen.items() if of.seconds <= asked["slowest"]}
-        scratch.with_name("seen").write_bytes(pickle.dumps(seen))
-        by_name = {item.nodeid: item for item in items if item.nodeid in seen}
+        jobs = wanted(asked, seen)
+        used = {test for job, _ in jobs for test in job.tests}
+        by_name = {item.nodeid: item for item in items if item.nodeid in used}
         gc.collect()
         alive = gc.get_objects()
         functions = [x for x in alive if isinstance(x, types.FunctionType)]
         cached = caches(alive)
         gc.freeze()
+        in_order = sorted(by_name, key=lambda test: seen[test].seconds)
 
-        def run(job: Job | None, tests: list[str]) -> int:
-            if job is not None and not made(job.mutant, job.file, functions):
+        def check() -> int:
+            """Run the tests in the order of their seconds; keep those that pass."""
+            forget(cached)
+            items[0].config._tmp_path_factory._basetemp = None
+            for test in in_order:
+                loop.run([by_name[test]])
+                loop.pass_by(test, "in another order")
+            passing = {test: of for test, of in seen.items() if test not in loop.failing}
+            kept.write_text(json.dumps(passing), encoding="utf-8")
+            return SURVIVED
+
+        def run(job: Job) -> int:
+            if not made(job.mutant, job.file, functions):
                 return NOT_MADE
             forget(cached)
             items[0].config._tmp_path_factory._basetemp = None
-            passed = loop.run([by_name[test] for test in tests])
-            if job is None and not passed:
-                print(f"a test fails in another order:\n{loop.failed}", file=sys.stderr)
-            return SURVIVED if passed else KILLED
+            return SURVIVED if loop.run([by_name[test] for test in job.tests]) else KILLED
 
-        in_order = sorted(by_name, key=lambda test: seen[test].seconds)
-        if forked(lambda: run(None, in_order), 0.0, quiet=False) != SURVIVED:
-            raise SystemExit("the tests must pass without any change, in any order")
-        for job, limit in wanted(asked, seen):
+        if not is_known and forked(check, 0.0, quiet=False) != SURVIVED:
+            raise SystemExit("the tests must run without any change, in any order")
+        not_made = []
+        for job, limit in wanted(asked, read(kept)):
             if not job.tests:
                 tell(job, SURVIVED)
             elif not job.is_cold:
-                tell(job, forked(functools.partial(run, job, job.tests), limit))
+                status = forked(functools.partial(run, job), limit)
+                if status == NOT_MADE:
+                    not_made.append(job.mutant.name)
+                else:
+                    tell(job, status)
+        kept.with_suffix(".cold").write_text(json.dumps(not_made), encoding="utf-8")
 
-    collected(asked["tests"], scratch, work)
+    collected(asked, asked["tests"], work)
     return 0
 
 
-def try_cold(job: Job, scratch: Path) -> int:
+def read(kept: Path) -> dict[str, Seen]:
+    """Read what was seen of each test."""
+    return {test: Seen(*of) for test, of in json.loads(kept.read_text(encoding="utf-8")).items()}
+
+
+def try_cold(asked: dict[str, Any], job: Job) -> int:
     """Try a change by importing the module with it."""
     code = job.mutant.code(job.file)
     get_code = SourceFileLoader.get_code
@@ -288,7 +334,7 @@ def try_cold(job: Job, scratch: Path) -> int:
 
     SourceFileLoader.get_code = changed  # type: ignore[method-assign]
     passed: list[bool] = []
-    collected(job.tests, scratch, lambda loop, items: passed.append(loop.run(items)))
+    collected(asked, job.tests, lambda loop, items: passed.append(loop.run(items)))
     return SURVIVED if passed == [True] else KILLED
 
 
@@ -296,7 +342,6 @@ def main() -> None:
     """Read a job from standard input and tell of each mutant."""
     told = os.fdopen(int(sys.argv[1]), "w")
     asked = json.load(sys.stdin)
-    scratch = Path(asked["scratch"])
     for name in asked["imports"]:
         with contextlib.suppress(ImportError):
             __import__(name)
@@ -307,11 +352,13 @@ def main() -> None:
         told.write("\n")
         told.flush()
 
-    if forked(lambda: try_warm(asked, scratch, tell), 0.0, quiet=False) != 0:
+    if forked(lambda: try_warm(asked, tell), 0.0, quiet=False) != 0:
         raise SystemExit("the tests ended early")
-    for job, limit in wanted(asked, pickle.loads(scratch.with_name("seen").read_bytes())):
-        if job.is_cold and job.tests:
-            tell(job, forked(functools.partial(try_cold, job, scratch), IMPORTS + limit))
+    kept = Path(asked["seen"])
+    not_made = json.loads(kept.with_suffix(".cold").read_text(encoding="utf-8"))
+    for job, limit in wanted(asked, read(kept)):
+        if job.tests and (job.is_cold or job.mutant.name in not_made):
+            tell(job, forked(functools.partial(try_cold, asked, job), IMPORTS + limit))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-PACKAGES = ("numpy", "scipy.sparse", "pandas", "numba", "sklearn", "networkx")
+LIBRARIES = ("numpy", "scipy.sparse", "pandas", "numba", "sklearn", "networkx")
 CROWD = ("numpy", "scipy.optimize", "scipy.sparse", "scipy.stats", "pandas", "numba", "hypothesis")
 CROWD += ("sqlalchemy.dialects.sqlite", "itsdangerous", "fastapi.testclient")
 VOTES = (
@@ -91,16 +91,19 @@ class Target(NamedTuple):
         Tests that take more seconds are left out.
     is_open
         Whether less than nine of ten are killed so far.
+    options
+        Options of pytest.
     """
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
     interpreted: bool = False
     sample: int | None = None
-    imports: tuple[str, ...] = PACKAGES
+    imports: tuple[str, ...] = LIBRARIES
     seconds: float = 5.0
     slowest: float = math.inf
     is_open: bool = False
+    options: tuple[str, ...] = ()
 
 
 TARGETS = {
@@ -180,7 +183,7 @@ TARGETS = {
             "tests/crowd/answers",
         ),
         sample=340,
-        imports=(*PACKAGES, "anndata", "openpyxl"),
+        imports=(*LIBRARIES, "anndata", "openpyxl"),
         slowest=0.3,
     ),
 }
