@@ -21,6 +21,7 @@ from crowd_tvcs.answers.values import (
     DIGITS,
     MAX_NUMERIC_CLASSES,
     MAY_BE_NAMES,
+    SUMMARIES,
     is_date,
     numeric_labels,
     truncated_numbers,
@@ -30,6 +31,7 @@ from tvcs_core.files.errors import DataError
 
 MAX_GROUPS_SHOWN = 3  # in a message
 _WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # of pages and editors
 MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
 
 
@@ -140,6 +142,11 @@ def warn_similar_names(kind: str, names: Collection[str]) -> list[str]:
             f"warning: the {kind}s {joined(dates, quoted)} are dates; if a spreadsheet made them "
             f"of names such as 2-3 or MAR2, {AS_TEXT}"
         )
+    if summaries := [name for name in names if name.casefold() in SUMMARIES]:
+        out.append(
+            f"warning: {_and(summaries, names)} is taken for the name of a {kind}; if the row sums "
+            "up others, delete it"
+        )
     if missing := [name for name in names if name in MAY_BE_NAMES]:
         out.append(
             f"warning: {_and(missing, names)} is taken for the name of a {kind}, though R and "
@@ -203,15 +210,16 @@ def _and(names: Sequence[str], times: Collection[str]) -> str:
 
 
 def _normalized_name(text: str) -> str:
-    """Return a name without case and repeated blanks; of an integer its digits alone."""
+    """Return a name as it is seen, without case and repeated blanks; of an integer its digits."""
+    text = _INVISIBLE.sub("", text) or text
     if text[0].isdigit() and (whole := _WHOLE.fullmatch(text)):
         return whole[1]
     return " ".join(text.casefold().split()) if " " in text or "\xa0" in text else text.casefold()
 
 
 def _normalized_label(text: str) -> str | float:
-    """Return the number that a label is, or its letters without case and spaces."""
-    written = re.sub(r"[\s_]+", "", text.casefold())
+    """Return the number that a label is, or its letters as they are seen, without case."""
+    written = re.sub(r"[\s_]+", "", _INVISIBLE.sub("", text).casefold())
     try:
         number = float(written.removesuffix("%"))
     except ValueError:

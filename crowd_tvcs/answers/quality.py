@@ -23,7 +23,7 @@ from crowd_tvcs.answers.columns import (
 )
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
-from crowd_tvcs.answers.values import describe_fault, find_name_fault
+from crowd_tvcs.answers.values import SUMMARIES, describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, quoted, summary, unquoted
 from tvcs_core.files.errors import DataError
@@ -33,6 +33,7 @@ from tvcs_core.files.tables import Table
 
 UNINFORMATIVE = 0.5
 MAX_LISTED = 5
+ROUNDED = 0.0051  # of means with two decimals
 BYTES_OF_A_PAIR = 32  # its quality, whether it is allowed, and the gains that a plan derives
 
 
@@ -240,7 +241,22 @@ def _from_wide(table: Table, of: str) -> Quality:
             )
     values = _qualities(table, columns)
     _check_unit(table, values, columns)
+    _refuse_means(table, of, tasks, values.T)
+    _refuse_means(table, "worker", workers, values)
     return Quality(values, workers, tasks)
+
+
+def _refuse_means(
+    table: Table, kind: str, names: Sequence[str], values: NDArray[np.float64]
+) -> None:
+    """Refuse a line that is the mean of the others and called so."""
+    for k, name in enumerate(names):
+        if name.casefold() in SUMMARIES and len(names) > 2:
+            others = np.delete(values, k, axis=0).mean(axis=0)
+            if (np.abs(values[k] - others) <= ROUNDED).all():
+                raise table.error(
+                    f"{quoted(name)} is the mean of all others and no {kind}: delete it"
+                )
 
 
 def _from_long(table: Table, of: Column) -> tuple[Quality, list[str]]:

@@ -23,6 +23,8 @@ MISSING = frozenset(
     ["nan", "NaN", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "None", "null",
      "NULL", "(null)", "NA", "N/A", "n/a", "<NA>", "NaT", "undefined", r"\N", ".", "[]", "{}"]
 )  # fmt: skip
+# Names of a row or column that a spreadsheet adds for all others.
+SUMMARIES = frozenset(["total", "totals", "sum", "mean", "average", "avg", "overall"])
 MAY_BE_NAMES = frozenset(["NA", "N/A", "n/a", "."])
 # Errors of Excel, LibreOffice and Google Sheets, in any language: #REF!, #BEZUG!, #NAME?, Err:502;
 # and ### of a column that is too narrow.

@@ -361,3 +361,18 @@ def test_a_table_is_refused_by_its_shape_before_its_cells_are_read(tmp_path, mon
         DataError, match=r":1: must have at most 9 columns, found 10; see that each"
     ):
         read_answers(path)
+
+
+@pytest.mark.parametrize("name", ["Mean", "average", "Overall"])
+def test_a_line_of_a_wide_table_that_is_the_mean_of_the_others_is_no_worker_and_no_task(
+    tmp_path, name
+):
+    path = tmp_path / "quality.csv"
+    path.write_text(f"worker,t1,t2,{name}\nann,.6,.9,.75\nben,.7,.8,.75\n")
+    with pytest.raises(DataError, match=f"'{name}' is the mean of all others and no task: delete"):
+        read_quality(path)
+    path.write_text(f"worker,t1,t2\nann,.6,.9\nben,.7,.8\n{name},.65,.85\n")
+    with pytest.raises(DataError, match=f"'{name}' is the mean of all others and no worker: del"):
+        read_quality(path)
+    path.write_text(f"worker,t1,t2,{name}\nann,.6,.9,.9\nben,.7,.8,.75\n")
+    assert read_quality(path).quality.tasks == ("t1", "t2", name)  # called so by chance

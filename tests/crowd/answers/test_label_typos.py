@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from crowd_tvcs.answers.answers import read_gold
-from crowd_tvcs.answers.label_typos import is_likely_typo, review_labels, warn_similar_labels
+from crowd_tvcs.answers.label_typos import (
+    is_likely_typo,
+    review_labels,
+    warn_similar_labels,
+    warn_similar_names,
+)
 from tests.makers.commands import crowd_tvcs
 
 ANSWERS = "task,worker,label\n" + "".join(
@@ -170,3 +175,12 @@ def test_names_that_never_meet_are_shown():
 )
 def test_labels_are_alike_by_their_number_or_their_letters(labels, alike):
     assert bool(warn_similar_labels(labels)) == alike
+
+
+def test_names_that_look_the_same_or_sum_up_others_are_pointed_out():
+    assert warn_similar_labels(["yes", "yes\u200b", "no"])
+    assert warn_similar_names("worker", ["ann", "\ufeffann"])
+    assert not warn_similar_names("worker", ["ann", "ben", "summer"])
+    for name in ("Total", "MEAN", "overall"):
+        (said,) = warn_similar_names("task", ["t1", name])
+        assert f"'{name}' is taken for the name of a task; if the row sums up" in said
