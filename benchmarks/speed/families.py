@@ -97,7 +97,6 @@ PATHS = {
     ],
     "nudged gains": [(candidates, "is_below_hash", lambda _: True)],
     "limit of the nudge": [(candidates, "is_below_hash", none)],
-    "total of equal lines": [(prices, "total_cuts_lines", none)],
     "cost scaling": [(search, "can_use_cost_scaling", none)],
     "exact prices among ties": [(phases.Phases, "make_exact", none)],
     "ties by hashes": [(scaling, "break_ties", none)],

@@ -65,15 +65,6 @@ def first_prices(
     return full_sweeps(instance, sampled_prices(instance, solve), rows_first=n > m, count=4)
 
 
-def total_cuts_lines(instance: Instance) -> bool:
-    """Return whether a small error in the total's price adds or drops whole lines.
-
-    A sample misses ten of a thousand equal rows, and the simplex then needs 300,000 pivots.
-    """
-    is_binding = instance.capacity == instance.caps.total
-    return instance.has_equal_lines and is_binding
-
-
 def zero_prices(n: int, m: int) -> Prices:
     """Return prices of zero."""
     return Prices(np.zeros(n), np.zeros(m), 0.0)
@@ -118,6 +109,7 @@ def full_sweeps(
 ) -> CoreBand:
     """Return prices from `count` alternating sweeps over a dense table; the total's by a sample."""
     sampled = sample_size(instance.candidates.values.size) if sampled is None else sampled
+    step = -(-instance.candidates.values.size // sampled)
     n, m = instance.shape
     caps = instance.caps._replace(total=instance.capacity)
     arguments = (instance.candidates, caps, instance.grid)
@@ -127,8 +119,6 @@ def full_sweeps(
     zero_row, zero_col = np.zeros(n), np.zeros(m)
     for turn in range(count):
         of_rows = rows_first == (turn % 2 == 0)
-        is_whole = total_cuts_lines(instance) and turn >= count - 2
-        step = 1 if is_whole else -(-instance.candidates.values.size // sampled)
         if of_rows:
             chunk = max(1, 10_000_000 // m)
             for r in range(0, n, chunk):
