@@ -60,7 +60,10 @@ def unknowable(expression: Expression, method: str) -> str | None:
     """Describe the limits of steady-state samples for edges; None if there are series."""
     if expression.series:
         return None
-    lag = "No sample has a time, so the order and lag of changes are unknown."
+    lag = (
+        "No sample has a time (a column Time, or --pseudotime FILE for single cells), so the order "
+        "and lag of changes are unknown."
+    )
     if METHODS[method].is_symmetric:
         return f"{lag} {method} scores both directions of a pair equally, so direction is unknown."
     return f"{lag} The direction of an edge only shows which gene predicts the other better."

@@ -160,7 +160,7 @@ def _of_names(sheet: Sheet, kinds: list[str]) -> LayoutError:
     return may_read(
         sheet.error(
             "must have a column named Time, or none but numbers where all samples are in steady "
-            f"state. Perhaps {_turn(first)}; or if it names samples, call it sample or give "
+            f"state; {_turn(first)}; or if it names samples, call it sample or give "
             f"{option_words(of_samples)}",
             row=HEAD,
         ),
