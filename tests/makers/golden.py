@@ -251,6 +251,9 @@ def keep(path: Path, part: str, found: dict[str, Any]) -> None:
 def main(rooms: list[str]) -> int:
     """Run the tests of some rooms, or of all, so that they keep what they find."""
     tests = sorted((ROOT / "tests").glob("*/*/golden/test_golden.py"))
+    known = {path.parents[1].name for path in tests}
+    if unknown := sorted({*rooms} - known):  # or pytest would run everything, and keep it
+        sys.exit(f"ROOM must be one of {', '.join(sorted(known))}, found {', '.join(unknown)}")
     asked = [str(path) for path in tests if not rooms or path.parents[1].name in rooms]
     words = [sys.executable, "-m", "pytest", "-n0", "-q", "-k", "defaults or standard", *asked]
     return subprocess.run(words, cwd=ROOT, env=os.environ | {"TVCS_KEEP_GOLDEN": "1"}).returncode
