@@ -32,9 +32,8 @@ ERROR_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1)  # of the error that a tar
 # splits of a public set with 40 gold tasks (benchmarks/crowd/sure.py --counts).
 MIN_INTERVAL_GOLD = 10
 MOST_GOLD = 10_000  # gold tasks; if more were needed, the answer is "too many"
-SETTLED = (
-    0.8  # probability with which so many more gold tasks settle a target: "four cases of five"
-)
+# Probability with which so many more gold tasks settle a target: "four cases of five".
+SETTLED = 0.8
 STEP = 1.05  # between numbers of further gold tasks that are tried
 
 Floats = NDArray[np.float64]
