@@ -68,7 +68,7 @@ def test_quality_and_vote_write_the_numbers_of_the_model(crowd, tmp_path):
     assert (
         share.low < (votes.label_of == np.array(truth_of(crowd, answers)))[40:].mean() < share.high
     )
-    assert "agreement of the workers counts 0.20 and gold 0.80" in done.stderr
+    assert "gives gold a weight of 0.33 and the agreement of the workers 0.67" in done.stderr
     assert "a share of 0." in done.stderr
     assert "of the other labels is right (95 % interval" in done.stderr
 

@@ -4,7 +4,7 @@ import pytest
 
 from crowd_tvcs.campaign import Task
 from crowd_tvcs.campaign.desk.content import Content, content_of, read_content, set_content
-from crowd_tvcs.campaign.tables import read_tasks
+from crowd_tvcs.campaign.ingest.tables import read_tasks
 from tests.crowd.serve.turn.files import png
 from tvcs_core import DataError
 

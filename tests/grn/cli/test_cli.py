@@ -60,7 +60,7 @@ def test_check_says_what_it_understood(small, tmp_path):
     assert lines["samples"] == "45"
     assert lines["series"] == "5 of 9 time points"
     assert lines["spacing"] == "even, every 50"
-    assert lines["constant"] == "no gene"
+    assert lines["constant"] == "none"
     assert lines["regulators"] == "2 of 3 names are genes"
     assert lines["no genes"] == "ENSG001"
 

@@ -101,7 +101,7 @@ def test_without_a_number_of_edges_few_are_selected_where_there_is_no_chance(mad
     found = infer(made.expression, "tvcs", resamples=4, rng=0, **caps)
     assert found.selected.sum() == 1  # of 12 genes
     assert found.provenance.rules.chosen_by == FEW_EDGES
-    assert found.provenance.rules.why_so_many().startswith("Nothing says how many edges are true")
+    assert found.provenance.rules.why_so_many().startswith("The number of true edges is unknown")
     some = infer(made.expression, "pcc", targets=["G1", "G2"], **caps)
     assert some.selected.sum() == 1
     given = infer(made.expression, "tvcs", resamples=4, rng=0, max_edges=9, **caps)
