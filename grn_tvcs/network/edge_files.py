@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,20 +19,12 @@ from grn_tvcs.expression.user_warnings import warn_user
 from grn_tvcs.network.evidence import CODES
 from grn_tvcs.network.network import Network
 from grn_tvcs.network.pairs import EXTRA, FIXED, Pairs
-from grn_tvcs.network.programs.edge_rows import EdgeRows
-from grn_tvcs.network.programs.headers import (
-    as_true_edges,
-    of_database,
-    of_three,
-    open_edges,
-    scores_and_signs,
-    unread,
-    without_header,
-)
-from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
+from grn_tvcs.network.programs.edge_list import EdgeList, of_database, of_three, open_edges
+from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs, unread
+from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, as_true_edges, of_true_edges
 from tvcs_core import DataError
 from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.tables import Table, is_number, read_names, read_text
+from tvcs_core.files.tables import is_number, read_names, read_text
 
 SMALL = ("signs", "selected")  # kept as bytes while a file is read
 ANYBODYS = ("stability", "own")  # columns that are read from tables of other programs too
@@ -71,29 +63,28 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
         Naming line and column, if columns are missing or a cell does not hold what it must; or
         naming the file, if it has edges and none joins two of the genes.
     """
-    rows, header, columns = _read_edges(path)
-    table, first, is_ours = rows.table, rows.first, rows.is_shielded
-    named = rows.names()
+    edges = open_scored_edges(path)
+    named, is_ours = edges.names(), edges.is_shielded
     genes = named if genes is None else genes
-    scores, signs, other_signs = scores_and_signs(table, columns, first)
+    scores, signs, other_signs = scores_and_signs(edges)
     # Other programs have columns of this name that mean something else.
-    known = [name for name in EXTRA if name in columns and (is_ours or name in ANYBODYS)]
+    known = [name for name in EXTRA if name in edges.columns and (is_ours or name in ANYBODYS)]
     kept, same = _Kept(genes, [*FIXED, *known]), same_names(named, genes)
-    for row, (ends, score, sign) in enumerate(
-        zip(rows.pairs(same), scores.tolist(), signs.tolist(), strict=True), start=first
+    for i, (ends, score, sign) in enumerate(
+        zip(edges.pairs(same), scores.tolist(), signs.tolist(), strict=True)
     ):
         if not kept.takes(*ends):
             continue
-        is_in = _flag(table, row, columns["selected"]) if is_ours else True
+        is_in = edges.value(i, "selected", _flag) if is_ours else True
         kept.note("scores", score)
         kept.note("signs", sign)
         kept.note("selected", is_in and score > 0)
         for name in known:
-            kept.note(name, READERS[name](table, row, columns[name]))
-    if len(table.rows) > first and not kept.n_taken:
-        raise rows.no_edge(genes)
+            kept.note(name, edges.value(i, name, READERS[name]))
+    if edges.n_edges and not kept.n_taken:
+        raise edges.no_edge(genes)
     found = replace(kept.reference(), same=same.describe())
-    for message in [*unread(table, header, other_signs), *found.describe()]:
+    for message in [*unread(edges, other_signs), *found.describe()]:
         warn_user(f"{path}: {message}")
     return found.network
 
@@ -106,19 +97,7 @@ def names_in_edges(path: str | Path) -> list[str]:
     DataError
         As `read_network`.
     """
-    return _read_edges(path)[0].names()
-
-
-def _read_edges(path: str | Path) -> tuple[EdgeRows, dict[str, int] | None, dict[str, int]]:
-    """Return the rows of a table of scored edges, its named columns if any, and its columns."""
-    table, header = open_edges(path, "a score")
-    columns = without_header(table) if header is None else header
-    # Cytoscape has a column of this name beside its own names of edges.
-    is_ours = "selected" in columns and not (
-        {"suid", "shared name"} & {cell.lower() for cell in table.rows[0]}
-    )
-    ends = columns["regulator"], columns["target"]
-    return EdgeRows(table, ends, int(header is not None), is_ours), header, columns
+    return open_scored_edges(path).names()
 
 
 def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
@@ -184,29 +163,24 @@ def _remedy(value: str, row: int) -> str:
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     """Read a reference, and count the rows that were left out."""
-    table, columns = open_edges(path, "one of + - ? 1 0")
-    wide = of_database(table, columns)
-    is_named, ends, third = wide or of_three(table, columns, "a reference")
-    first = 1 if is_named or (wide is None and _is_header(table.rows[0], genes)) else 0
-    cells = ["1" if third is None else row[third] for row in table.rows[first:]]
-    cells = cells if wide is None else as_true_edges(cells)
-    rows = EdgeRows(table, ends, first)
-    kept, same = _Kept(genes, ["scores", "signs"]), rows.called_as(genes)
-    found_there = zip(rows.pairs(same), cells, of_true_edges(cells), strict=True)
-    for row, (pair, value, sign) in enumerate(found_there, start=first):
+    edges = _open_reference(path)
+    if not edges.first and not edges.is_wide and _is_header(edges, genes):
+        edges = edges.with_header()
+    cells = edges.cells("sign") if "sign" in edges.columns else ["1"] * edges.n_edges
+    if edges.is_wide:
+        cells = as_true_edges(cells)
+    kept, same = _Kept(genes, ["scores", "signs"]), edges.called_as(genes)
+    found_there = zip(edges.pairs(same), cells, of_true_edges(cells), strict=True)
+    for i, (pair, value, sign) in enumerate(found_there):
         if sign is None:
-            raise DataError(
-                f"must be one of {SHOWN}, found {quoted(value)}{_remedy(value, row)}",
-                path=path,
-                line=table.lines[row],
-                column=3 if third is None or not first else table.rows[0][third],
-            )
+            remedy = _remedy(value, edges.first + i)
+            raise edges.error(f"must be one of {SHOWN}, found {quoted(value)}{remedy}", i, "sign")
         if kept.takes(*pair):
             kept.note("scores", value != NO_EDGE)
             kept.note("signs", sign)
     found = kept.reference()
     if not found.network.n_scored:
-        raise rows.no_edge(genes)
+        raise edges.no_edge(genes)
     return replace(found, same=same.describe())
 
 
@@ -220,14 +194,18 @@ def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]
     DataError
         As `read_reference`.
     """
-    table, columns = open_edges(path, "one of + - ? 1 0")
-    is_named, ends, _ = of_database(table, columns) or of_three(table, columns, "a reference")
-    rows = EdgeRows(table, ends, int(is_named))
-    return sorted({name for pair in rows.pairs(rows.called_as(genes)) for name in pair})
+    edges = _open_reference(path)
+    return sorted({name for pair in edges.pairs(edges.called_as(genes)) for name in pair})
 
 
-def _is_header(top: Sequence[str], genes: Sequence[str]) -> bool:
-    """Whether a row without known names is no edge all the same."""
+def _open_reference(path: str | Path) -> EdgeList:
+    edges = open_edges(path, "one of + - ? 1 0")
+    return of_database(edges) or of_three(edges, "a reference")
+
+
+def _is_header(edges: EdgeList, genes: Sequence[str]) -> bool:
+    """Whether a first row without known names is no edge all the same."""
+    top = edges.table.rows[0]
     return not (set(genes).issuperset(top[:2]) or len(top) < 3 or of_true_edges(top[2:3]) != [None])
 
 
@@ -321,38 +299,33 @@ class _Kept:
         return Pairs.listed(np.divmod(numbers[first], len(self._genes)), known)
 
 
-def _flag(table: Table, row: int, column: int) -> bool:
-    cell = table.rows[row][column]
+def _flag(cell: str) -> bool:
     if cell not in ("0", "1"):
-        raise table.error(f"must be 0 or 1, found {quoted(cell)}", row, column)
+        raise ValueError(f"must be 0 or 1, found {quoted(cell)}")
     return cell == "1"
 
 
-def _share(table: Table, row: int, column: int) -> float:
-    cell = table.rows[row][column]
+def _share(cell: str) -> float:
     if not cell:
         return math.nan
     if not (is_number(cell) and 0 <= float(cell) <= 1):
-        raise table.error(
-            f"must be a number from 0 to 1 or empty, found {quoted(cell)}", row, column
-        )
+        raise ValueError(f"must be a number from 0 to 1 or empty, found {quoted(cell)}")
     return float(cell)
 
 
-def _chance(table: Table, row: int, column: int) -> float:
-    if not table.rows[row][column]:
-        raise table.error("must be a number from 0 to 1, found nothing", row, column)
-    return _share(table, row, column)
+def _chance(cell: str) -> float:
+    if not cell:
+        raise ValueError("must be a number from 0 to 1, found nothing")
+    return _share(cell)
 
 
-def _evidence(table: Table, row: int, column: int) -> int:
-    cell = table.rows[row][column]
+def _evidence(cell: str) -> int:
     if cell and cell not in CODES:
-        raise table.error(f"must be one of {', '.join(CODES)}, found {cell!r}", row, column)
+        raise ValueError(f"must be one of {', '.join(CODES)}, found {cell!r}")
     return CODES.get(cell, 0)
 
 
-READERS = {
+READERS: dict[str, Callable[[str], float]] = {
     "stability": _share, "own": _flag, "evidence": _evidence, "confidence": _chance,
     "false_discovery": _chance, "undirected": _flag,
 }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,12 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.user_warnings import warn_user
-from grn_tvcs.network.programs.edge_rows import EdgeRows
-from grn_tvcs.network.programs.headers import REGULATOR, SCORE, SIGNED, TARGET, open_edges
+from grn_tvcs.network.programs.edge_list import (
+    REGULATOR,
+    SCORE,
+    SIGNED,
+    TARGET,
+    EdgeList,
+    open_edges,
+)
 from grn_tvcs.network.programs.signs import SHOWN, is_word, sign_of
 from tvcs_core.arguments import array_of, check_type, names_of
 from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.tables import Table, is_number
+from tvcs_core.files.tables import is_number
 
 EXAMPLES = 3
 # DoRothEA's levels of confidence as decoupler weighs them: 1 divided by the rank of the level.
@@ -221,17 +226,16 @@ def read_prior(path: str | Path, genes: Sequence[str]) -> Prior:
         Naming line and column, if a column is missing or a cell is invalid; or naming the file, if
         no edge joins two of the genes.
     """
-    table, named = open_edges(path, "a weight and a sign")
-    columns, first = _columns(table, named)
-    table = replace(table, has_header=first == 1)
-    rows = EdgeRows(table, (columns["regulator"], columns["target"]), first)
-    values = _weights_and_signs(table, columns, first)
-    pairs, same = _Pairs(genes), rows.called_as(genes)
-    for (regulator, target), (weight, sign) in zip(rows.pairs(same), values, strict=True):
+    edges = open_edges(path, "a weight and a sign")
+    if not edges.columns:
+        edges = _without_header(edges)
+    weights, signs = _weights_and_signs(edges)
+    pairs, same = _Pairs(genes), edges.called_as(genes)
+    for (regulator, target), weight, sign in zip(edges.pairs(same), weights, signs, strict=True):
         if weight:
             pairs.add(regulator, target, weight, sign)
     if not pairs.found:
-        raise rows.no_edge(genes, "a prior edge", "table")
+        raise edges.no_edge(genes, "a prior edge", "table")
     for sentence in filter(None, (same.describe(), pairs.describe())):
         warn_user(f"{path}: {sentence}")
     return Prior.of_edges(genes, pairs.edges(), len(pairs.seen))
@@ -287,66 +291,54 @@ def _examples(names: Sequence[str]) -> str:
     return joined(names[:EXAMPLES]) + more
 
 
-def _columns(table: Table, named: dict[str, int] | None) -> tuple[dict[str, int], int]:
-    """Places of the columns, and of the first row that is an edge."""
-    if named is not None:
-        known = {"regulator": "regulator", "target": "target", "weight": "score", "sign": "sign"}
-        columns = {name: named[other] for name, other in known.items() if other in named}
-        if "confidence" in named and "weight" not in columns:
-            columns["level"] = named["confidence"]
-        return columns, 1
-    width = len(table.rows[0])
+def _without_header(edges: EdgeList) -> EdgeList:
+    """Return the edges of a list whose first row holds no name that is known."""
+    rows = edges.table.rows
+    width = len(rows[0])
     if not 2 <= width <= 4:
-        raise table.error(
+        raise edges.table.error(
             "must have columns regulator and target, or no header and 2 to 4 columns (regulator, "
-            f"target, weight, sign), found {joined(table.rows[0])}; known names are "
+            f"target, weight, sign), found {joined(rows[0])}; known names are "
             f"{', '.join(REGULATOR)}; {', '.join(TARGET)}; {', '.join(SCORE)}",
             row=0,
         )
-    third = table.rows[0][2] if width > 2 else "1"
-    first = 0 if is_number(third) or is_word(third) else 1
-    places = dict(zip(("regulator", "target", "weight", "sign"), range(width), strict=False))
-    if width > 2 and any(is_word(row[2]) for row in table.rows[first:]):
-        places = {"regulator": 0, "target": 1, "sign": 2}
-    return places, first
+    third = rows[0][2] if width > 2 else "1"
+    if not (is_number(third) or is_word(third)):
+        edges = edges.with_header()
+    names: tuple[str, ...] = ("regulator", "target", "score", "sign")
+    if width > 2 and any(is_word(row[2]) for row in rows[edges.first :]):
+        names = ("regulator", "target", "sign")
+    return edges._replace(columns=dict(zip(names, range(width), strict=False)))
 
 
-def _weights_and_signs(
-    table: Table, columns: dict[str, int], first: int
-) -> list[tuple[float, int]]:
-    """Weight from 0 to 1 and sign of every row from `first` on."""
-    n = len(table.rows) - first
-    weights = np.ones(n)
-    if "weight" in columns:
-        weights = table.numbers(first, [columns["weight"]])[:, 0]
-    elif "level" in columns:
-        levels = [row[columns["level"]].strip().upper() for row in table.rows[first:]]
+def _weights_and_signs(edges: EdgeList) -> tuple[list[float], list[int]]:
+    """Return the weight of every edge, from 0 to 1, and its sign."""
+    weights = np.ones(edges.n_edges)
+    if "score" in edges.columns:
+        weights = edges.numbers("score")
+    elif edges.first and "confidence" in edges.columns:
+        levels = [cell.upper() for cell in edges.cells("confidence")]
         if all(level in WEIGHT_OF_LEVEL for level in levels):
             weights = np.array([WEIGHT_OF_LEVEL[level] for level in levels])
-    bad = np.flatnonzero(np.abs(weights) > 1)
-    if "sign" in columns:
-        signs = [_sign(table, row, columns["sign"]) for row in range(first, len(table.rows))]
-        bad = np.flatnonzero((np.abs(weights) > 1) | ((weights < 0) & (np.array(signs) > 0)))
-    else:
-        name = table.rows[0][columns["weight"]].lower() if first and "weight" in columns else ""
-        is_signed = name in SIGNED or (weights < 0).any()
-        signs = np.sign(weights).astype(int).tolist() if is_signed else [0] * n
-    if bad.size:
-        row = first + int(bad[0])
-        found = quoted(table.rows[row][columns["weight"]])
-        raise table.error(
-            f"a weight must be above 0 and at most 1, found {found}; bring the scores to this "
-            "scale or leave the column out",
-            row,
-            columns["weight"],
+    is_bad, signs = np.abs(weights) > 1, np.zeros(edges.n_edges, np.int8)
+    if "sign" in edges.columns:
+        signs[:] = [edges.value(i, "sign", _sign) for i in range(edges.n_edges)]
+        is_bad |= (weights < 0) & (signs > 0)
+    elif edges.header("score") in SIGNED or (weights < 0).any():
+        signs[:] = np.sign(weights)
+    if is_bad.any():
+        i = int(np.flatnonzero(is_bad)[0])
+        raise edges.error(
+            f"a weight must be above 0 and at most 1, found {quoted(edges.cells('score')[i])}; "
+            "bring the scores to this scale or leave the column out",
+            i,
+            "score",
         )
-    return list(zip(np.abs(weights).tolist(), signs, strict=True))
+    return np.abs(weights).tolist(), signs.tolist()
 
 
-def _sign(table: Table, row: int, column: int) -> int:
-    sign = sign_of(table.rows[row][column])
+def _sign(cell: str) -> int:
+    sign = sign_of(cell)
     if sign is None:
-        raise table.error(
-            f"must be one of {SHOWN}, found {quoted(table.rows[row][column])}", row, column
-        )
+        raise ValueError(f"must be one of {SHOWN}, found {quoted(cell)}")
     return sign

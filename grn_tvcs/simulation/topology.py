@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from grn_tvcs.expression.judge.names import NAMED, OF_GENES
 from grn_tvcs.network.network import Network
-from grn_tvcs.network.programs.headers import columns_of, of_three
+from grn_tvcs.network.programs.edge_list import EdgeList, columns_of, of_three
 from grn_tvcs.network.programs.signs import NO_EDGE, SHOWN, of_true_edges
 from tvcs_core.arguments import check_number
 from tvcs_core.files.display import joined
@@ -171,10 +171,10 @@ def read_topology(path: str | Path) -> Network:
     """
     table = read_table(path)
     table.check_rectangle()
-    is_named, ends, third = of_three(table, columns_of(table), "a topology")
-    first = int(is_named)
-    names = {row[j] for row in table.rows[first:] for j in ends}
-    lower = {name: name.lower() for name in sorted(names)}
+    columns = columns_of(table)
+    edges = of_three(EdgeList(table, columns, int(bool(columns))), "a topology")
+    names = edges.names()
+    lower = {name: name.lower() for name in names}
     if taken := [name for name, low in lower.items() if low in NAMED or OF_GENES.fullmatch(low)]:
         raise table.error(
             f"a gene must not have the name of a column, found {joined(taken)}; if the first line "
@@ -185,9 +185,9 @@ def read_topology(path: str | Path) -> Network:
     scores = np.zeros((len(genes), len(genes)))
     signs = np.zeros(scores.shape, dtype=np.int8)
     seen: dict[tuple[str, str], int] = {}
-    cells = ["?" if third is None else row[third] for row in table.rows[first:]]
-    for row, (cell, sign) in enumerate(zip(cells, of_true_edges(cells), strict=True), start=first):
-        regulator, target = (table.rows[row][j] for j in ends)
+    cells = edges.cells("sign") if "sign" in edges.columns else ["?"] * edges.n_edges
+    found = zip(edges.pairs(), cells, of_true_edges(cells), strict=True)
+    for row, ((regulator, target), cell, sign) in enumerate(found, start=edges.first):
         if sign is None:
             raise table.error(f"a sign must be one of {SHOWN}, found {cell!r}", row)
         _check_edge(table, row, regulator, target)

@@ -54,3 +54,12 @@ def of_true_edges(cells: Sequence[str]) -> list[int | None]:
         else:
             found.append(None)
     return found
+
+
+def as_true_edges(cells: Sequence[str]) -> list[str]:
+    """Return weights of a database as signs of true edges: below 0 represses, 0 is no edge."""
+    if not all(is_number(cell) for cell in cells):
+        return list(cells)
+    weights = [float(cell) for cell in cells]
+    positive = "+" if min(weights, default=0.0) < 0 else "1"
+    return ["0" if w == 0 else "-" if w < 0 else positive for w in weights]

@@ -1,0 +1,281 @@
+"""Lists of edges, ours and those of other programs and databases: tables with named columns.
+
+Spaces may part cells below a known header, as R writes them, and a header may be one cell short,
+which is that of R's names of rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grn_tvcs.expression.judge.names import INDEX
+from grn_tvcs.expression.judge.same_names import SameNames, same_names
+from grn_tvcs.network.edge import HEADER
+from grn_tvcs.network.pairs import EXTRA
+from grn_tvcs.network.programs.refused import refuse_folder, refuse_other_formats
+from grn_tvcs.network.programs.signs import is_word, sign_of
+from tvcs_core import DataError
+from tvcs_core.files.display import joined, quoted
+from tvcs_core.files.rows import Rows
+from tvcs_core.files.spreadsheet import unshield
+from tvcs_core.files.tables import SPACE, Table, read_table
+
+Value = TypeVar("Value")
+REGULATOR = ("regulator", "source", "from", "tf", "gene1", "regulatorygene", "regulatory.gene")
+TARGET = ("target", "to", "gene2", "targetgene", "target.gene")
+SYMBOLS = ("source_genesymbol", "target_genesymbol")  # OmniPath's, beside identifiers of proteins
+STIMULATION, INHIBITION = "is_stimulation", "is_inhibition"  # OmniPath's signs
+SCORE = ("score", "importance", "edgeweight", "weight", "coef_mean", "coef_abs")
+SIGN = ("sign", "mor", "regulation", "effect", "interaction")
+SIGNED = ("coef_mean",)  # scores whose side of 0 is the sign
+_NAME_OF_EDGE = re.compile(r"(.+) \([^()]*\) (.+)")  # of Cytoscape
+
+
+class EdgeList(NamedTuple):
+    """The rows of a table that are edges.
+
+    Attributes
+    ----------
+    table
+        The table.
+    columns
+        Places of the known columns by our names of them; empty if nothing names them.
+    first
+        The first row that is an edge.
+    is_shielded
+        Whether an apostrophe before a name is no part of it, as in ``edges.tsv``.
+    """
+
+    table: Table
+    columns: dict[str, int]
+    first: int
+    is_shielded: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are more columns than regulator, target and a third."""
+        return len(self.table.rows[0]) > 3
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.table.rows) - self.first
+
+    def with_header(self) -> EdgeList:
+        """Return the edges below the first row, which names columns by other names than ours."""
+        return self._replace(table=replace(self.table, has_header=True), first=1)
+
+    def header(self, name: str) -> str:
+        """Return the heading of a column in small letters; empty without one."""
+        is_named = self.first and name in self.columns
+        return self.table.rows[0][self.columns[name]].lower() if is_named else ""
+
+    def cells(self, name: str) -> list[str]:
+        """Return the cells of a column."""
+        column = self.columns[name]
+        return [row[column] for row in self.table.rows[self.first :]]
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return the numbers of a column; refuse other cells."""
+        return self.table.numbers(self.first, [self.columns[name]])[:, 0]
+
+    def value(self, edge: int, name: str, read: Callable[[str], Value]) -> Value:
+        """Return what `read` makes of a cell; its ValueError becomes an error with the place."""
+        try:
+            return read(self.table.rows[self.first + edge][self.columns[name]])
+        except ValueError as error:
+            raise self.error(str(error), edge, name) from None
+
+    def error(self, message: str, edge: int, name: str) -> DataError:
+        """Return an error that names the place of a cell."""
+        return self.table.error(message, self.first + edge, self.columns[name])
+
+    def pairs(self, same: SameNames | None = None) -> Iterator[tuple[str, str]]:
+        """Yield regulator and target of every edge, called as the genes of `same` if given."""
+        gene_of = {} if same is None else same.gene_of
+        ends = self.columns["regulator"], self.columns["target"]
+        for row in self.table.rows[self.first :]:
+            one, other = (row[j] for j in ends)
+            if self.is_shielded:
+                one, other = unshield(one), unshield(other)
+            yield gene_of.get(one, one), gene_of.get(other, other)
+
+    def names(self) -> list[str]:
+        """Return all regulators and targets, each once."""
+        return sorted({name for pair in self.pairs() for name in pair})
+
+    def called_as(self, genes: Sequence[str]) -> SameNames:
+        """Find the names among genes that may be written otherwise."""
+        return same_names((name for pair in self.pairs() for name in pair), genes)
+
+    def no_edge(
+        self, genes: Sequence[str], edge: str = "an edge", of: str = "network"
+    ) -> DataError:
+        """Return the error for a list of which no row joins two of the genes."""
+        return DataError(
+            f"must have {edge} between two different genes of the {of}, found none; it names "
+            f"{joined(self.names()) or 'nothing'}; the {of} has {joined(genes)}",
+            path=self.table.path,
+        )
+
+
+def open_edges(path: str | Path, third: str) -> EdgeList:
+    """Read a table of edges, with its columns if the first row names them.
+
+    Parameters
+    ----------
+    path
+        Text, plain or ``.gz``, or a workbook.
+    third
+        A third column in the words of a remedy.
+
+    Raises
+    ------
+    DataError
+        If it is no table, or of a format that holds no list of edges.
+    """
+    refuse_folder(path)
+    table = _with_ends(_with_sign(read_table(path, spaces=True)))
+    width = len(table.rows[0])
+    if _ends(table) is not None and {len(row) for row in table.rows[1:]} == {width + 1}:
+        rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
+        table = replace(table, rows=rows)  # R's names of rows have no heading
+    refuse_other_formats(table, third)
+    columns = columns_of(table)
+    if table.delimiter == SPACE and not columns:
+        raise table.error(
+            "must have a tab, comma or semicolon between regulator and target, found spaces in "
+            f"{quoted(' '.join(table.rows[0]))}; put tabs in their place",
+            row=0,
+        )
+    table.check_rectangle()
+    return EdgeList(replace(table, has_header=bool(columns)), columns, int(bool(columns)))
+
+
+def _with_sign(table: Table) -> Table:
+    """Add a column of signs to a table of OmniPath, which has one for each sign."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if not {*SYMBOLS, STIMULATION, INHIBITION} <= set(header) or SIGN[0] in header:
+        return table
+    table.check_rectangle()
+    up, down = header.index(STIMULATION), header.index(INHIBITION)
+    signs = {(True, False): "+", (False, True): "-"}
+    on = ("1", "true", "1.0")
+    cells = [SIGN[0]]
+    for row in table.rows[1:]:
+        cells.append(signs.get((row[up].lower() in on, row[down].lower() in on), "?"))
+    rows = Rows.of([*row, cell] for row, cell in zip(table.rows, cells, strict=True))
+    return replace(table, rows=rows)
+
+
+def _with_ends(table: Table) -> Table:
+    """Add columns of both genes to a table of Cytoscape, which has ``Fos (activates) Jun``."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if "interaction" not in header or "name" not in header or _ends(table) is not None:
+        return table
+    table.check_rectangle()
+    place = header.index("name")
+    found = [_NAME_OF_EDGE.fullmatch(row[place]) for row in table.rows[1:]]
+    ends = [(one[1], one[2]) for one in found if one is not None]
+    if len(ends) < len(found):
+        return table
+    ends.insert(0, (REGULATOR[0], TARGET[0]))
+    both = zip(ends, table.rows, strict=True)
+    return replace(table, rows=Rows.of([*of_row, *row] for of_row, row in both))
+
+
+def columns_of(table: Table) -> dict[str, int]:
+    """Places of the named columns; empty if the first row is no header."""
+    header = [cell.lower() for cell in table.rows[0]]
+    ends = _ends(table)
+    if ends is None:
+        return {}
+    known = (*HEADER[2:], *EXTRA)
+    columns = {name: header.index(name) for name in known if name in header}
+    for name in SCORE:
+        if name in header:
+            columns.setdefault("score", header.index(name))
+    for name in SIGN:
+        if name in header and (name == SIGN[0] or _holds_signs(table, header.index(name))):
+            columns.setdefault("sign", header.index(name))
+    columns |= ends
+    for place in columns.values():
+        if header.count(header[place]) > 1:
+            raise table.error(f"must have one column {quoted(table.rows[0][place])}", row=0)
+    return columns
+
+
+def _holds_signs(table: Table, column: int) -> bool:
+    """Whether every cell of a column is a sign; columns of such names may mean other things."""
+    return all(len(row) > column and sign_of(row[column]) is not None for row in table.rows[1:])
+
+
+def _ends(table: Table) -> dict[str, int] | None:
+    """Places of regulator and target: the first columns, or wherever such names stand."""
+    header = [cell.lower() for cell in table.rows[0]]
+    if set(SYMBOLS) <= set(header):
+        return {"regulator": header.index(SYMBOLS[0]), "target": header.index(SYMBOLS[1])}
+    if len(header) > 1 and header[0] in REGULATOR and header[1] in TARGET:
+        return {"regulator": 0, "target": 1}
+    found: dict[str, int] = {}
+    for end, names in (("regulator", REGULATOR), ("target", TARGET)):
+        places = [j for j, name in enumerate(header) if name in names]
+        if not places:
+            return None
+        if len(places) > 1:
+            several = joined(table.rows[0][j] for j in places)
+            raise table.error(f"must have one column of the {end}, found {several}", row=0)
+        found[end] = places[0]
+    return found
+
+
+def of_three(edges: EdgeList, what: str) -> EdgeList:
+    """Return a list of two or three columns, of which the third is the sign, whatever its name.
+
+    Raises
+    ------
+    DataError
+        If `what` has not two or three columns, numbers of rows aside.
+    """
+    named, top = edges.columns, edges.table.rows[0]
+    columns = {"regulator": named.get("regulator", 0), "target": named.get("target", 1)}
+    others = [
+        j
+        for j, name in enumerate(top)
+        if j not in columns.values() and not (named and j == 0 and name.lower() in INDEX)
+    ]
+    if len(top) < 2 or len(others) > 1:
+        found = len(top) if len(top) < 2 else 2 + len(others)
+        raise edges.table.error(
+            f"{what} must have 2 or 3 columns, found {found}; leave those out that are neither "
+            "genes nor sign",
+            row=0,
+        )
+    if others:
+        columns["sign"] = others[0]
+    return edges._replace(columns=columns)
+
+
+def of_database(edges: EdgeList) -> EdgeList | None:
+    """Return a list of a database, which has more than three columns; None for others.
+
+    Such are CollecTRI and DoRothEA with a header (repression by the sign, or by a weight below 0),
+    and TRRUST without one (regulator, target, a word for the sign, sources).
+    """
+    rows, named = edges.table.rows, edges.columns
+    if len(rows[0]) <= 3:
+        return None
+    if named:
+        known = {"regulator": "regulator", "target": "target", "score": "sign", "sign": "sign"}
+        columns = {ours: named[name] for name, ours in known.items() if name in named}
+        return edges._replace(columns=columns)
+    if all(is_word(row[2]) for row in rows):
+        return edges._replace(columns={"regulator": 0, "target": 1, "sign": 2})
+    return None
