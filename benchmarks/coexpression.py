@@ -22,14 +22,14 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.learning.coexpression import LARGE_NETWORK_GENES, learn_coexpression
+from benchmarks.learning.designs import universal_designs
 from grn_tvcs.combine.coexpression import (
-    LARGE_NETWORK_GENES,
     PATH,
     coexpression_measures,
-    learn_coexpression,
     write_coexpression,
 )
-from grn_tvcs.simulation.designs import Design, universal_designs
+from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.engines.blas import one_blas_thread

@@ -22,12 +22,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.learning.designs import universal_designs
 from benchmarks.pages import table
 from benchmarks.study import ROOT
 from grn_tvcs import Expression, SteadyStates, infer, read_reference, read_steady_states
 from grn_tvcs.evidence.correlation import RankCorrelations
 from grn_tvcs.evidence.samples import all_levels
-from grn_tvcs.simulation.designs import Design, universal_designs
+from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import NULLS
 from tvcs_core.streams import stream

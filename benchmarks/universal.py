@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.learning.training import fit, fit_nets, fit_nulls
+from benchmarks.learning.traits import fit_trait_distribution
 from benchmarks.universal_known import (
     NETWORKS,
     Job,
@@ -54,12 +55,7 @@ from grn_tvcs.combine.calibration import (
 )
 from grn_tvcs.combine.combiner import Combiner, Stages
 from grn_tvcs.combine.direction import has_directions
-from grn_tvcs.combine.domain_check import (
-    TraitDistribution,
-    covariates,
-    fit_trait_distribution,
-    least_squares,
-)
+from grn_tvcs.combine.domain_check import TraitDistribution, covariates, least_squares
 from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.platt_scaling import sigmoid
 from grn_tvcs.combine.pretrained import (

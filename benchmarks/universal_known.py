@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.learning.designs import universal_designs
 from benchmarks.learning.training import TrainingNetwork
 from grn_tvcs.combine.direction import shared_direction
 from grn_tvcs.combine.domain_check import traits
 from grn_tvcs.combine.evidence_scores import EvidenceScores, compute_evidence
 from grn_tvcs.combine.features import pair_features
 from grn_tvcs.combine.nulls import effect_of_changes, null_features
-from grn_tvcs.simulation.designs import Design, universal_designs
+from grn_tvcs.simulation.designs import Design
 from grn_tvcs.simulation.examples import Example, draw_example, draw_null
 from grn_tvcs.simulation.kinds import KINDS, NULLS
 from tvcs_core.engines.blas import one_blas_thread, one_blas_thread_from_now_on

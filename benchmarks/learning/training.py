@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.learning.nets import learn_net
 from grn_tvcs.combine.combiner import Combiner, Stages, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
-from grn_tvcs.combine.nets import Net, learn_net
+from grn_tvcs.combine.nets import Net
 from grn_tvcs.combine.relations import DIRECTIONS, relations
-from grn_tvcs.combine.trees import Trees, trees_from_classifier
+from grn_tvcs.combine.trees import Trees, floor
 from tvcs_core.engines import one_blas_thread
 from tvcs_core.streams import seed_of, stream
 
@@ -194,3 +195,23 @@ def fit_nulls(features: NDArray[np.float32], is_null: NDArray[np.bool_]) -> Tree
 def _without_gaps(features: NDArray[np.float32]) -> NDArray[np.float32]:
     """Replace features that are NaN in every row by 0, which scikit-learn accepts."""
     return np.where(np.isnan(features).all(axis=0), np.float32(0.0), features)
+
+
+def trees_from_classifier(classifier: Any) -> Trees:
+    """Convert a fitted `HistGradientBoostingClassifier` of two classes."""
+    nodes = [one.nodes for (one,) in classifier._predictors]
+    sizes = [len(part) for part in nodes]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    all_nodes = np.concatenate(nodes)
+    offset = np.repeat(starts[:-1], sizes)
+    is_leaf = all_nodes["is_leaf"].astype(bool)
+    return Trees(
+        base=np.asarray(classifier._baseline_prediction, dtype=np.float64).reshape(1),
+        starts=starts.astype(np.int32),
+        feature=np.where(is_leaf, -1, all_nodes["feature_idx"]).astype(np.int16),
+        threshold=np.where(is_leaf, 0, floor(all_nodes["num_threshold"])),
+        left=np.where(is_leaf, 0, all_nodes["left"] + offset).astype(np.int32),
+        right=np.where(is_leaf, 0, all_nodes["right"] + offset).astype(np.int32),
+        nan_left=all_nodes["missing_go_to_left"].astype(bool),
+        value=np.where(is_leaf, all_nodes["value"], 0.0).astype(np.float32),
+    )

@@ -12,7 +12,6 @@ too.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grn_tvcs.combine.combiner import read_arrays, write_arrays
-from grn_tvcs.combine.domain_check import RIDGE, covariates, least_squares
+from grn_tvcs.combine.domain_check import covariates
 from grn_tvcs.evidence.correlation import unit_columns
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.simulation.designs import GENES, RANDOM, Design
@@ -31,11 +30,6 @@ MEASURES = ("closest change", "own change", "own level")
 DIRECTION = np.array([1.0, -1.0, -1.0])  # sign of each measure under closer co-expression
 MAX_GENES = GENES[-1]  # genes used, evenly spaced among all
 MIN_GENES, MIN_ROWS = 3, 4  # smallest numbers of genes, and of samples or steps
-LIMIT_QUANTILE = 0.99  # fraction of simulated tables below the limit
-RIDGE_OF_SPREAD = 1e-2  # ridge penalty per table
-# Simulated tables of nearest size that set a limit, at most half of all. Large networks in series
-# need more: with 300 tables, 4 % of other simulated tables, not 1 %, exceeded it (decision 140).
-MAX_NEIGHBOURS, LARGE_NETWORK_GENES, MAX_NEIGHBOURS_LARGE = 300, 40, 2000
 
 Array = NDArray[np.float64]
 
@@ -119,7 +113,7 @@ class Coexpression:
         Positive if genes are more closely co-expressed than in a typical table; NaN without
         measures.
         """
-        x = _covariates(design)
+        x = covariates_of(design)
         deviations = (found - x @ self.means) * np.exp(-0.5 * (x @ self.spreads)) * DIRECTION
         known = deviations[~np.isnan(found)]
         return float(known.mean()) if known.size else np.nan
@@ -136,7 +130,7 @@ def design_for(expression: Expression, design: Design) -> Design:
     return replace(design, n_genes=n, n_regulators=min(design.n_regulators, n))
 
 
-def _covariates(design: Design) -> Array:
+def covariates_of(design: Design) -> Array:
     """Return the covariates of a design: those of traits, and the start of series."""
     return np.array([*covariates(design), float(design.start == RANDOM)])
 
@@ -144,43 +138,6 @@ def _covariates(design: Design) -> Array:
 def _size(n_genes: int) -> int:
     """Return the index in `GENES` nearest to the number of genes."""
     return int(np.abs(np.log(np.array(GENES) / n_genes)).argmin())
-
-
-def learn_coexpression(
-    found: Array, designs: Sequence[Design], n_usual: int | None = None
-) -> Coexpression:
-    """Fit the distribution to the measures of simulated tables and their designs.
-
-    `found` is (tables, MEASURES). At least two tables with series and two without are needed. The
-    regression uses the first `n_usual` tables, by default all, which should be of all sizes alike.
-    Limits use all tables.
-    """
-    X = np.array([_covariates(design) for design in designs[:n_usual]])
-    means = np.zeros((X.shape[1], len(MEASURES)))
-    spreads = np.zeros_like(means)
-    for k, y in enumerate(found[:n_usual].T):
-        known = ~np.isnan(y)
-        x = X[known]
-        means[:, k] = least_squares(x, y[known], RIDGE * len(x))
-        left = y[known] - x @ means[:, k]
-        # The logarithm of a tiny residual has unbounded leverage, so part of the variance is added.
-        of_each = np.log(left**2 + 1e-3 * left.var())
-        spreads[:, k] = least_squares(x, of_each, RIDGE_OF_SPREAD * len(x))
-        spreads[0, k] += np.log(np.mean(left**2 * np.exp(-x @ spreads[:, k])))
-    learned = Coexpression(means, spreads, np.empty((2, len(GENES))))
-    pairs = zip(found, designs, strict=True)
-    excess = np.array([learned.excess(row, design) for row, design in pairs])
-    genes = np.array([design.n_genes for design in designs])
-    is_timed = np.array([design.n_series > 0 for design in designs])
-    for timed in (False, True):
-        known = (is_timed == timed) & ~np.isnan(excess)
-        of, size = excess[known], genes[known]
-        for place, n in enumerate(GENES):
-            nearest = np.argsort(np.abs(np.log(size / n)), kind="stable")
-            most = MAX_NEIGHBOURS_LARGE if timed and n > LARGE_NETWORK_GENES else MAX_NEIGHBOURS
-            some = nearest[: max(1, min(most, of.size // 2))]
-            learned.limits[int(timed), place] = np.quantile(of[some], LIMIT_QUANTILE)
-    return learned
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Boosted trees as plain arrays: converted from scikit-learn, evaluated by a kernel."""
+"""Boosted trees as plain arrays, evaluated by a kernel."""
 
 from __future__ import annotations
 
@@ -48,26 +48,6 @@ def evaluate(trees: Trees, features: NDArray[np.float32]) -> NDArray[np.float64]
     out = np.full(len(features), trees.base[0])
     add_trees(np.ascontiguousarray(features.T), trees, out)
     return out
-
-
-def trees_from_classifier(classifier: Any) -> Trees:
-    """Convert a fitted `HistGradientBoostingClassifier` of two classes."""
-    nodes = [one.nodes for (one,) in classifier._predictors]
-    sizes = [len(part) for part in nodes]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    all_nodes = np.concatenate(nodes)
-    offset = np.repeat(starts[:-1], sizes)
-    is_leaf = all_nodes["is_leaf"].astype(bool)
-    return Trees(
-        base=np.asarray(classifier._baseline_prediction, dtype=np.float64).reshape(1),
-        starts=starts.astype(np.int32),
-        feature=np.where(is_leaf, -1, all_nodes["feature_idx"]).astype(np.int16),
-        threshold=np.where(is_leaf, 0, floor(all_nodes["num_threshold"])),
-        left=np.where(is_leaf, 0, all_nodes["left"] + offset).astype(np.int32),
-        right=np.where(is_leaf, 0, all_nodes["right"] + offset).astype(np.int32),
-        nan_left=all_nodes["missing_go_to_left"].astype(bool),
-        value=np.where(is_leaf, all_nodes["value"], 0.0).astype(np.float32),
-    )
 
 
 def join(models: Sequence[Trees], prefix: str) -> dict[str, NDArray[Any]]:

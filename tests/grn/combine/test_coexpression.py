@@ -8,20 +8,19 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from benchmarks import coexpression as command
-from grn_tvcs import combine
+from benchmarks.learning import coexpression as learning
+from benchmarks.learning import designs
+from benchmarks.learning.coexpression import LARGE_NETWORK_GENES, learn_coexpression
 from grn_tvcs.combine.coexpression import (
-    LARGE_NETWORK_GENES,
     MAX_GENES,
     MEASURES,
     Coexpression,
     coexpression_measures,
     design_for,
-    learn_coexpression,
     load_coexpression,
     write_coexpression,
 )
 from grn_tvcs.expression.expression import Expression
-from grn_tvcs.simulation import designs
 from grn_tvcs.simulation.designs import GENES, Design
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS
@@ -200,8 +199,8 @@ def test_operons_are_close_and_new_tables_of_the_simulator_seldom_are(n_genes, g
 def test_limits_of_many_genes_in_series_stand_on_more_tables_which_move_nothing_else(
     monkeypatch, rng
 ):
-    monkeypatch.setattr(combine.coexpression, "MAX_NEIGHBOURS", 10)
-    monkeypatch.setattr(combine.coexpression, "MAX_NEIGHBOURS_LARGE", 30)
+    monkeypatch.setattr(learning, "MAX_NEIGHBOURS", 10)
+    monkeypatch.setattr(learning, "MAX_NEIGHBOURS_LARGE", 30)
     rest = [Design(n, n, 0, 3, n_steady=30) for n in rng.integers(5, 101, 40)]
     timed = [Design(n, n, 4, 8) for n in rng.integers(5, 101, 80)]
     more = [Design(n, n, 4, 8) for n in rng.integers(60, 101, 60)]

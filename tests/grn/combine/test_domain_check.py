@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from benchmarks.learning.traits import fit_trait_distribution
 from grn_tvcs.combine.domain_check import (
     DESIGN_PRIOR_TABLES,
     OF_SERIES,
@@ -14,7 +15,6 @@ from grn_tvcs.combine.domain_check import (
     as_row,
     covariates,
     distance,
-    fit_trait_distribution,
     group,
     traits,
 )

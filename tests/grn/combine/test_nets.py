@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from grn_tvcs.combine import nets
-from grn_tvcs.combine.nets import Net, evaluate_net, learn_net
+from benchmarks.learning import nets
+from benchmarks.learning.nets import learn_net
+from grn_tvcs.combine.nets import Net, evaluate_net
 
 N_FEATURES = 7
 

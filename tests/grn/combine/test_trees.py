@@ -5,7 +5,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from grn_tvcs.combine.trees import Trees, evaluate, floor, join, split, trees_from_classifier
+from benchmarks.learning.training import trees_from_classifier
+from grn_tvcs.combine.trees import Trees, evaluate, floor, join, split
 
 N_FEATURES = 6
 

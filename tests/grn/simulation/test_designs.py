@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.learning.designs import universal_designs
 from grn_tvcs import Expression, Rules, SteadyStates
 from grn_tvcs.expression.scales import log_levels
 from grn_tvcs.simulation.designs import (
@@ -19,7 +20,6 @@ from grn_tvcs.simulation.designs import (
     Design,
     design_of,
     rounded,
-    universal_designs,
 )
 from grn_tvcs.simulation.examples import draw_example
 from grn_tvcs.simulation.kinds import KINDS, NULLS

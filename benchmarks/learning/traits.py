@@ -1,0 +1,49 @@
+"""Fit the distribution of traits to simulated tables (`grn_tvcs.combine.domain_check`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grn_tvcs.combine.domain_check import (
+    RIDGE,
+    TRAITS,
+    Array,
+    TraitDistribution,
+    as_row,
+    covariates,
+    distance,
+    group,
+    least_squares,
+)
+from grn_tvcs.simulation.designs import Design
+
+
+def fit_trait_distribution(rows: Sequence[tuple[dict[str, float], Design]]) -> TraitDistribution:
+    """Fit the distribution to the traits of simulated tables and their designs."""
+    X = np.array([covariates(design) for _, design in rows])
+    Y = np.array([as_row(found) for found, _ in rows])
+    means = np.zeros((X.shape[1], len(TRAITS)))
+    left = np.full(Y.shape, np.nan)
+    for k in range(len(TRAITS)):
+        known = ~np.isnan(Y[:, k])
+        means[:, k] = least_squares(X[known], Y[known, k], RIDGE * len(X))
+        left[known, k] = Y[known, k] - X[known] @ means[:, k]
+    scatter = _covariance(left)
+    all_distances: list[list[float]] = [[], [], []]
+    for y, rest in zip(Y, left, strict=True):
+        all_distances[group(y)].append(distance(rest, scatter))
+    distances = np.full((3, max(map(len, all_distances))), np.nan)
+    for k, found in enumerate(all_distances):
+        distances[k, : len(found)] = sorted(found)
+    return TraitDistribution(means, scatter, distances)
+
+
+def _covariance(left: Array) -> Array:
+    """Return the pairwise covariance of columns with gaps, shrunk slightly towards its diagonal."""
+    known = ~np.isnan(left)
+    x = np.nan_to_num(left - np.nanmean(left, axis=0))
+    counts = known.T.astype(float) @ known
+    full = x.T @ x / np.maximum(counts, 1.0)
+    return 0.9 * full + 0.1 * np.diag(full.diagonal()) + 1e-9 * np.eye(len(full))
