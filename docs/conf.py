@@ -87,7 +87,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(numpy|np|pd|sparse)\..+"),
     ("py:class", "AbstractContextManager|Any|Callable|Collection|Iterable|Mapping|Path|Sequence"),
     ("py:class", "ArrayLike|NDArray|Array|Bools|Flags|Floats|Integers|Mask|Places"),
-    ("py:class", "OverGenes|Caps|CrowdQuality|CapsByLabel|Qualities|Edges|array"),
+    ("py:class", "Caps|CrowdQuality|CapsByLabel|Qualities|Edges|array"),
     ("py:class", "WorkerPairs|Settings|WorkerRow|TaskRow|RoundRow|Field|Prefixes|Leaf"),
     ("py:class", "DependenceParams|Progressed"),
     ("py:class", r"Mapping\[str"),  # cut from a type of several lines

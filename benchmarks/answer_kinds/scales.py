@@ -14,8 +14,8 @@ from crowd_tvcs.answer_kinds.ordinal import fit_ordinal
 from crowd_tvcs.answer_kinds.propagation import Edges
 from crowd_tvcs.answer_kinds.scale import vote_on_scale
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.skills.crowd_kit import aggregate
 from crowd_tvcs.skills.estimate import estimate_quality
+from crowd_tvcs.skills.voting.crowd_kit import aggregate
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 
 OURS, ORDINAL, NO_GOLD = "scale", "ordinal model alone", "scale, no gold"

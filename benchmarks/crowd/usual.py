@@ -18,8 +18,9 @@ from benchmarks.study import first_answers
 from crowd_tvcs.answers.answers import read_gold
 from crowd_tvcs.belief.constants import KNOTS
 from crowd_tvcs.routing.replay import draw_split
-from crowd_tvcs.skills import dependence_fit
-from crowd_tvcs.skills.dependence_fit import Loss, held_out_prefixes
+from crowd_tvcs.skills import dependence_loss
+from crowd_tvcs.skills.dependence_fit import held_out_prefixes
+from crowd_tvcs.skills.dependence_loss import Loss
 from tvcs_core.streams import stream
 
 GOLD = 0.2
@@ -36,12 +37,12 @@ Floats = NDArray[np.float64]
 @contextmanager
 def usual_numbers(mean: Floats, spread: Floats) -> Iterator[None]:
     """Fit around other numbers than the package's, for a time."""
-    before = dependence_fit.PRIOR_MEAN, dependence_fit.PRIOR_DEVIATION
-    dependence_fit.PRIOR_MEAN, dependence_fit.PRIOR_DEVIATION = mean, spread
+    before = dependence_loss.PRIOR_MEAN, dependence_loss.PRIOR_DEVIATION
+    dependence_loss.PRIOR_MEAN, dependence_loss.PRIOR_DEVIATION = mean, spread
     try:
         yield
     finally:
-        dependence_fit.PRIOR_MEAN, dependence_fit.PRIOR_DEVIATION = before
+        dependence_loss.PRIOR_MEAN, dependence_loss.PRIOR_DEVIATION = before
 
 
 def without(data: str, name: str) -> tuple[Floats, Floats]:

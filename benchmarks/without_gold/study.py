@@ -30,12 +30,12 @@ from benchmarks.study import complete, first_answers, load, options, run
 from benchmarks.without_gold.cases import LEFT_OUT, NONE, OURS, Case
 from benchmarks.without_gold.page import write_docs
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold, read_gold
-from crowd_tvcs.answers.intervals import prediction_interval
-from crowd_tvcs.skills.crowd_kit import aggregate
+from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import ranks
 from crowd_tvcs.skills.vote import posterior
 from crowd_tvcs.skills.voting import unsupervised
+from crowd_tvcs.skills.voting.crowd_kit import aggregate
 from crowd_tvcs.skills.voting.little_gold import vote_with_gold
 from crowd_tvcs.skills.voting.unsupervised import unsupervised_posterior, vote_shares
 from tvcs_core.streams import stream

@@ -1,4 +1,4 @@
-"""Columns of users' tables: their names, limits and errors.
+"""Columns of users' tables: their names and errors.
 
 Tables of workers, tasks, qualities, answers, gold, pairs and skills are all read through this
 module, so that all commands accept the same columns and report an error in the same words. Names of
@@ -8,23 +8,17 @@ apostrophe before a name that starts like a formula is removed.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from crowd_tvcs.answers.values import (
-    CURRENCIES,
     describe_fault,
     find_name_fault,
-    parse_money,
-    parse_share,
 )
 from tvcs_core.files.display import joined, quoted
-from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.input_size import refuse_cells
 from tvcs_core.files.spreadsheet import unshield
@@ -32,17 +26,12 @@ from tvcs_core.files.tables import DELIMITERS, Table, read_names, read_table
 
 MOST_KEPT = 3  # columns whose cells stay in memory: task, worker, label
 MAX_TITLE_ROWS = 20  # rows in which a header below a title is looked for
-MAX_COUNT = 999_999_999  # fits into 32 bits
 _BETWEEN = re.compile(f"[{''.join(DELIMITERS)}]")
 EXPORTS = {  # a column by which the results of another tool are known, and its --format
     "assignmentid": "mturk",
     "prolific_pid": "prolific",
     "subject_ids": "zooniverse",
 }
-COST_RANGE = (
-    1e-6,
-    1e6,
-)  # of a label that is not free: at least, and below; a store keeps millionths
 
 
 @dataclass(frozen=True)
@@ -238,77 +227,6 @@ def repeated_header_error(table: Table, row: int) -> DataError:
     return table.error("the header is there again; leave it out where files are joined", row)
 
 
-Reader = Callable[[Table, int, int], Any]  # of the cell in this row and column
-Rows = dict[str, dict[str, Any]]  # by name, the cells that are not empty by column
-
-
-def content_columns(table: Table, limits: Sequence[Column]) -> list[str]:
-    """Return the columns that workers see; none if no header is one of `CONTENT_COLUMNS`.
-
-    A table with content may have any other columns beside it, which are shown too.
-
-    Parameters
-    ----------
-    table
-        A table of tasks.
-    limits
-        Its columns that workers do not see.
-    """
-    header = table.rows[0]
-    if not any(name.lower() in CONTENT_COLUMNS for name in header):
-        return []
-    return [name for name in header if name and not any(one.matches(name) for one in limits)]
-
-
-def read_rows(
-    path: Path, kind: Column, columns: Mapping[str, Reader], known: Collection[str] | None = None
-) -> Rows:
-    """Read one row per name from a file; see `rows_of`."""
-    return rows_of(open_table(path), kind, columns, known)
-
-
-def rows_of(
-    table: Table,
-    kind: Column,
-    columns: Mapping[str, Reader],
-    known: Collection[str] | None = None,
-    skipped: Sequence[str] = (),
-) -> Rows:
-    """Return one row per name; empty cells are skipped.
-
-    Parameters
-    ----------
-    table
-        The table.
-    kind
-        `WORKER` or `TASK`: the column of the names.
-    columns
-        The other columns allowed, with the readers of their cells; any other is an error.
-    known
-        Names allowed, those of the quality table; None for any.
-    skipped
-        Columns that are not read.
-
-    Raises
-    ------
-    DataError
-        Naming file, line and column of an invalid value.
-    """
-    others = [Column(name) for name in columns]
-    refuse_others(table, [kind, *others, *(Column(name.lower()) for name in skipped)])
-    (at,) = find(table, [kind], f"; others may be {', '.join(columns)}")
-    there = [c for c in others if any(map(c.matches, table.rows[0]))]
-    places = list(zip(there, find(table, there), strict=True))
-    return {
-        name: {
-            column.name: columns[column.name](table, r, j)
-            for column, j in places
-            if table.rows[r][j]
-        }
-        for name, r in rows_by_name(table, at, kind.name, known).items()
-    }
-
-
 def read_task_names(path: Path) -> list[str]:
     """Read names of tasks, each once: one per line, or the column `TASK` of a table.
 
@@ -328,133 +246,3 @@ def read_task_names(path: Path) -> list[str]:
         if times > 1:
             raise DataError(f"{quoted(name)} is there twice", path=path)
     return names
-
-
-def read_count(table: Table, row: int, column: int) -> int:
-    """Read a cap or a minimum."""
-    cell = table.rows[row][column]
-    if not (cell.isascii() and cell.isdigit()):
-        raise table.error(f"must be an integer >= 0, found {quoted(cell)}", row, column)
-    if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
-        raise table.error(f"must be at most {MAX_COUNT}, found {quoted(cell)}", row, column)
-    return int(cell)
-
-
-def read_cost(table: Table, row: int, column: int) -> float:
-    """Read the cost of a label: 0, or a number within `COST_RANGE`, with a currency or without."""
-    cell = table.rows[row][column]
-    _check_currency(table, row, column)
-    value = _number(cell, parse_money)
-    if not 0.0 <= value < math.inf:
-        what = f"must be a finite number >= 0, found {quoted(cell)}{number_hint(cell)}"
-        raise table.error(what, row, column)
-    if value and not COST_RANGE[0] <= value < COST_RANGE[1]:
-        raise table.error(
-            f"must be 0, or from {COST_RANGE[0]:.6f} to below {COST_RANGE[1]:.0f}, "
-            f"found {quoted(cell)}",
-            row,
-            column,
-        )
-    return value
-
-
-def read_minutes(table: Table, row: int, column: int) -> float:
-    """Read the minutes of a label, within `COST_RANGE` and above 0."""
-    if any(sign in table.rows[row][column] for sign in CURRENCIES):
-        found = quoted(table.rows[row][column])
-        raise table.error(f"must be minutes, found {found}; money is for cost", row, column)
-    value = read_cost(table, row, column)
-    if not value:
-        raise table.error("a label must take more than 0 minutes, found none", row, column)
-    return value
-
-
-def read_probability(table: Table, row: int, column: int) -> float:
-    """Read a probability, as a number up to 1 or in per cent."""
-    cell = table.rows[row][column]
-    value = _number(cell, parse_share)
-    if not 0.0 <= value <= 1.0:
-        what = f"must be a probability in [0, 1], found {quoted(cell)}{number_hint(cell)}"
-        raise table.error(what, row, column)
-    return value
-
-
-def read_name(table: Table, row: int, column: int) -> str:
-    """Read the name of a group."""
-    return unshield(table.rows[row][column])
-
-
-WORKER_COLUMNS: Mapping[str, Reader] = {
-    "max_tasks": read_count,
-    "cost": read_cost,
-    "group": read_name,
-    "minutes": read_minutes,
-}
-TASK_COLUMNS: Mapping[str, Reader] = {
-    "prior": read_probability,
-    "min_workers": read_count,
-    "max_workers": read_count,
-}
-MEDIA_COLUMNS = ("image", "audio", "video", "image_2", "audio_2", "video_2")
-"""Columns of a task's content that name a file."""
-CONTENT_COLUMNS = ("text", "text_2", *MEDIA_COLUMNS)
-
-
-def read_worker_rows(path: Path, known: Collection[str] | None = None) -> Rows:
-    """Read a table of workers for a plan, in which `minutes` of a label may replace its cost.
-
-    Raises
-    ------
-    DataError
-        As in `read_rows`, and if there are both: a plan has one limit.
-    """
-    rows = read_rows(path, WORKER, WORKER_COLUMNS, known)
-    if any("minutes" in row for row in rows.values()):
-        if any("cost" in row for row in rows.values()):
-            raise DataError(
-                "must have cost or minutes, what the plan is to limit; found both", path=path
-            )
-        for row in rows.values():
-            if "minutes" in row:
-                row["cost"] = row.pop("minutes")
-    return rows
-
-
-def check_costs(path: Path, rows: Rows, workers: Iterable[str]) -> None:
-    """Refuse a worker without a cost if others have one, so that none counts as free by mistake."""
-    free = [name for name in workers if "cost" not in rows.get(name, {})]
-    if free and any("cost" in row for row in rows.values()):
-        raise DataError(
-            f"every worker must have a cost, found none for {quoted(free[0])}", path=path
-        )
-
-
-def _check_currency(table: Table, row: int, column: int) -> None:
-    """Check that a column has one currency.
-
-    Raises
-    ------
-    DataError
-        If an earlier cell has another currency: costs are compared and added up.
-    """
-    cell = table.rows[row][column]
-    found = [sign for sign in CURRENCIES if sign in cell]
-    if not found:
-        return
-    earlier = (other[column] for other in table.rows[1:row])
-    first = next((one for one in earlier if any(sign in one for sign in CURRENCIES)), cell)
-    if found[0] not in first:
-        raise table.error(
-            f"must have the currency of {quoted(first)}, found {quoted(cell)}; give all costs in "
-            "one currency",
-            row,
-            column,
-        )
-
-
-def _number(cell: str, parse: Callable[[str], float]) -> float:
-    """Return the number in a cell; nan for anything else."""
-    try:
-        return parse(cell)
-    except ValueError:
-        return math.nan

@@ -19,10 +19,10 @@ from crowd_tvcs.answers.columns import (
     find,
     names_in,
     open_table,
-    read_probability,
 )
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.names import check_names
+from crowd_tvcs.answers.rows import read_probability
 from crowd_tvcs.answers.values import SUMMARIES, describe_fault, find_name_fault
 from tvcs_core.arguments import array_of
 from tvcs_core.files.display import joined, quoted, summary, unquoted

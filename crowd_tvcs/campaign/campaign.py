@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
-
 from crowd_tvcs.campaign import leases
 from crowd_tvcs.campaign.change.changeable import Changeable
 from crowd_tvcs.campaign.desk.actions import OPERATOR, AuditEntry, write_audit
@@ -24,7 +22,7 @@ from crowd_tvcs.campaign.entries import (
     workers_of,
 )
 from crowd_tvcs.campaign.settings import check_range, check_round, count_of
-from crowd_tvcs.campaign.store import queries, schema
+from crowd_tvcs.campaign.store import queries
 from crowd_tvcs.campaign.store.errors import ConcurrentUpdateError
 from crowd_tvcs.campaign.store.store import Store
 from tvcs_core.arguments import check_number, check_type
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.answers.quality import Quality
     from crowd_tvcs.campaign.ingest.tables import Qualities
     from crowd_tvcs.campaign.state import State
-    from crowd_tvcs.campaign.stopping import TaskStatus
 
 # A process that only claims and submits must start quickly, so the modules that need NumPy,
 # SciPy and numba are imported by the methods that use them.
@@ -346,70 +343,6 @@ class Campaign(Desk, Changeable):
             added += ["qualities"] if qualities is not None else []
             added += ["kinds"] if kinds is not None else []
             write_audit(connection, AuditEntry(OPERATOR, "add", None, ", ".join(added), address))
-
-    def review_tasks(
-        self,
-        *,
-        min_gain: float | None = None,
-        value: float | None = None,
-        target: float | None = None,
-        close: bool = False,
-        address: str | None = None,
-    ) -> list[TaskStatus]:
-        """Judge for every task whether a further label is worth its price.
-
-        Parameters
-        ----------
-        min_gain
-            Least expected accuracy of a task that a label must add; None for the campaign's.
-        value
-            Value of a correct label in money, so that a label must add its cost; None: costs are
-            not looked at.
-        target
-            Share of right labels among those that are called sure; None for the campaign's.
-        close
-            Close the tasks that are not worth a label: no plan and no `next` gives them out again,
-            until `reopen`.
-        """
-        from crowd_tvcs.campaign.read_state import read_state
-        from crowd_tvcs.campaign.stopping import task_statuses
-        from crowd_tvcs.campaign.tasks import set_closed
-
-        check_type("close", close, bool)
-        check_text("address", address, or_none=True)
-        if min_gain is not None:
-            check_range("min_gain", min_gain, 0.0, 1.0)
-        if value is not None:
-            check_range("value", value, 0.0, 1e12)
-        if target is not None:
-            check_range("target", target, 0.0, 1.0)
-        asked: dict[str, Any] = {"min_gain": min_gain, "value": value, "target": target}
-        if not close:
-            return task_statuses(self.state(), **asked)
-        with self.store.write() as (connection, settings, _):
-            found = task_statuses(read_state(connection, settings), **asked)
-            names = [one.task for one in found if one.verdict == "not worth it"]
-            set_closed(connection, names, 1)
-            for name in names:
-                write_audit(
-                    connection, AuditEntry(OPERATOR, "close", name, "not worth it", address)
-                )
-        return found
-
-    def reopen(self, *, address: str | None = None) -> int:
-        """Open all closed tasks again, but settled ones; how many they were."""
-        from crowd_tvcs.campaign.tasks import set_closed
-
-        check_text("address", address, or_none=True)
-        with self.store.write() as (connection, _, _):
-            closed = select(schema.task.c.name).where(
-                schema.task.c.closed == schema.CLOSED, schema.task.c.settled.is_(None)
-            )
-            names = sorted(connection.scalars(closed))
-            set_closed(connection, names, 0)
-            for name in names:
-                write_audit(connection, AuditEntry(OPERATOR, "reopen", name, None, address))
-        return len(names)
 
     def release(self, number: int) -> int:
         """Release the unanswered pairs of a round; return the number of freed slots.

@@ -104,7 +104,8 @@ def workers(given: WorkersOptions) -> None:
 
 
 def _costs(path: Path | None) -> dict[str, float] | None:
-    from crowd_tvcs.answers.columns import WORKER, WORKER_COLUMNS, read_rows
+    from crowd_tvcs.answers.columns import WORKER
+    from crowd_tvcs.answers.rows import WORKER_COLUMNS, read_rows
 
     if path is None:
         return None

@@ -15,18 +15,15 @@ from crowd_tvcs.answers.coded import Coded, encode_columns, first_duplicate
 from crowd_tvcs.answers.columns import (
     KIND,
     TASK,
-    TASK_COLUMNS,
     Column,
-    Reader,
     check_any_rows,
     find,
     open_table,
-    read_probability,
-    read_worker_rows,
     refuse_others,
 )
 from crowd_tvcs.answers.factors import Factors
 from crowd_tvcs.answers.quality import QualityFile, read_quality
+from crowd_tvcs.answers.rows import TASK_COLUMNS, Reader, read_probability, read_worker_rows
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.plan.tables import NO_CAP, chance_of_the_second, columns_of_classes
 from tvcs_core.files.display import quoted

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
-from crowd_tvcs.skills.dependence_fit import Prefixes
+from crowd_tvcs.skills.dependence_loss import Prefixes
 
 ROUNDING = 1e-9  # of a confidence that equals the target
 

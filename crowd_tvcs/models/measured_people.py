@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.models.fit import Models
 from crowd_tvcs.models.people import People, expected_with_people
-from crowd_tvcs.skills.dependence_fit import MIN_VARIANCE
+from crowd_tvcs.skills.dependence_loss import MIN_VARIANCE
 from crowd_tvcs.skills.voting.right_share import MIN_GOLD
 
 MIN_ACCURACY = 0.01  # of people, rounded to hundredths

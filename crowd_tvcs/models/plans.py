@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.intervals import prediction_interval
+from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.models.deferral import DeferredTasks
 from crowd_tvcs.models.people import expected_with_people, people_needed, right_with_people
 from crowd_tvcs.skills.voting.right_share import RightShare, right_share

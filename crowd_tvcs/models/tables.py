@@ -11,21 +11,16 @@ from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers
 from crowd_tvcs.answers.checked_rows import check_rows
-from crowd_tvcs.answers.columns import (
-    ANSWER,
-    TASK,
-    WORKER,
+from crowd_tvcs.answers.columns import ANSWER, TASK, WORKER, Column, find, open_table
+from crowd_tvcs.answers.duplicates import deduplicate
+from crowd_tvcs.answers.rows import (
     WORKER_COLUMNS,
-    Column,
     Rows,
     check_costs,
-    find,
-    open_table,
     read_name,
     read_probability,
     read_rows,
 )
-from crowd_tvcs.answers.duplicates import deduplicate
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import Table

@@ -10,22 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.accuracy.model import checked_prior
-from crowd_tvcs.answers.columns import (
-    TASK,
+from crowd_tvcs.answers.columns import TASK, WORKER, find, names_in, open_table
+from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.rows import (
     TASK_COLUMNS,
-    WORKER,
     Rows,
     check_costs,
-    find,
-    names_in,
-    open_table,
     read_name,
     read_probability,
     read_rows,
     read_worker_rows,
 )
-from crowd_tvcs.answers.confusion import read_confusion
-from crowd_tvcs.answers.quality import Quality
 from crowd_tvcs.plan.plan import Plan
 from tvcs_core.files.display import quoted
 from tvcs_core.files.errors import DataError

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from crowd_tvcs.answers.columns import MEDIA_COLUMNS
+from crowd_tvcs.answers.rows import MEDIA_COLUMNS
 from crowd_tvcs.campaign import RejectedError
 from crowd_tvcs.campaign.desk.content import Content
 from crowd_tvcs.campaign.store.schema import task

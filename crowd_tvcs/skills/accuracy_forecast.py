@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.intervals import prediction_interval, wilson
+from crowd_tvcs.belief.intervals import prediction_interval, wilson
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence
-from crowd_tvcs.skills.dependence_fit import PREFIXES, held_out_prefixes
+from crowd_tvcs.skills.dependence_fit import held_out_prefixes
+from crowd_tvcs.skills.dependence_loss import PREFIXES
 from crowd_tvcs.skills.skill import Skill
 
 BIN_EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of confidence
@@ -43,7 +44,7 @@ Bools = NDArray[np.bool_]
 def gold_confidences(answers: Answers, gold: Gold, skill: Skill) -> tuple[Floats, Bools]:
     """Judge every gold task by other gold: the confidence of its label, and whether it is right.
 
-    Both have shape (tasks, numbers of answers), see `dependence_fit.PREFIXES`; if the answers were
+    Both have shape (tasks, numbers of answers), see `dependence_loss.PREFIXES`; if the answers were
     put into several orders, there is a row for each task and order.
     """
     given = held_out_prefixes(answers, gold, skill)

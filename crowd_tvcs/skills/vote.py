@@ -22,9 +22,9 @@ from crowd_tvcs.belief.independent import (
     log_likelihood,
     priors,
 )
-from crowd_tvcs.skills.crowd_kit import USABLE, aggregate, check_usable
 from crowd_tvcs.skills.dependence import Dependence
 from crowd_tvcs.skills.skill import Skill
+from crowd_tvcs.skills.voting.crowd_kit import USABLE, aggregate, check_usable
 from crowd_tvcs.skills.voting.unsupervised import (
     MAX_CONFIDENCE,
     has_agreement,

@@ -13,24 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.network.confidence import DECIMALS, false_discovery
-from grn_tvcs.network.edge import CHANCES, HEADER, Edge
+from grn_tvcs.network.edge import CHANCES
 from grn_tvcs.network.evidence import NAMES
 from grn_tvcs.network.pairs import FIXED, Pairs, counted_scores, reversed_ways, square
-from grn_tvcs.network.ranking import edges_of, extra_columns, ranked, ranked_selected, surest
+from grn_tvcs.network.programs.forms import Forms
+from grn_tvcs.network.ranking import surest
 from grn_tvcs.network.rules import Rules
 from grn_tvcs.network.selection import select
 from grn_tvcs.network.verdict import Verdict, verdict_of
 from tvcs_core.arguments import check_type, names_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from grn_tvcs.expression.expression import Expression
     from grn_tvcs.network.provenance import Provenance
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(Forms):
     """Scored directed edges between named genes, ``[regulator, target]``.
 
     It keeps the pairs that may be edges alone, so a network of few regulators takes memory for
@@ -285,16 +284,6 @@ class Network:
             verdict=verdict_of(confidence, counted, more=before.more, remedy=before.remedy),
         )
 
-    def edges(self, *, selected_only: bool = False) -> list[Edge]:
-        """All edges with a score above 0, the surest first, equal ones by name."""
-        of = ranked_selected if selected_only else ranked
-        return edges_of(self.pairs, self.genes, of(self.pairs, self.genes))
-
-    @property
-    def n_scored(self) -> int:
-        """Edges with a score above 0; an undirected pair is one."""
-        return int(np.count_nonzero(counted_scores(self.pairs, self.genes)))
-
     @property
     def n_selected(self) -> int:
         """Selected edges."""
@@ -323,46 +312,6 @@ class Network:
             is_in = is_in | reversed_ways(self.pairs, is_in & self.pairs.undirected)
         degrees[places] = np.count_nonzero(is_in, axis=axis)
         return degrees
-
-    def to_frame(self, *, selected_only: bool = False) -> pd.DataFrame:
-        """All edges as a table with the columns of ``edges.tsv``, or the selected ones."""
-        import pandas as pd
-
-        some = (ranked_selected if selected_only else ranked)(self.pairs, self.genes)
-        edges = edges_of(self.pairs, self.genes, some)
-        frame = pd.DataFrame([vars(edge) for edge in edges], columns=list(HEADER))
-        return frame.assign(**extra_columns(self.pairs, some))
-
-    def to_decoupler(self) -> pd.DataFrame:
-        """The selected edges as a net of decoupler: source, target and signed weight."""
-        from grn_tvcs.network.programs.frames import decoupler_frame
-
-        return decoupler_frame(self.edges(selected_only=True))
-
-    def to_celloracle(self) -> pd.DataFrame:
-        """The selected edges as links of CellOracle; there are no p-values."""
-        from grn_tvcs.network.programs.frames import celloracle_frame
-
-        return celloracle_frame(self.edges(selected_only=True))
-
-    def to_anndata(self, data: Any, key: str = "tvcs", gene_column: str | None = None) -> Any:
-        """Keep the network in ``data.uns[key]`` and ``data.varp``, and return `data`, an AnnData.
-
-        In ``uns`` there are ``edges``, the selected ones as in `to_frame`, ``genes``, ``notes``
-        and, where known, ``method``, ``seed`` and ``verdict``. Where ``var`` names every gene, by
-        its index or by `gene_column`, sparse matrices over ``var``, [regulator, target], hold the
-        same edges: ``varp["tvcs_scores"]``, ``varp["tvcs_signs"]`` and, where known,
-        ``varp["tvcs_confidence"]``. `from_anndata` reads the network back.
-        """
-        from grn_tvcs.network.programs.anndata import keep
-
-        facts: dict[str, Any] = {
-            "verdict": None if self.verdict is None else self.verdict.describe()
-        }
-        if self.provenance is not None:
-            facts |= {"method": self.provenance.method, "seed": self.provenance.seed}
-        frame = self.to_frame(selected_only=True)
-        return keep(data, key, frame, self.genes, self.notes, facts, gene_column)
 
     @classmethod
     def from_anndata(cls, data: Any, key: str = "tvcs") -> Network:
@@ -427,19 +376,3 @@ class Network:
         return summary(self)
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from grn_tvcs.network.programs.html import summary
-
-        verdict = "" if self.verdict is None else self.verdict.describe()
-        frame = self.to_frame(selected_only=True)
-        return summary(frame, len(self.genes), self.n_scored, verdict)
-
-    def to_networkx(self) -> Any:
-        """All genes and the selected edges as a `networkx.DiGraph`.
-
-        Edges have score, sign and rank; and, if known, evidence, confidence and false_discovery.
-        """
-        from grn_tvcs.network.programs.graphs import graph_of
-
-        return graph_of(self.genes, self.edges(selected_only=True))

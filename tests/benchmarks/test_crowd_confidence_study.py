@@ -9,7 +9,7 @@ from benchmarks.crowd import confidence, plan_claims, sure, usual
 from benchmarks.crowd.confidence import MODELS, recorded
 from benchmarks.study import load
 from crowd_tvcs.routing.replay import adaptive, draw_split
-from crowd_tvcs.skills import dependence_fit
+from crowd_tvcs.skills import dependence_loss
 from crowd_tvcs.skills.accuracy_forecast import AccuracyForecast
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import vote
@@ -101,7 +101,7 @@ def test_what_is_wrong_among_the_sure_is_counted_over_all_splits():
 
 def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monkeypatch):
     monkeypatch.setattr(usual, "SPLITS", 2)
-    before = dependence_fit.PRIOR_MEAN.copy(), dependence_fit.PRIOR_DEVIATION.copy()
+    before = dependence_loss.PRIOR_MEAN.copy(), dependence_loss.PRIOR_DEVIATION.copy()
     mean, spread = usual.without(data, "one")
     others = np.array([usual.points_of(data, name).mean(axis=0) for name in ("two", "three")])
     assert mean == approx(others.mean(axis=0))
@@ -110,8 +110,8 @@ def test_the_usual_numbers_of_a_set_left_out_are_those_of_the_others(data, monke
     assert [(c.model, c.order) for c in left_out] == [("left out", "best")] * 5
     with pytest.raises(RuntimeError), usual.usual_numbers(mean, spread):
         raise RuntimeError
-    assert (dependence_fit.PRIOR_MEAN == before[0]).all()
-    assert (dependence_fit.PRIOR_DEVIATION == before[1]).all()
+    assert (dependence_loss.PRIOR_MEAN == before[0]).all()
+    assert (dependence_loss.PRIOR_DEVIATION == before[1]).all()
 
 
 def test_adaptive_labels_are_set_beside_balanced_ones_of_the_same_splits(data):
@@ -160,8 +160,8 @@ def test_sure_labels_are_counted_by_the_posterior_and_as_gold_shows_them(
 def test_plans_expect_what_votes_reach(two_crowds, tmp_path, monkeypatch):
     monkeypatch.setattr(plan_claims, "simulated", lambda: {"2 classes, 0 alike": (2, 0.0)})
     numbers = (
-        dependence_fit.PRIOR_MEAN,
-        dependence_fit.PRIOR_DEVIATION,
+        dependence_loss.PRIOR_MEAN,
+        dependence_loss.PRIOR_DEVIATION,
     )  # of one other set there is no spread
     monkeypatch.setattr(plan_claims, "without", lambda data, name: numbers)
     words = ["plan_claims", str(two_crowds), "--splits", "1", "--out", str(tmp_path / "plans")]

@@ -11,14 +11,8 @@ from crowd_tvcs.answer_kinds.comparisons import ITEM_COLUMNS, compared_rows, rea
 from crowd_tvcs.answer_kinds.label_sets import read_gold_sets
 from crowd_tvcs.answer_kinds.words import NONE, SEPARATOR, TIE, WORDS, code_of
 from crowd_tvcs.answers.answers import read_gold
-from crowd_tvcs.answers.columns import (
-    TASK,
-    TASK_COLUMNS,
-    check_any_rows,
-    find,
-    open_table,
-    rows_by_name,
-)
+from crowd_tvcs.answers.columns import TASK, check_any_rows, find, open_table, rows_by_name
+from crowd_tvcs.answers.rows import TASK_COLUMNS
 from crowd_tvcs.answers.times import read_times
 from crowd_tvcs.campaign.answer_kinds.kind import AnswerKind, LabelSet, Preference, task_of_pair
 from crowd_tvcs.campaign.entries import AnswerRecord, Task

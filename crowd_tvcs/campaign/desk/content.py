@@ -10,16 +10,8 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select
 
-from crowd_tvcs.answers.columns import (
-    CONTENT_COLUMNS,
-    KIND,
-    MEDIA_COLUMNS,
-    TASK,
-    TASK_COLUMNS,
-    find,
-    open_table,
-    rows_by_name,
-)
+from crowd_tvcs.answers.columns import KIND, TASK, find, open_table, rows_by_name
+from crowd_tvcs.answers.rows import CONTENT_COLUMNS, MEDIA_COLUMNS, TASK_COLUMNS
 from crowd_tvcs.answers.values import describe_fault, find_name_fault
 from crowd_tvcs.campaign.answer_kinds.kind import Preference, items_of_pair, kind_of
 from crowd_tvcs.campaign.desk.media import check_media

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, func, insert, select
 
-from crowd_tvcs.answers.intervals import prediction_interval
+from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.entries import MILLION
 from crowd_tvcs.campaign.store.gold import AMONG_OTHERS, HAD, IS_ALIKE

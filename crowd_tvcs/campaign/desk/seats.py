@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from crowd_tvcs.answers.columns import COST_RANGE
+from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.campaign.desk.access import Links, hashed
 from crowd_tvcs.campaign.desk.actions import AuditEntry, write_audit
 from crowd_tvcs.campaign.entries import Worker

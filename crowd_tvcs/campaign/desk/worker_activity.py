@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.campaign.desk import answer_speed
 from crowd_tvcs.campaign.desk.figures import count_where
 from crowd_tvcs.campaign.store import queries

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from crowd_tvcs.answers.columns import COST_RANGE
 from crowd_tvcs.answers.quality import Quality
+from crowd_tvcs.answers.rows import COST_RANGE
 from crowd_tvcs.belief.uncertainty import affinity
 from crowd_tvcs.campaign.answer_kinds.kind import kind_of
 from crowd_tvcs.campaign.entries import MILLION, Task, Worker, check_different, check_name

@@ -12,22 +12,24 @@ from crowd_tvcs.answers.columns import (
     KIND,
     QUALITY,
     TASK,
-    TASK_COLUMNS,
     WORKER,
     Column,
-    check_costs,
-    content_columns,
     find,
     open_table,
-    read_name,
-    read_probability,
-    read_worker_rows,
     rows_by_name,
-    rows_of,
 )
 from crowd_tvcs.answers.duplicates import deduplicate
 from crowd_tvcs.answers.label_typos import warn_similar_names
 from crowd_tvcs.answers.quality import Quality, read_quality
+from crowd_tvcs.answers.rows import (
+    TASK_COLUMNS,
+    check_costs,
+    content_columns,
+    read_name,
+    read_probability,
+    read_worker_rows,
+    rows_of,
+)
 from crowd_tvcs.answers.times import Floats, read_times
 from crowd_tvcs.campaign.entries import AnswerRecord, Task, Worker
 from tvcs_core.command.shell import print_message

@@ -166,7 +166,8 @@ _OF_TASKS = (("task_caps", "max_workers"), ("task_minimums", "min_workers"))
 
 def _add_table(caps: dict[str, Any], path: Path, kind: str, column: str) -> bool:
     """Add the caps of a column of a table; an empty cell leaves the cap as it is."""
-    from crowd_tvcs.answers.columns import Column, find, open_table, read_count, rows_by_name
+    from crowd_tvcs.answers.columns import Column, find, open_table, rows_by_name
+    from crowd_tvcs.answers.rows import read_count
 
     table = open_table(path)
     if kind == "task" and column not in table.rows[0]:

@@ -24,7 +24,7 @@ from crowd_tvcs.belief.constants import MIN_PROBABILITY
 from crowd_tvcs.belief.dependent import dependent_posterior
 from crowd_tvcs.belief.independent import priors, softmax
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.dependence_fit import MIN_VARIANCE
+from crowd_tvcs.skills.dependence_loss import MIN_VARIANCE
 from crowd_tvcs.skills.held_out import HeldOutAnswers, held_out
 from crowd_tvcs.skills.skill import Skill
 from crowd_tvcs.skills.vote import Votes, most_probable, posterior

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_tvcs.answers.intervals import prediction_interval
+from crowd_tvcs.belief.intervals import prediction_interval
 
 MIN_GOLD = 10  # gold tasks; with fewer, lambda is fitted to nothing
 

@@ -14,9 +14,15 @@ from crowd_tvcs.answers.columns import (
     TRUTH,
     WORKER,
     Column,
-    check_costs,
     names_in,
     open_exactly,
+)
+from crowd_tvcs.answers.confusion import read_confusion
+from crowd_tvcs.answers.gold import Gold
+from crowd_tvcs.answers.names import check_codes
+from crowd_tvcs.answers.recorded import Answers
+from crowd_tvcs.answers.rows import (
+    check_costs,
     read_cost,
     read_count,
     read_name,
@@ -24,10 +30,6 @@ from crowd_tvcs.answers.columns import (
     read_rows,
     read_worker_rows,
 )
-from crowd_tvcs.answers.confusion import read_confusion
-from crowd_tvcs.answers.gold import Gold
-from crowd_tvcs.answers.names import check_codes
-from crowd_tvcs.answers.recorded import Answers
 from crowd_tvcs.exchange.work import read_assignment
 from crowd_tvcs.exchange.work import read_tasks as read_shown
 from crowd_tvcs.plan.tables import read_plan

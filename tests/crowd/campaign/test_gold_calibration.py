@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import prediction_interval
+from crowd_tvcs.belief.intervals import prediction_interval
 from crowd_tvcs.campaign import summary, task_statuses
 from crowd_tvcs.campaign.desk.figures import figures
 from crowd_tvcs.campaign.entries import Task

@@ -9,7 +9,7 @@ from pytest import approx
 
 from benchmarks.crowd.plan_claims import drawn, judged
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import prediction_interval, wilson
+from crowd_tvcs.belief.intervals import prediction_interval, wilson
 from crowd_tvcs.skills.accuracy_forecast import ForecastModel, shrunken_gap
 from crowd_tvcs.skills.common_error import MAX_COMPARED_TASKS, fit_forecast
 from crowd_tvcs.skills.dependence import CalibrationBin, Dependence, read_dependence

@@ -6,16 +6,10 @@ from pytest import approx
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.dependence_fit import (
-    PREFIXES,
-    PRIOR_DEVIATION,
-    PRIOR_MEAN,
-    Loss,
-    _prefixes,
-    fit_dependence,
-    wilson,
-)
+from crowd_tvcs.skills.dependence_fit import _prefixes, fit_dependence
+from crowd_tvcs.skills.dependence_loss import PREFIXES, PRIOR_DEVIATION, PRIOR_MEAN, Loss
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import BEST_FIRST, held_out, orders, ranks
 from crowd_tvcs.skills.vote import posterior

@@ -7,7 +7,8 @@ from pytest import approx
 from crowd_tvcs.answers.answers import Answers, Gold
 from crowd_tvcs.skills.confusion import CROWD_STRENGTH, expected_matrices, fit_strength, shrink
 from crowd_tvcs.skills.dependence import Dependence
-from crowd_tvcs.skills.dependence_fit import Loss, _most_likely, fit_dependence, held_out_prefixes
+from crowd_tvcs.skills.dependence_fit import _most_likely, fit_dependence, held_out_prefixes
+from crowd_tvcs.skills.dependence_loss import Loss
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.held_out import (
     BEST_FIRST,

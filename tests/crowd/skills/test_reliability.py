@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.reliability import (
     MIN_CONFIDENT_GOLD,

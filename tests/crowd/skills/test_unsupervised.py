@@ -8,7 +8,7 @@ import pytest
 from pytest import approx
 
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
 from crowd_tvcs.skills.voting import unsupervised

@@ -9,9 +9,9 @@ from pytest import approx
 from crowd_tvcs import Quality
 from crowd_tvcs.accuracy.model import even_matrices
 from crowd_tvcs.answers.answers import Answers, Gold
-from crowd_tvcs.skills.crowd_kit import NOT_USABLE, USABLE
 from crowd_tvcs.skills.estimate import estimate_quality
 from crowd_tvcs.skills.vote import posterior, vote
+from crowd_tvcs.skills.voting.crowd_kit import NOT_USABLE, USABLE
 
 
 def some_answers(rng, n_workers=6, n_tasks=12, n_classes=3):

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from crowd_tvcs.answers.intervals import wilson
+from crowd_tvcs.belief.intervals import wilson
 from crowd_tvcs.campaign import RejectedError, Task, Worker
 from crowd_tvcs.campaign.desk import figures, gold, tables
 from crowd_tvcs.campaign.desk.access import Links, hashed
