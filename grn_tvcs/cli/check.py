@@ -38,7 +38,7 @@ def check(given: CheckOptions) -> None:
 
     If it is refused, print options that would read it.
     """
-    from grn_tvcs.cli.genes import read_regulators
+    from grn_tvcs.cli.genes import read_gene_names
     from grn_tvcs.expression.readable_options import command_of
     from tvcs_core.files.display import joined
 
@@ -47,14 +47,13 @@ def check(given: CheckOptions) -> None:
     kinds = ("genes", "samples") if given.layout.is_turned else ("samples", "genes")
     print_text(f"orientation  {kinds[0]} in rows, {kinds[1]} in columns")
     print_text("\n".join(f"{name:<13}{fact}" for name, fact in _facts(data).items()))
-    names = read_regulators(given.regulators, data)
-    if names is not None:
+    options = given.layout.given()
+    if given.regulators is not None:
+        names = read_gene_names(given.regulators, data)
         unknown = sorted(names - set(data.genes))
         print_text(f"regulators   {len(names) - len(unknown)} of {len(names)} names are genes")
         if unknown:
             print_text(f"no genes     {joined(unknown)}")
-    options = given.layout.given()
-    if given.regulators is not None:
         options |= {"regulators": given.regulators}
     print_text(f"to infer     {command_of(given.expression, options, 'infer')} --out DIR")
 

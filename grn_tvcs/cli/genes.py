@@ -43,7 +43,7 @@ def read_gene_names(path: Path, data: Expression, least: int = 1) -> frozenset[s
         what = f"at least {least} genes" if least > 1 else "genes"
         n_found = "none" if not n_known else str(n_known)
         raise DataError(
-            f"must name {what} of the expression file, found {n_found}; here stands {found}; "
+            f"must name {what} of the expression file, found {n_found}: here stands {found}; "
             f"there {joined(data.genes)}",
             path=path,
         )
@@ -109,22 +109,6 @@ def _columns_of(path: Path) -> list[list[str]]:
     return [[row[j] for row in rows if j < len(row)] for j in range(width)]
 
 
-def read_regulators(path: Path | None, data: Expression) -> frozenset[str] | None:
-    """Read the list of regulators; some of them must be genes."""
-    if path is None:
-        return None
-    names = frozenset(names_in(path, data.genes))
-    missing = sorted(names - set(data.genes))
-    if len(missing) == len(names):
-        found = joined(missing) or "an empty list"
-        raise DataError(
-            f"must name genes of the expression file, found none: here stands {found}; "
-            f"there {joined(data.genes)}",
-            path=path,
-        )
-    return names
-
-
 class GenesUsed(NamedTuple):
     """The data of the genes that are used, and their roles.
 
@@ -152,7 +136,7 @@ def genes_used(given: InferOptions, data: Expression, steady: SteadyStates | Non
     ValueError, DataError
         If a list names no gene, or the options leave fewer than two genes.
     """
-    regulators = read_regulators(given.regulators, data)
+    regulators = None if given.regulators is None else read_gene_names(given.regulators, data)
     targets = None if given.targets is None else read_gene_names(given.targets, data)
     named = (regulators or frozenset()) | (targets or frozenset())
     kept, why = _kept(given.genes, given.top_variable, data, named)
@@ -181,7 +165,9 @@ def genes_compared(
     ValueError, DataError
         As for `genes_used`.
     """
-    named = read_regulators(regulators, next(iter(parts.values())))
+    named = None
+    if regulators is not None:
+        named = read_gene_names(regulators, next(iter(parts.values())))
     if genes is None and top_variable is None:
         return parts, named
     for pair in combinations(parts, 2):

@@ -11,16 +11,14 @@ from typing import Any
 from grn_tvcs.cli.genes import genes_used
 from grn_tvcs.cli.options import InferOptions
 from grn_tvcs.cli.work import Inference
-from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.formats.steady import read_steady_states
 from grn_tvcs.expression.steady_states import SteadyStates
 from grn_tvcs.methods import METHODS, options_of, refuse_without_prior
 from grn_tvcs.methods.steady_samples import refuse_unsuited
-from grn_tvcs.network.edge_files import Reference, reference_in
+from grn_tvcs.network.edge_files import reference_in
 from grn_tvcs.network.prior import read_prior
 from grn_tvcs.network.rules import Rules
 from tvcs_core import DataError
-from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.record import run_record
 from tvcs_core.files.tables import read_table, read_text
@@ -56,14 +54,18 @@ def read_inputs(given: InferOptions) -> Inference:
     used = genes_used(given, data, steady)
     rules = replace(rules, regulators=used.regulators, targets=used.targets)
     rules.roles(used.data.genes)
+    prior = None if given.prior is None else read_prior(given.prior, used.data.genes)
+    reference = None
+    if given.reference is not None:
+        reference = reference_in(given.reference, sorted(used.data.genes))
     return Inference(
         given=given,
         data=used.data,
         rules=rules,
         options=options,
         steady=used.steady,
-        prior=None if given.prior is None else read_prior(given.prior, used.data.genes),
-        reference=read_true_edges(given.reference, used.data),
+        prior=prior,
+        reference=reference,
         engine=engine,
     )
 
@@ -200,13 +202,3 @@ def read_out_degrees(cap: int | None, path: Path | None) -> int | dict[str, int]
             raise table.error(f"must name a regulator once, found {row[0]!r} twice", row=i)
         caps[row[0]] = int(row[1])
     return caps
-
-
-def read_true_edges(path: Path | None, data: Expression) -> Reference | None:
-    """Read the reference, print the edges that do not count, and refuse one of other genes."""
-    if path is None:
-        return None
-    found = reference_in(path, sorted(data.genes))
-    for message in found.describe():
-        print_message(f"warning: {path}: {message}")
-    return found

@@ -84,9 +84,14 @@ def read_network(path: str | Path, genes: Sequence[str] | None = None) -> Networ
     if edges.n_edges and not kept.n_taken:
         raise edges.no_edge(genes)
     found = replace(kept.reference(), same=same.describe())
-    for message in [*unread(edges, other_signs), *found.describe()]:
+    return _warned(path, found, unread(edges, other_signs)).network
+
+
+def _warned(path: str | Path, found: Reference, more: Sequence[str] = ()) -> Reference:
+    """Return what was found, with a warning for each remark on it."""
+    for message in [*more, *found.describe()]:
         warn_user(f"{path}: {message}")
-    return found.network
+    return found
 
 
 def names_in_edges(path: str | Path) -> list[str]:
@@ -117,10 +122,7 @@ def read_reference(path: str | Path, genes: Sequence[str]) -> Network:
         If there are not 2 or 3 columns, a third cell is something else (line and column are
         named), or no edge joins two of the genes.
     """
-    found = reference_in(path, genes)
-    for message in found.describe():
-        warn_user(f"{path}: {message}")
-    return found.network
+    return reference_in(path, genes).network
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def _remedy(value: str, row: int) -> str:
 
 
 def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
-    """Read a reference, and count the rows that were left out."""
+    """Read a reference as `read_reference` does, and count the rows that were left out."""
     edges = _open_reference(path)
     if not edges.first and not edges.is_wide and _is_header(edges, genes):
         edges = edges.with_header()
@@ -181,7 +183,7 @@ def reference_in(path: str | Path, genes: Sequence[str]) -> Reference:
     found = kept.reference()
     if not found.network.n_scored:
         raise edges.no_edge(genes)
-    return replace(found, same=same.describe())
+    return _warned(path, replace(found, same=same.describe()))
 
 
 def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]:

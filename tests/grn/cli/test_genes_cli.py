@@ -88,8 +88,8 @@ def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
     ("words", "message"),
     [
         (("--genes", "none.txt"), "at least 2 genes of the expression file, found none; here"),
-        (("--genes", "strange.txt"), "found none; here stands p, q; there G1"),
-        (("--genes", "one.txt"), "found 1; here stands G1"),
+        (("--genes", "strange.txt"), "found none: here stands p, q; there G1"),
+        (("--genes", "one.txt"), "found 1: here stands G1"),
         (("--targets", "none.txt"), "must name genes of the expression file, found none"),
         (("--top-variable", "1"), "--top-variable must be >= 2, found 1"),
         (("--top", "-1"), "--top must be >= 0, found -1"),
