@@ -87,7 +87,7 @@ def test_experiments_of_genes_that_are_left_out_go_with_them(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--genes", "none.txt"), "at least 2 genes of the expression file, found none; here"),
+        (("--genes", "none.txt"), "at least 2 genes of the expression file, found none: here"),
         (("--genes", "strange.txt"), "found none: here stands p, q; there G1"),
         (("--genes", "one.txt"), "found 1: here stands G1"),
         (("--targets", "none.txt"), "must name genes of the expression file, found none"),

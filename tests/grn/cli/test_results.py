@@ -33,6 +33,7 @@ def small(tmp_path_factory):
     return folder
 
 
+@pytest.mark.filterwarnings("always:.*left out 1 edges")
 @pytest.mark.parametrize("pairs", ["all", "linked"])
 def test_a_reference_is_scored_and_what_does_not_count_is_said(small, tmp_path, pairs):
     words = ["infer", small / "x.tsv", "--reference", small / "more.tsv", "--pairs", pairs]
