@@ -24,7 +24,9 @@ MISSING = frozenset(
      "NULL", "(null)", "NA", "N/A", "n/a", "<NA>", "NaT", "undefined", r"\N", ".", "[]", "{}"]
 )  # fmt: skip
 # Names of a row or column that a spreadsheet adds for all others.
-SUMMARIES = frozenset(["total", "totals", "sum", "mean", "average", "avg", "overall"])
+SUMMARIES = frozenset(
+    ["total", "totals", "sum", "mean", "average", "avg", "overall", "majority", "consensus", "mode"]
+)
 MAY_BE_NAMES = frozenset(["NA", "N/A", "n/a", "."])
 # Errors of Excel, LibreOffice and Google Sheets, in any language: #REF!, #BEZUG!, #NAME?, Err:502;
 # and ### of a column that is too narrow.
