@@ -30,6 +30,7 @@ from tvcs_core.files.display import joined, quoted
 from tvcs_core.files.errors import DataError
 
 MAX_GROUPS_SHOWN = 3  # in a message
+_ADDRESS = re.compile(r"<([^<>\s]+@[^<>\s]+)>\Z")
 _WHOLE = re.compile(r"0*(\d+?)(?:\.0*)?")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # of pages and editors
 MIN_LETTERS = 3  # of a name; in shorter ones a different letter is a different name
@@ -210,8 +211,13 @@ def _and(names: Sequence[str], times: Collection[str]) -> str:
 
 
 def _normalized_name(text: str) -> str:
-    """Return a name as it is seen, without case and repeated blanks; of an integer its digits."""
+    """Return a name as it is seen, without case and repeated blanks; of an integer its digits.
+
+    Of an address with a name, ``Ann <ann@x.org>``, the address.
+    """
     text = _INVISIBLE.sub("", text) or text
+    if text.endswith(">") and (address := _ADDRESS.search(text)):
+        text = address[1]
     if text[0].isdigit() and (whole := _WHOLE.fullmatch(text)):
         return whole[1]
     return " ".join(text.casefold().split()) if " " in text or "\xa0" in text else text.casefold()

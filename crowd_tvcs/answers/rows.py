@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crowd_tvcs.answers.columns import WORKER, Column, find, open_table, refuse_others, rows_by_name
-from crowd_tvcs.answers.values import CURRENCIES, parse_money, parse_share
+from crowd_tvcs.answers.values import CURRENCY, parse_money, parse_share
 from tvcs_core.files.display import quoted
 from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
@@ -96,7 +96,8 @@ def read_count(table: Table, row: int, column: int) -> int:
     """Read a cap or a minimum."""
     cell = table.rows[row][column]
     if not (cell.isascii() and cell.isdigit()):
-        raise table.error(f"must be an integer >= 0, found {quoted(cell)}", row, column)
+        what = f"must be an integer >= 0, found {quoted(cell)}{number_hint(cell)}"
+        raise table.error(what, row, column)
     if len(cell.lstrip("0")) > len(str(MAX_COUNT)):
         raise table.error(f"must be at most {MAX_COUNT}, found {quoted(cell)}", row, column)
     return int(cell)
@@ -122,7 +123,7 @@ def read_cost(table: Table, row: int, column: int) -> float:
 
 def read_minutes(table: Table, row: int, column: int) -> float:
     """Read the minutes of a label, within `COST_RANGE` and above 0."""
-    if any(sign in table.rows[row][column] for sign in CURRENCIES):
+    if CURRENCY.search(table.rows[row][column]):
         found = quoted(table.rows[row][column])
         raise table.error(f"must be minutes, found {found}; money is for cost", row, column)
     value = read_cost(table, row, column)
@@ -197,11 +198,11 @@ def _check_currency(table: Table, row: int, column: int) -> None:
         If an earlier cell has another currency: costs are compared and added up.
     """
     cell = table.rows[row][column]
-    found = [sign for sign in CURRENCIES if sign in cell]
-    if not found:
+    found = CURRENCY.search(cell)
+    if found is None:
         return
     earlier = (other[column] for other in table.rows[1:row])
-    first = next((one for one in earlier if any(sign in one for sign in CURRENCIES)), cell)
+    first = next(filter(CURRENCY.search, earlier), cell)
     if found[0] not in first:
         raise table.error(
             f"must have the currency of {quoted(first)}, found {quoted(cell)}; give all costs in "

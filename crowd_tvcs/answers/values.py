@@ -24,7 +24,9 @@ MISSING = frozenset(
      "NULL", "(null)", "NA", "N/A", "n/a", "<NA>", "NaT", "undefined", r"\N", ".", "[]", "{}"]
 )  # fmt: skip
 # Names of a row or column that a spreadsheet adds for all others.
-SUMMARIES = frozenset(["total", "totals", "sum", "mean", "average", "avg", "overall"])
+SUMMARIES = frozenset(
+    ["total", "totals", "sum", "mean", "average", "avg", "overall", "majority", "consensus", "mode"]
+)
 MAY_BE_NAMES = frozenset(["NA", "N/A", "n/a", "."])
 # Errors of Excel, LibreOffice and Google Sheets, in any language: #REF!, #BEZUG!, #NAME?, Err:502;
 # and ### of a column that is too narrow.
@@ -35,7 +37,7 @@ _JSON = re.compile(r"[\[{]\s*['\"\[{\d].*[\]}]|\(\s*['\"].*\)", re.DOTALL)
 _ROUNDED = re.compile(r"[+-]?\d([.,]\d+)?[eE]\+\d{1,3}")
 _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|\d\d?-{_MONTH}|{_MONTH}-\d\d")
-CURRENCIES = ("$", "€", "£")
+CURRENCY = re.compile(r"[$€£]|\b[A-Z]{3}\b")  # a sign, or a code of ISO 4217 such as EUR
 BAR = "|"  # between selections, as Mechanical Turk writes them; never part of a label
 OTHER_BARS = ";,#\n"  # Microsoft's Forms; Google's, Qualtrics; doccano; cells of spreadsheets
 DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precision)
@@ -203,7 +205,7 @@ def describe_fault(
 
 
 def parse_money(text: str) -> float:
-    """Read an amount, with a sign of a currency or without.
+    """Read an amount, with the sign or the code of a currency or without.
 
     Raises
     ------
@@ -212,12 +214,13 @@ def parse_money(text: str) -> float:
 
     Examples
     --------
-    >>> parse_money("$0.05"), parse_money("5 €"), parse_money("7")
-    (0.05, 5.0, 7.0)
+    >>> parse_money("$0.05"), parse_money("5 €"), parse_money("EUR 7"), parse_money("7")
+    (0.05, 5.0, 7.0, 7.0)
     """
-    sign = next((sign for sign in CURRENCIES if sign in text), "")
+    found = CURRENCY.search(text)
+    unit = "" if found is None else found[0]
     try:
-        return float(text.strip().removeprefix(sign).removesuffix(sign) if sign else text)
+        return float(text.strip().removeprefix(unit).removesuffix(unit))
     except ValueError:
         raise ValueError(f"must be a number such as 0.05 or $0.05, found {text!r}") from None
 

@@ -16,7 +16,8 @@ from tvcs_core.files.errors import DataError
 from tvcs_core.files.folders import write_json
 from tvcs_core.files.tables import read_text
 
-TASK = "task"
+TASK, ID = "task", "id"
+_OTHER_TASK = "--task-field names another; --task-field id takes the numbers of Label Studio"
 TIMES = {"when": "created_at", "seconds": "lead_time"}
 OTHERS = {  # names of results that are not choices, by their type or the field of JSON-MIN
     "rating": "a rating",
@@ -88,7 +89,9 @@ def _read_task(record: Record, collector: Collector, question: str | None, field
         )
     answered = record.parts(annotations)
     if answered:
-        task = record.part("data").field(field, "; --task-field names another")
+        data = record.part("data")
+        holder = record if field == ID and ID not in data.fields else data
+        task = holder.field(field, f"; {_OTHER_TASK}")
         for annotation in answered:
             with collector.attempt():
                 read_annotation(annotation, collector, question, task)
@@ -162,7 +165,7 @@ def _read_choice(record: Record, collector: Collector, question: str, field: str
         spans = [name for name in labels[0] if name.endswith("labels")]
         kinds = [*spans, *(name for name in OTHERS if name in labels[0]), "unknown"]
         raise _other(record.location, question, kinds[0], question)
-    task = record.field(field, "; --task-field names another")
+    task = record.field(field, f"; {_OTHER_TASK}")
     account = record.field("annotator")
     stamp = Stamp.of(record.fields, **TIMES)
     collector.add(record.location, task, account, only(labels, record.location, question), stamp)

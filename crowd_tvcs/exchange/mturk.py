@@ -45,8 +45,7 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
     """
     sheet = read_sheet(path)
     question = fields.question
-    task, worker = f"{INPUT}{fields.task or TASK}", "WorkerId"
-    sheet.require(task, "; --task-field names another")
+    task, worker = _task_column(sheet, fields.task), "WorkerId"
     sheet.require(worker, "; take the results of the batch as they are")
     sheet.require("AssignmentStatus", "; take the results of the batch as they are")
     answer = _answer_column(sheet, question)
@@ -90,6 +89,16 @@ def read(path: Path, collector: Collector, fields: FieldNames) -> None:
         )
     if len(shared) > EXAMPLES:
         collector.note(f"warning: {len(shared) - EXAMPLES} more occur with several workers")
+
+
+def _task_column(sheet: Sheet, name: str | None) -> str:
+    """Return the column of the tasks, named as in the header or without `INPUT`."""
+    if name in sheet.header:
+        return name
+    wanted = f"{INPUT}{name or TASK}"
+    others = [column for column in sheet.header if column.startswith(INPUT) or column == "HITId"]
+    sheet.require(wanted, f"; --task-field names another, such as {joined(others)}")
+    return wanted
 
 
 def _answer_column(sheet: Sheet, question: str | None) -> str:

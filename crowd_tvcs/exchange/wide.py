@@ -91,10 +91,10 @@ def _names(sheet: Sheet, fields: FieldNames) -> tuple[str, bool]:
             "needs no import; else name the column of the rows with --task-field or --worker-field"
         )
     if len(tasks) + len(workers) != 1:
-        found = joined(sheet.header)
+        unnamed = '; "" names the column without a name' if "" in sheet.header else ""
         raise sheet.error(
             "must have one column that names the rows; name that of tasks with --task-field, or "
-            f"that of workers with --worker-field; found {found}"
+            f"that of workers with --worker-field{unnamed}; found {joined(sheet.header, quoted)}"
         )
     return (tasks or workers)[0], bool(tasks)
 

@@ -10,6 +10,8 @@ import typer
 from grn_tvcs.cli.options import EdgesFile, GenesFile, Pairs, file_of_genes
 from tvcs_core.command.results import print_json
 from tvcs_core.command.shell import guarded, print_message
+from tvcs_core.files.display import joined
+from tvcs_core.files.errors import DataError
 
 if TYPE_CHECKING:
     from grn_tvcs.network.scores import Scores
@@ -58,14 +60,29 @@ def score(
 
 
 def _named(edges: Path, reference: Path) -> list[str]:
-    """Return all genes of either file, and print their number, because all their pairs count."""
+    """Return all genes of either file, and print their number, because all their pairs count.
+
+    Raises
+    ------
+    DataError
+        If no gene is in both: then one of them has other names, and every edge would be wrong.
+    """
     from grn_tvcs.network.edge_files import names_in_edges, names_in_reference
 
     there = names_in_edges(edges)
-    names = sorted({*there, *names_in_reference(reference, there)})
+    true = names_in_reference(reference, there)
+    if there and true and not set(there) & set(true):
+        raise DataError(
+            f"must name genes of EDGES, found none: it names {joined(true)}, and EDGES "
+            f"{joined(there)}; write the genes of both files as in one database",
+            path=reference,
+        )
+    names = sorted({*there, *true})
+    shared = len(there) + len(true) - len(names)
+    in_both = "" if shared == len(names) else f" ({shared} of them in both)"
     print_message(
         f"warning: no list of genes, so all pairs of the {len(names)} genes in EDGES and REFERENCE "
-        "count; give --genes FILE if more were measured"
+        f"count{in_both}; give --genes FILE if more were measured"
     )
     return names
 

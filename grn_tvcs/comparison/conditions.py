@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grn_tvcs.comparison.permutations import MIN_SERIES, series_needed
 from grn_tvcs.expression.expression import Expression
 from grn_tvcs.expression.join import refuse_different_scales, refuse_different_units, warn_of_steps
@@ -34,6 +36,8 @@ def with_common_genes(
         If a condition has fewer than two series, fewer than half of the genes are common, or times
         or values have different units.
     """
+    if np.array_equal(a.levels, b.levels):
+        warn_user(f"{names[0]} and {names[1]} hold the same values, so nothing can differ")
     for name, part in zip(names, (a, b), strict=True):
         _refuse_few_series(name, part)
     refuse_different_units(names, (a, b))

@@ -235,6 +235,10 @@ def read_genes(path: str | Path) -> list[str]:
         )
     if twice := describe_repeated("gene names", genes):
         raise DataError(twice, path=path)
+    if len(genes) == 1 and any(mark in genes[0] for mark in ",;\t"):
+        raise DataError(
+            f"must name one gene per line, found one line: {quoted(genes[0])}", path=path
+        )
     return genes
 
 

@@ -26,6 +26,7 @@ _BINARY = {  # the first bytes of files that hold no text
     b"%PDF": "a PDF",
 }
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
 _PERCENT = re.compile(r"[+-]?[0-9]+([.,][0-9]+)? ?%")
 _SEPARATOR = re.compile(rb'"?sep=(.)"?[ \t]*\Z', re.IGNORECASE)
 
@@ -56,9 +57,13 @@ def as_utf8(raw: bytes, path: Path) -> bytes:
 
 
 def number_hint(cell: str) -> str:
-    """Return a remedy for a cell such as ``0,9`` or ``90%``; empty for any other cell."""
+    """Return a remedy for a cell such as ``0,9``, ``1,000`` or ``90%``; empty for any other."""
     if _PERCENT.fullmatch(cell):
         return f"; write {float(cell[:-1].replace(',', '.')) / 100:g} for {cell}"
+    if _THOUSANDS.fullmatch(cell):
+        or_point = f", or {cell.replace(',', '.')} if that is a decimal comma"
+        is_clear = "." in cell or cell.count(",") > 1
+        return f"; write {cell.replace(',', '')}{'' if is_clear else or_point}"
     if not _DECIMAL_COMMA.fullmatch(cell):
         return ""
     return (

@@ -18,7 +18,7 @@ def settle_label(connection: Connection, settings: Settings, name: str, label: s
     Raises
     ------
     RejectedError
-        If there is no such task or label, its label is known already, or it was not settled.
+        If there is no such task or label, gold has another label for it, or it was not settled.
     """
     row = queries.TASK_CALLED.first(connection, called=name)
     if row is None or row.closed == GOLD:
@@ -31,10 +31,10 @@ def settle_label(connection: Connection, settings: Settings, name: str, label: s
     except ValueError as error:
         raise RejectedError(f"label {error}") from None
     known = connection.scalar(select(gold.c.label).where(gold.c.task == name))
-    if known is not None and row.settled is None:
+    if known not in (None, code) and row.settled is None:
         raise RejectedError(
             f"the label of task {name!r} is known by gold already: {kind.show(known, name)!r}; "
-            "close the task to have no more labels"
+            "settle it with this label, or close the task to have no more labels"
         )
     connection.execute(delete(gold).where(gold.c.task == name))
     if code is not None:

@@ -127,8 +127,8 @@ def read_first(
         "workers": _workers(
             workers, qualities if factors is None else factors.table, {one.worker for one in lines}
         ),
-        "tasks": _without_gold(
-            _tasks(tasks, qualities, factors), known.labels if is_unknown and known else (), tasks
+        "tasks": without_gold(
+            _tasks(tasks, qualities, factors), known.labels if known else (), tasks
         ),
     }
 
@@ -162,18 +162,23 @@ def _first_of_kind(
         "classes": list(kind.labels),
         "answer_kind": kind.name,
         "workers": _workers(workers, None, {one.worker for one in lines}),
-        "tasks": _without_gold(wanted, known if answers is None and known else (), tasks),
+        "tasks": without_gold(wanted, known or (), tasks),
     }
 
 
-def _without_gold(wanted: list[Task], gold: Collection[str], path: Path | None) -> list[Task]:
-    """Leave out the tasks that unknown people get as gold, and report their number.
+def without_gold(wanted: list[Task], gold: Collection[str], path: Path | None) -> list[Task]:
+    """Leave out the tasks that people get as gold, and report their number.
 
     A label that is known need not be bought, and a task is either gold or to be labelled.
+
+    Raises
+    ------
+    DataError
+        If no other task is there.
     """
     kept = [one for one in wanted if one.name not in gold]
     if not kept:
-        raise DataError("must have a task that is not in --gold, found none", path=path)
+        raise DataError("must have a task that is not gold, found none", path=path)
     if n := len(wanted) - len(kept):
         print_message(
             f"{n} of {len(wanted)} tasks are gold: they show how good people are, and need no label"

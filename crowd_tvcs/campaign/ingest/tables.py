@@ -50,7 +50,7 @@ def read_workers(path: Path, known: Collection[str] | None = None) -> list[Worke
     """
     rows = read_worker_rows(path, known)
     check_costs(path, rows, rows)
-    for line in warn_similar_names("worker", rows):
+    for line in warn_similar_names("worker", list(rows)):
         print_message(line)
     return [
         Worker(name, row.get("max_tasks"), row.get("cost"), row.get("group"))
@@ -74,7 +74,7 @@ def read_tasks(
             f"not read here: {joined(content)}; serve --content {path} shows such content"
         )
     rows = rows_of(table, TASK, columns, known, content)
-    for line in warn_similar_names("task", rows):
+    for line in warn_similar_names("task", list(rows)):
         print_message(line)
     return [
         Task(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +23,9 @@ from crowd_tvcs.cli.campaign.options import (
 )
 from tvcs_core.command.shell import print_message
 from tvcs_core.files.display import joined, quoted
+
+if TYPE_CHECKING:
+    from crowd_tvcs.campaign.state import State
 
 
 @stored
@@ -70,6 +74,7 @@ def add(
     """Add workers, tasks, qualities or gold; issued pairs stay."""
     from crowd_tvcs.campaign.answer_kinds import tables as of_kind
     from crowd_tvcs.campaign.ingest import tables
+    from crowd_tvcs.campaign.ingest.first_tables import without_gold
     from crowd_tvcs.factors.tables import read_kinds
 
     if not any((workers, tasks, quality, kinds, gold, answers)):
@@ -79,10 +84,16 @@ def add(
     with open_campaign(store) as campaign:
         state = campaign.state()
         names = state.names
-        how = {"of_kinds": state.has_kinds}
+        known, wanted = None, []
+        if gold:
+            known = of_kind.read_known(gold, state.kind, names, leave_out_missing=leave_out_missing)
+        if tasks:
+            wanted = of_kind.read_tasks_of_kind(tasks, state.kind, of_kinds=state.has_kinds)
+            if state.settings.source == "gold":
+                wanted = without_gold(wanted, {*state.gold, *(known or ())}, tasks)
         new: dict[str, Any] = {
             "workers": tables.read_workers(workers) if workers else (),
-            "tasks": of_kind.read_tasks_of_kind(tasks, state.kind, **how) if tasks else (),
+            "tasks": wanted,
             "qualities": tables.read_qualities(quality) if quality else None,
             "kinds": read_kinds(kinds).quality if kinds else None,
             "gold_answers": of_kind.read_answers_of_kind(
@@ -91,13 +102,24 @@ def add(
             if answers
             else (),
         }
-        known = None
-        if gold:
-            known = of_kind.read_known(gold, state.kind, names, leave_out_missing=leave_out_missing)
         campaign.add(**new, gold=known)
         _print_added(new | {"gold": known}, {one.name for one in state.workers})
+        if control := _describe_control(known or (), state):
+            print_message(control)
         if gold or answers:
             print_model(campaign)
+
+
+def _describe_control(known: Collection[str], state: State) -> str:
+    """Describe the gold for tasks that are to be labelled; empty without any."""
+    both = {one.name for one in state.tasks if one.settled is None} & set(known)
+    if not both:
+        return ""
+    return (
+        f"{len(both)} of the gold labels are of tasks that are to be labelled: they measure the "
+        f"result in the report, and the tasks stay open: {joined(sorted(both), quoted)}; "
+        "campaign settle closes a task with its label"
+    )
 
 
 def _print_added(new: dict[str, Any], known: set[str]) -> None:

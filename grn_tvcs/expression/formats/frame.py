@@ -13,7 +13,7 @@ from grn_tvcs.expression.clock import rise_like_times
 from grn_tvcs.expression.expression import describe_repeated
 from grn_tvcs.expression.judge.names import CLOCK
 from grn_tvcs.expression.judge.roles import LABELS
-from grn_tvcs.expression.judge.shape import are_genes
+from grn_tvcs.expression.judge.shape import are_genes, are_samples
 from grn_tvcs.expression.missing_values import FILL, describe_missing, remedy_of
 from grn_tvcs.expression.options import Options, may_read
 from grn_tvcs.expression.sheet import Column, Grid, Sheet, find_place
@@ -206,7 +206,10 @@ def _refuse_turned(frame: pd.DataFrame, options: Options) -> None:
     counts = [list(range(first, first + len(index))) for first in (0, 1)]
     if index.dtype.kind in "fmM" or list(index) in counts:
         return
-    why = are_genes(str(index.name or ""), [str(name) for name in index], [str(c) for c in frame])
+    rows, heads = [str(name) for name in index], [str(name) for name in frame]
+    why = are_genes(str(index.name or ""), rows, heads)
+    if why is None and str(index.name or "").lower() not in LABELS:
+        why = are_samples(heads, rows)
     if why:
         raise may_read(
             DataError(

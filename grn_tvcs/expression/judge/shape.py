@@ -26,6 +26,11 @@ IDENTIFIER = re.compile(
     r"|WBGene[0-9]+|ENTREZ[:_]?[0-9]+|HGNC:[0-9]+|MGI:[0-9]+"
 )
 _COUNTER = re.compile(r"([\W_]?[0-9]+)+$")
+# Accessions of GEO, SRA, ENA, BioSample and TCGA; genes that are numbered; barcodes of cells.
+_ACCESSION = re.compile(r"(GSM|[SED]R[RSX]|SAM[NED]A?)[0-9]+\b.*|TCGA-.*", re.IGNORECASE)
+_NUMBERED_GENE = re.compile(r"g(enes?)?[\W_]?[0-9]+", re.IGNORECASE)
+_BARCODE = re.compile(r"(.*[\W_])?[ACGT]{8,}([\W_].*)?")
+MANY_ROWS, TIMES_COLUMNS = 100, 5  # of a table whose rows are genes, if neither side says more
 
 
 def refuse_wrong_shape(roles: Roles) -> None:
@@ -111,6 +116,37 @@ def are_genes(head: str, cells: Sequence[str], others: Sequence[str]) -> str | N
     stems = {_COUNTER.sub("", name) for name in others}
     if len(stems) <= len(others) / 2 and _COUNTER.sub("", head) not in stems:
         return "its whole numbers are all different, and the other columns are numbered as samples"
+    return None
+
+
+def are_samples(names: Sequence[str], index: Sequence[str]) -> str | None:
+    """Return the evidence that headings name samples, beside an index of texts without a name.
+
+    Examples
+    --------
+    >>> are_samples(["GSM1", "GSM2"], ["TP53", "MYC", "RB1"])
+    'the columns are accessions of samples (GSM1, GSM2)'
+    >>> are_samples(["wt_1", "wt_2", "ko_1", "ko_2"], ["TP53", "MYC", "RB1"])
+    'the columns are numbered as samples (wt_1, wt_2, ko_1)'
+    >>> are_samples(["TP53", "MYC", "RB1"], ["wt_1", "wt_2", "ko_1", "ko_2"]) is None
+    True
+    """
+    if len(names) < 2 or any(map(is_number, index)):
+        return None
+    if all(map(is_number, names)):
+        return f"the columns are called by numbers ({joined(names[:3])})"
+    if all(map(_ACCESSION.fullmatch, names)):
+        return f"the columns are accessions of samples ({joined(names[:3])})"
+    if all(map(_NUMBERED_GENE.fullmatch, index)) and not any(map(_NUMBERED_GENE.fullmatch, names)):
+        return f"it is numbered as genes ({joined(index[:3])})"
+    stems, of_index = ({_COUNTER.sub("", name) for name in some} for some in (names, index))
+    if len(of_index) <= len(index) / 2 or all(map(_BARCODE.fullmatch, index)):
+        return None  # the rows are numbered, as samples are
+    are_named = all(IDENTIFIER.fullmatch(name) or _NUMBERED_GENE.fullmatch(name) for name in names)
+    if len(stems) <= len(names) / 2 and not are_named:
+        return f"the columns are numbered as samples ({joined(names[:3])})"
+    if len(index) >= max(MANY_ROWS, TIMES_COLUMNS * len(names)):
+        return f"it has {len(index)} names beside {len(names)} columns ({joined(names[:3])})"
     return None
 
 

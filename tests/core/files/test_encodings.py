@@ -4,6 +4,7 @@ import codecs
 
 import pytest
 
+from tvcs_core.files.encodings import number_hint
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_table, read_text
 
@@ -65,10 +66,26 @@ def test_what_does_not_say_it_is_refused_with_the_remedy(tmp_path, content, mess
         read_table(write(tmp_path, content))
 
 
-def test_a_decimal_comma_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("0,9", "; that is a decimal comma: write 0.9, or save"),
+        ("90 %", "; write 0.9 for 90 %"),
+        ("1,000", "; write 1000, or 1.000 if that is a decimal comma"),
+        ("1,234,567", "; write 1234567"),
+        ("1,000.5", "; write 1000.5"),
+        ("0,123", "; that is a decimal comma: write 0.123, or save"),
+        ("x", ""),
+        ("1,00,0", ""),
+    ],
+)
+def test_a_number_in_another_form_has_a_remedy(cell, remedy):
+    found = number_hint(cell)
+    assert found.startswith(remedy)
+    assert bool(found) == bool(remedy)
+
+
+def test_a_table_gives_the_remedy_of_its_first_bad_number(tmp_path):
     table = read_table(write(tmp_path, b"worker;quality\nann;0,9\nbob;x\n"))
-    with pytest.raises(DataError, match=r"found '0,9'; that is a decimal comma: write 0\.9, or"):
-        table.numbers(1, [1])
-    table = read_table(write(tmp_path, b"worker;quality\nbob;x\n"))
-    with pytest.raises(DataError, match=r"found 'x'$"):
+    with pytest.raises(DataError, match="found '0,9'; that is a decimal comma"):
         table.numbers(1, [1])

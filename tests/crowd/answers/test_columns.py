@@ -308,6 +308,7 @@ def test_a_cap_has_nine_digits_at_most(tmp_path):
         (["$0.05", "$ 1"], [0.05, 1.0]),
         (["0.05 €", "0.1€"], [0.05, 0.1]),
         (["£2", "3"], [2.0, 3.0]),
+        (["EUR 0.05", "0.1 EUR"], [0.05, 0.1]),
     ],
 )
 def test_costs_may_have_a_currency(tmp_path, cells, costs):
@@ -320,6 +321,9 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
     ("column", "first", "second", "said"),
     [
         ("cost", "$1", "2 €", ":3, column 'cost': must have the currency of '$1', found '2 €'"),
+        ("cost", "EUR 1", "2 USD", "must have the currency of 'EUR 1', found '2 USD'"),
+        ("cost", "1", "NAN", "must be a finite number >= 0, found 'NAN'"),
+        ("max_tasks", "1", '"1,000"', "must be an integer >= 0, found '1,000'; write 1000, or"),
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),
         ("minutes", "1", "$2", "must be minutes, found '$2'; money is for cost"),

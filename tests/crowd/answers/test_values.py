@@ -285,6 +285,7 @@ def test_names_that_differ_by_case_alone_are_pointed_out_with_counts(tmp_path):
         (["Ann", "ann", "ANN"], 1), (["ann lee", "Ann  Lee", "ann\xa0lee"], 1),
         (["1", "1.0", "01"], 1),
         (["t1", "t01", "t1.0", "t 1"], 0), (["a_1", "a1", "a-1"], 0), (["1", "11", "1.5"], 0),
+        (["ann@x.org", "Ann <ann@x.org>"], 1), (["Ann <a@x.org>", "Ann <b@x.org>"], 0),
         (["straße", "STRASSE"], 1), ([f"{c}{k}" for k in range(9) for c in "tT"], 4),
     ],
 )  # fmt: skip

@@ -229,7 +229,7 @@ def test_an_answer_that_contradicts_the_store_is_refused(store):
         (["--quality", "quality.csv"], "quality.csv: No such file"),
         (
             ["--gold", "gold.csv", "--workers", "workers.csv", "--tasks", "gold_tasks.csv"],
-            "gold_tasks.csv: must have a task that is not in --gold, found none",
+            "gold_tasks.csv: must have a task that is not gold, found none",
         ),
         (["--quality", "workers.csv", "--tasks", "tasks.csv"], "workers.csv"),
         *(
@@ -467,3 +467,26 @@ def test_what_a_campaign_cannot_do_is_refused_with_what_can_be_done_and_that_wor
     assert run("init", second, "--quality", tmp_path / "q.csv").exit_code == 0
     pairs = run("plan", second, "--labels", 3).stdout.splitlines()[1:]
     assert sorted(pairs) == ["ann,t1", "bob,t2"]  # not ann,t2, who is the better one
+
+
+def test_gold_among_tasks_is_left_out_and_gold_of_tasks_measures_them_or_settles_them(store):
+    Path("more.csv").write_text("task,text\ng1,known\nn1,new\n")
+    done = run("add", store, "--tasks", "more.csv")
+    assert "1 of 2 tasks are gold" in done.stderr
+    assert "0 workers and 1 tasks added" in done.stderr
+    Path("late.csv").write_text("task,label\nt1,yes\n")
+    assert (
+        "the tasks stay open: 't1'; campaign settle"
+        in run("add", store, "--gold", "late.csv").stderr
+    )
+    assert run("settle", store, "--task", "t1", "--label", "no").exit_code == 2
+    assert run("settle", store, "--task", "t1", "--label", "yes").exit_code == 0
+    assert "t1,yes,1.0,0" in run("export-labels", store).stdout.splitlines()
+
+
+def test_names_of_workers_that_may_be_one_are_named_alone(folder):
+    Path("workers.csv").write_text("worker,max_tasks\nAnn,6\nann,5\n")
+    done = run(
+        "init", "c.db", "--gold", "gold.csv", "--workers", "workers.csv", "--tasks", "tasks.csv"
+    )
+    assert "the workers 'Ann' and 'ann' count as 2" in done.stderr

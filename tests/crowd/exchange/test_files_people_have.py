@@ -36,9 +36,35 @@ NUMPY = f"t1,completed,x,\"['cat' 'dog']\",\"['ann' 'bob']\",{SUBMITTED}\n"
 PYTHON = "t2,pending,y,\"['dog', None]\",\"['ann', 'bob']\",\"['submitted', 'draft']\"\n"
 
 
+TURK = "HITId,WorkerId,AssignmentStatus,Input.image,Answer.label\n" + "".join(
+    f"{task},{who},Approved,{task},{label}\n" for task, who, label in (*ROWS, ("t2", "bob", ""))
+)
+STUDIO_JSON = json.dumps(
+    [
+        {
+            "id": f"t{k}",
+            "data": {"text": "x"},
+            "annotations": [
+                {
+                    "completed_by": {"email": who},
+                    "result": [{"type": "choices", "value": {"choices": [label]}}] if label else [],
+                }
+                for who, label in answers
+            ],
+        }
+        for k, answers in (
+            (1, [("ann", "cat"), ("bob", "dog")]),
+            (2, [("ann", "dog"), ("bob", "")]),
+        )
+    ]
+)
+
+
 @pytest.mark.parametrize(
     ("text", "tool", "options"),
     [
+        *((TURK, "mturk", {"task_field": name}) for name in ("HITId", "Input.image", "image")),
+        (STUDIO_JSON, "label-studio", {"task_field": "id"}),
         (SHEET, "wide", {}),
         (SHEET.replace("task", "Task ID"), "wide", {}),
         ("task_id," + SHEET.replace("\nt", "\n7,t"), "wide", {"columns": ["ann", "bob"]}),

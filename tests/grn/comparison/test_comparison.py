@@ -212,6 +212,12 @@ def test_what_cannot_be_compared_is_refused(conditions, change, options, message
         compare(a, change(b), **options)
 
 
+def test_two_tables_of_the_same_values_are_pointed_out(conditions):
+    a, b = conditions
+    with pytest.warns(UserWarning, match="A and B hold the same values, so nothing can differ"):
+        compare(a, replace(b, values=a.values), permutations=40, rng=0)
+
+
 def table_of_both(conditions, path):
     """One table with a column of conditions, the second one in front, rows in turns."""
     lines = ["Time,replicate,State," + ",".join(GENES)]

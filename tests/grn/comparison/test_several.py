@@ -99,6 +99,7 @@ def test_where_no_condition_differs_none_is_said_to():
     assert some <= stats.binom.isf(0.01, len(triples), ALPHA)
 
 
+@pytest.mark.filterwarnings("ignore:.* hold the same values")
 def test_many_pairs_get_the_permutations_that_they_need(three):
     parts = {f"{name}{k}": part for name, part in three.items() for k in (1, 2)}
     few = {name: part.part(np.isin(part.series, ("01", "02", "03", "04", "05", "06")))

@@ -1,5 +1,6 @@
 """DataFrames and AnnData in memory mean what the files that they would be written to mean."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from grn_tvcs import Expression, infer
+from grn_tvcs.expression.options import LayoutError
 from tvcs_core import DataError
 
 GENES = ("A", "B", "C")
@@ -258,3 +260,46 @@ def test_an_option_that_is_not_there_or_not_for_these_data_is_named():
         Expression.of(TIMED, ignore=3)
     with pytest.raises(ValueError, match=r"^missing must be one of error, drop, interpolate"):
         Expression.of(TIMED, missing="fill")
+
+
+SYMBOLS = ("TP53", "MYC", "E2F1", "RB1", "CDK4", "JUN")
+
+
+@pytest.mark.parametrize(
+    ("index", "columns"),
+    [
+        (SYMBOLS, ["GSM10", "GSM11", "GSM12"]),
+        (SYMBOLS, ["wt_1", "wt_2", "ko_1", "ko_2"]),
+        (SYMBOLS, [0, 1, 2]),
+        (["gene1", "gene2", "gene3"], ["liver", "brain"]),
+        ([f"{a}{b}{k}X" for k in range(10) for a in "ABCDE" for b in "KL"], ["liver", "brain"]),
+    ],
+)
+def test_a_frame_of_genes_in_rows_is_not_read_as_samples(index, columns):
+    frame = pd.DataFrame(
+        np.random.default_rng(0).random((len(index), len(columns))), index=index, columns=columns
+    )
+    with pytest.raises(LayoutError, match="give genes_in_rows=True, or name it 'sample'"):
+        Expression.of(frame)
+    assert Expression.of(frame.rename_axis("sample")).n_steady == len(index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns that count from 0 may be times
+        assert Expression.of(frame, genes_in_rows=True).genes == tuple(index)
+
+
+@pytest.mark.parametrize(
+    ("index", "columns"),
+    [
+        (["wt_1", "wt_2", "ko_1", "ko_2"], SYMBOLS),
+        (["liver", "brain", "heart"], ["G1", "G2", "G3"]),
+        (["liver", "brain", "heart"], ["b0001", "b0002", "b0003"]),
+        ([f"s{k}" for k in range(200)], ["TP53", "MYC"]),
+        ([f"{'ACGT'[k % 4]}{'ACGT'[k // 4 % 4]}{'ACGT'[k // 16 % 4]}ACGTACGT-1" for k in range(64)],
+         ["TP53", "MYC"]),
+    ],
+)  # fmt: skip
+def test_a_frame_of_samples_in_rows_is_read(index, columns):
+    frame = pd.DataFrame(
+        np.random.default_rng(0).random((len(index), len(columns))), index=index, columns=columns
+    )
+    assert Expression.of(frame).genes == tuple(columns)

@@ -189,3 +189,22 @@ def test_convert_and_score_take_the_genes_that_files_name(tmp_path):
     assert done.exit_code == 0
     assert "all pairs of the 4 genes in EDGES and REFERENCE count" in done.stderr
     assert "true edges 2 of 12 pairs" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("reference", "genes", "message"),
+    [
+        ("p\tq\n", None, "must name genes of EDGES, found none: it names p, q, and EDGES A, B"),
+        ("A\tB\n", "A,B,C\n", "genes.txt: must name one gene per line, found one line: 'A,B,C'"),
+    ],
+)  # fmt: skip
+def test_a_reference_of_other_genes_is_no_reference(reference, genes, message, tmp_path):
+    (tmp_path / "edges.tsv").write_text("regulator\ttarget\tscore\nA\tB\t0.9\n")
+    (tmp_path / "ref.tsv").write_text(reference)
+    words = ["score", tmp_path / "edges.tsv", tmp_path / "ref.tsv"]
+    if genes:
+        (tmp_path / "genes.txt").write_text(genes)
+        words += ["--genes", tmp_path / "genes.txt"]
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 2
+    assert message in done.stderr

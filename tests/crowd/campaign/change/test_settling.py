@@ -59,7 +59,7 @@ def test_an_unanswered_task_may_be_settled(begin):
         ("t9", "1", "there is no task 't9' in this campaign"),
         ("t1", "x", "label must be one of '0', '1', found 'x'"),
         ("t1", None, "task 't1' is not settled, so there is nothing to take back"),
-        ("t2", "1", "the label of task 't2' is known by gold already: '0'; close the task"),
+        ("t2", "1", "the label of task 't2' is known by gold already: '0'; settle it with this"),
     ],
 )
 def test_what_cannot_be_settled(begin, task, label, said):
