@@ -115,7 +115,7 @@ def halves(high):
 
 
 def thirds(largest):
-    values = np.where(np.arange(240).reshape(20, 12) < 80, 3.0, 0.7)
+    values = np.where(np.arange(240).reshape(20, 12) < 80, 3.0, 3.5)
     values[-1, -1] = largest
     return values
 
