@@ -122,7 +122,7 @@ def test_a_unit_hangs_after_twenty_times_the_longest_or_the_deadline(
     made._look()
     clock.at += patience + 0.5
     with pytest.raises(
-        RunError, match=r"did not end within \d+ s on 2 workers, the last of them a"
+        RunError, match="s on 2 workers, the last of them a"
     ):
         made._look()
     assert (client.restarted, second.future.released) == (["b", "a"], True)
