@@ -121,9 +121,7 @@ def test_a_unit_hangs_after_twenty_times_the_longest_or_the_deadline(
     clock.at += 2 * patience
     made._look()
     clock.at += patience + 0.5
-    with pytest.raises(
-        RunError, match="s on 2 workers, the last of them a"
-    ):
+    with pytest.raises(RunError, match="s on 2 workers, the last of them a"):
         made._look()
     assert (client.restarted, second.future.released) == (["b", "a"], True)
 
