@@ -4,6 +4,7 @@ import codecs
 
 import pytest
 
+from tvcs_core.files.encodings import _utf16_remedy
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_table, read_text
 
@@ -72,3 +73,14 @@ def test_a_decimal_comma_is_named(tmp_path):
     table = read_table(write(tmp_path, b"worker;quality\nbob;x\n"))
     with pytest.raises(DataError, match=r"found 'x'$"):
         table.numbers(1, [1])
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_text_looks_like_utf16_where_more_than_half_of_every_other_byte_is_0(side, at):
+    for zeros in (1, 25, 26, 50):
+        raw = bytearray(b"a" * 160)
+        places = range(side, 100, 2)
+        for k in list(places)[:zeros] if at == "first" else list(places)[-zeros:]:
+            raw[k] = 0
+        assert ("looks like UTF-16" in _utf16_remedy(bytes(raw))) == (zeros > 25)
