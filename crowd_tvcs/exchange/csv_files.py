@@ -87,10 +87,9 @@ def printed_list(text: str) -> list[object] | None:
         return []
     if not _PRINTED.fullmatch(text):
         return None
-    items = re.findall(_ITEM, text[1:-1])
     return [
         ast.literal_eval(item) if item[0] in "'\"" else None if item in ("None", "nan") else item
-        for item in items
+        for item in re.findall(_ITEM, text)
     ]
 
 

@@ -8,6 +8,7 @@ connection that has waited longest is closed for a new one.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import socket
 import sys
@@ -54,16 +55,12 @@ def max_connections() -> int:
         return MAX_CONNECTIONS
     import resource
 
-    files, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files < WANTED_FILES <= limit or (files < WANTED_FILES and limit == resource.RLIM_INFINITY):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (WANTED_FILES, limit))
+    given = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files, most = (math.inf if n == resource.RLIM_INFINITY else n for n in given)
+    if files < WANTED_FILES <= most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (WANTED_FILES, given[1]))
         files = WANTED_FILES
-    is_any = files == resource.RLIM_INFINITY
-    return (
-        MAX_CONNECTIONS
-        if is_any
-        else max(MIN_CONNECTIONS, min(MAX_CONNECTIONS, files - OTHER_FILES))
-    )
+    return int(max(MIN_CONNECTIONS, min(MAX_CONNECTIONS, files - OTHER_FILES)))
 
 
 class WaitingConnections:

@@ -311,10 +311,12 @@ def _killed(task: Task, error: KilledWorker) -> str:
     last = error.last_worker
     has = last.memory_limit
     needs = f"needs about {task.job.memory / 1e9:.1f} GB of memory" if task.job.memory else ""
-    limit = f"{last.address} has {has / 1e9:.1f} GB" if has else f"the last was {last.address}"
+    limit = f"worker {last.address} has {has / 1e9:.1f} GB"
+    if not has:
+        limit = f"last worker was {last.address}"
     return (
         f"{task} ended {error.allowed_failures + 1} workers one after the other: it "
-        f"{needs or 'may need more memory'}, the worker {limit}"
+        f"{needs or 'may need more memory'}, the {limit}"
     )
 
 

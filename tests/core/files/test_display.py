@@ -8,7 +8,10 @@ def test_a_long_text_keeps_both_of_its_ends():
     text = "a" * 60 + "b" * 60
     assert cut(text) == unquoted(text) == "a" * 51 + "..." + "b" * 26
     assert cut(text, 120) == text
-    assert unquoted("a" * 200 + "b" * 200) == cut(text)
+    long = "".join(chr(ord("a") + k // 26 % 26) + chr(ord("a") + k % 26) for k in range(200))
+    for length in range(0, 400, 7):
+        assert unquoted(long[:length]) == cut(long[:length])
+        assert len(unquoted(long[:length])) == min(length, CELL)
 
 
 def test_a_message_is_cut_where_it_quotes_and_as_a_whole():

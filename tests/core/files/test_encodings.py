@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from tvcs_core.files.encodings import number_hint
+from tvcs_core.files.encodings import _utf16_remedy, number_hint
 from tvcs_core.files.errors import DataError
 from tvcs_core.files.tables import read_table, read_text
 
@@ -89,3 +89,14 @@ def test_a_table_gives_the_remedy_of_its_first_bad_number(tmp_path):
     table = read_table(write(tmp_path, b"worker;quality\nann;0,9\nbob;x\n"))
     with pytest.raises(DataError, match="found '0,9'; that is a decimal comma"):
         table.numbers(1, [1])
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_text_looks_like_utf16_where_more_than_half_of_every_other_byte_is_0(side, at):
+    for zeros in (1, 25, 26, 50):
+        raw = bytearray(b"a" * 160)
+        places = range(side, 100, 2)
+        for k in list(places)[:zeros] if at == "first" else list(places)[-zeros:]:
+            raw[k] = 0
+        assert ("looks like UTF-16" in _utf16_remedy(bytes(raw))) == (zeros > 25)

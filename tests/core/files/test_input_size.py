@@ -12,7 +12,7 @@ from scipy import sparse
 
 from tests.memory import PEAK
 from tvcs_core import DataError
-from tvcs_core.files.input_size import MAX_INPUT, max_input
+from tvcs_core.files.input_size import CHUNK_BYTES, MAX_INPUT, max_input, read_limited
 from tvcs_core.files.matrices import read_matrix
 from tvcs_core.files.rows import LONGEST_CELL, Rows
 from tvcs_core.files.tables import read_names, read_table, read_text
@@ -58,6 +58,21 @@ def test_a_gz_is_refused_while_it_is_read(tmp_path):
     assert said.startswith(f"{path}: must hold at most 8 MiB, found more in ")
     assert said.endswith("of .gz; TVCS_MAX_INPUT sets a larger limit")
     assert memory < 40 * 2**20
+
+
+def test_a_gz_beyond_the_limit_is_unpacked_no_further(tmp_path, monkeypatch):
+    path, unpacked = bomb(tmp_path / "v.csv.gz", 4), []
+
+    class Counted(gzip.GzipFile):
+        def read(self, size=-1):
+            unpacked.append(super().read(size))
+            return unpacked[-1]
+
+    monkeypatch.setattr(gzip, "open", lambda file: Counted(fileobj=file))
+    monkeypatch.setenv("TVCS_MAX_INPUT", "1M")
+    with pytest.raises(DataError, match="must hold at most 1 MiB, found more"):
+        read_limited(path)
+    assert sum(map(len, unpacked)) <= 2**20 + CHUNK_BYTES
 
 
 @pytest.mark.parametrize("read", [read_table, read_names, read_text])

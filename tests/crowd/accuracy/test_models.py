@@ -302,3 +302,15 @@ def test_the_strength_of_a_worker_is_their_largest_log_ratio():
 def test_a_task_that_weighs_nothing_has_no_slope():
     model = answer_model(np.array([[0.7]]), np.zeros((1, 3)), None)
     assert ClassGradient(model, 1e-6).sample(np.ones((1, 1)), np.random.default_rng(0)) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (4, 4)])
+def test_tasks_with_priors_of_their_own_are_as_each_alone(rng, shape):
+    quality, chosen = rng.uniform(0.4, 0.95, shape), rng.random(shape) < 0.7
+    priors = rng.dirichlet(np.ones(3), shape[1])
+    found, error = accuracy_of_classes(quality, chosen, 3, prior=priors)
+    for j in range(shape[1]):
+        at = np.s_[:, j : j + 1]
+        alone, _ = accuracy_of_classes(quality[at], chosen[at], 3, prior=priors[j])
+        assert found[j] == pytest.approx(alone[0], abs=1e-12)
+    assert found.shape == error.shape == (shape[1],)

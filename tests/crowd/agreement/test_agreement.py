@@ -99,6 +99,24 @@ def test_the_textbook_kappa_of_fourteen_raters():
     assert label[5] == -1  # seven and seven
 
 
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.9])
+def test_agreement_entropy_and_leading_class_of_a_task_are_counted(rng, share):
+    answers, table = some_answers(rng, share=share, m=60, k=3)
+    tasks = {name: unit[unit >= 0].tolist() for name, unit in zip(range(60), table.T, strict=True)}
+    agreement, entropy, label = measure(answers, bootstrap=0).per_task
+    assert len(agreement) == 60
+    for j, given in tasks.items():
+        pairs = list(combinations(given, 2))
+        same = np.mean([a == b for a, b in pairs]) if pairs else np.nan
+        assert agreement[j] == pytest.approx(same, nan_ok=True)
+        counts = np.bincount(given, minlength=3)
+        shares = counts[counts > 0] / max(len(given), 1)
+        bits = -(shares * np.log2(shares)).sum() if given else np.nan
+        assert entropy[j] == pytest.approx(bits, nan_ok=True)
+        leading = np.flatnonzero(counts == counts.max())
+        assert label[j] == (leading[0] if leading.size == 1 and given else -1)
+
+
 def test_kappa_of_unequal_numbers_counts_every_task_once(rng):
     answers, table = some_answers(rng, share=0.6)
     units = [unit[unit >= 0] for unit in table.T]

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from crowd_tvcs.answer_kinds.scale import check_scale, vote_on_scale
 from crowd_tvcs.answer_kinds.scale_order import judge_order
 from crowd_tvcs.answer_kinds.scale_posterior import answer_weights
 from crowd_tvcs.answer_kinds.worker_types import lapse_shares, worker_types
-from crowd_tvcs.answers.answers import Answers, Gold
+from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from tests.makers.commands import crowd_tvcs
 from tests.makers.tables import rows_of
 
@@ -50,6 +51,15 @@ def test_the_likelihood_of_every_type_is_that_of_its_formula():
                 assert types.likelihood[a, z, k] == pytest.approx(max(chance, 1e-4), abs=1e-9)
     assert types.likelihood[300, 5] == pytest.approx(shares)
     assert types.prior.sum() == pytest.approx(1)
+    # Of the same lapse rate, a type is as likely as its bias, scale and noise together.
+    half, same = 0.75, np.flatnonzero(types.lapse == types.lapse[0])
+    place = np.array([
+        types.bias[same] / (0.6 * half),
+        (types.scale[same] - 0.95) / 0.3,
+        np.log(types.noise[same] / (0.6 * half)) / 0.6,
+    ])  # fmt: skip
+    excess = np.log(types.prior[same]) + (place**2).sum(axis=0) / 2
+    assert excess == pytest.approx(np.full(same.size, excess[0]))
 
 
 def test_messages_are_exact_on_a_tree():
@@ -190,6 +200,15 @@ def test_a_gold_task_is_judged_without_its_own_label():
     before, after = (vote_on_scale(answers, Gold(g, answers.classes), rng=0) for g in (gold, wrong))
     assert after.median[0] == before.median[0]
     assert after.label_of[0] == (right[0] + 3) % 5  # it keeps the label that it was given
+
+
+def test_a_task_without_answers_has_the_label_of_gold_or_none():
+    answers, right = scale_crowd("honest", 5, 5, np.random.default_rng(0), tasks=30, workers=9)
+    gold = Gold({answers.tasks[j]: answers.classes[right[j]] for j in range(10)}, answers.classes)
+    found = vote_on_scale(answers, gold, rng=0)
+    bare = replace(found, answers=np.zeros_like(found.answers))
+    assert bare.label_of.tolist() == [*right[:10], *[UNKNOWN] * 20]
+    assert (found.label_of[10:] == found.median[10:]).all()
 
 
 def test_names_and_the_direction_of_the_scale_do_not_matter():

@@ -120,3 +120,15 @@ def test_a_campaign_takes_one_answer_of_each_pair():
     done = crowd_tvcs("campaign", "import", "c.db", "new.csv", "--duplicates", "first")
     assert done.exit_code == 0, done.stderr
     assert "t8,ann,0" in crowd_tvcs("campaign", "export-answers", "c.db").stdout
+
+
+@pytest.mark.parametrize("pairs", range(1, 6))
+def test_three_pairs_are_shown_of_those_answered_more_than_once(pairs):
+    rows = [f"t{k},ann,{label}" for k in range(pairs) for label in (0, 1)]
+    Path("d.csv").write_text("task,worker,label\n" + "\n".join(rows) + "\nz,bob,1\n")
+    found = read_answers("d.csv", duplicates="first").layout
+    assert [f"on 't{k}', lines {2 * k + 2}, {2 * k + 3}" in found for k in range(6)] == [
+        k < min(pairs, 3) for k in range(6)
+    ]
+    assert ("; ...)" in found) == (pairs > 3)
+    assert f"; {pairs} pair{'s' if pairs > 1 else ''} answered more than once, " in found

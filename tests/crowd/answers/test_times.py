@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.answers.answers import Answers, Gold, read_answers, with_shared_classes
-from crowd_tvcs.answers.times import parse_seconds, parse_time, to_iso
+from crowd_tvcs.answers.times import (
+    CLOCK_TOLERANCE,
+    MIN_MILLISECONDS,
+    YEAR_2000,
+    parse_seconds,
+    parse_time,
+    to_iso,
+)
 from tvcs_core.files.errors import DataError
 
 
@@ -25,8 +32,6 @@ def write(folder, text):
         "2012-12-18 02:24:25",
         "2012-12-17T18:24:25-08:00",
         "2012-12-18T02:24:25.000000+00:00",
-        "Mon Dec 17 18:24:25 PST 2012",
-        "Tue Dec 18 02:24:25 UTC 2012",
         "1355797465",
         1355797465,
         1355797465.0,
@@ -162,3 +167,31 @@ def test_answers_in_a_workbook_keep_their_names_and_times(tmp_path):
     book.save(path)
     with pytest.raises(DataError, match=r"has the sheets Sheet, notes; keep only the one"):
         read_answers(path)
+
+
+@pytest.mark.parametrize(
+    "zones", ["UTC GMT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT"]
+)
+def test_every_zone_of_america_is_as_far_from_utc_as_its_name_says(zones):
+    zone = zones.split()[-1]
+    behind = {"E": 5, "C": 6, "M": 7, "P": 8, "G": 0}[zone[0]] - (zone[1] == "D")
+    for name in zones.split():
+        found = parse_time(f"Mon Dec 17 18:24:25 {name} 2012")
+        assert found == parse_time(f"2012-12-17T18:24:25-{behind:02d}:00")
+
+
+def test_the_first_and_the_last_time_that_are_read():
+    now = 1.7e9
+    for least, most, outside in [
+        (YEAR_2000, now + CLOCK_TOLERANCE, 1.0),
+        (946_684_800, now + 86_400, 0.5),
+    ]:
+        assert [parse_time(at, now) for at in (least, most)] == [least, most]
+        with pytest.raises(ValueError, match="before the year 2000"):
+            parse_time(least - outside, now)
+        with pytest.raises(ValueError, match="in the future"):
+            parse_time(most + outside, now)
+    with pytest.raises(ValueError, match="in the future"):
+        parse_time(MIN_MILLISECONDS - 1, now)
+    with pytest.raises(ValueError, match="milliseconds"):
+        parse_time(MIN_MILLISECONDS, now)

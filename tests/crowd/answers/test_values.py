@@ -352,6 +352,7 @@ def test_a_workbook_keeps_its_truth_values_and_days(tmp_path):
     ("header", "tool"),
     [("HITId,AssignmentId,WorkerId,Answer.label", "mturk"),
      ("Status,PROLIFIC_PID,task,label", "prolific"),
+     ("Status,PROLIFIC_PID,AssignmentId,label", "prolific"),
      ("user_name,annotations,subject_ids", "zooniverse")],
 )  # fmt: skip
 def test_the_results_of_a_tool_are_sent_to_import(tmp_path, header, tool):

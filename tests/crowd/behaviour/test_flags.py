@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from crowd_tvcs.answers.answers import UNKNOWN, Answers, Gold
 from crowd_tvcs.behaviour import copying as copies
@@ -11,6 +12,7 @@ from crowd_tvcs.behaviour.copying import copying
 from crowd_tvcs.behaviour.crowd import Crowd
 from crowd_tvcs.behaviour.pace import answer_durations, fast_answer_test, fast_limit
 from crowd_tvcs.behaviour.simulated import HONEST, KINDS, simulate_workers
+from crowd_tvcs.behaviour.spam import guessing
 from crowd_tvcs.behaviour.worker_review import (
     KEEP,
     MORE_GOLD,
@@ -109,7 +111,7 @@ def test_the_agreement_of_pairs_is_that_of_a_slow_twin():
     usual /= usual.sum(axis=1, keepdims=True)
     m = unsupervised.USUAL
     pair = found.pair[:, 0].tolist()
-    expected = np.zeros(2)
+    chances, equal = ([], []), []
     for j in range(len(a.tasks)):
         at = {int(w): e for e, w in enumerate(a.worker_of) if a.task_of[e] == j}
         if not set(pair) <= set(at) or len(at) < 4:
@@ -129,8 +131,34 @@ def test_the_agreement_of_pairs_is_that_of_a_slow_twin():
             said = [a.label_of[at[w]] for w in set(at) - set(pair)]
             task = (said.count(label) + 4.0 * habit) / (len(said) + 4.0)
             odds = model / (1 - model) * task / (1 - task) * (1 - habit) / habit
-            expected[way] += np.clip(odds / (1 + odds), 0.005, 0.995)
-    assert found.expected[0] == pytest.approx(expected.max(), rel=1e-9)
+            chances[way].append(np.clip(odds / (1 + odds), 0.005, 0.995))
+        equal.append(a.label_of[at[pair[0]]] == a.label_of[at[pair[1]]])
+    p, same = np.array(chances), np.array(equal)
+    assert found.expected[0] == pytest.approx(p.sum(axis=1).max(), rel=1e-9)
+    assert (found.tasks[0], found.same[0]) == (same.size, same.sum())
+    # The likeliest score of answers of which a share is copied, in its standard deviations.
+    weight = np.log((copies.COPIED + (1 - copies.COPIED) * p) / ((1 - copies.COPIED) * p))
+    above = (weight * (same - p)).sum(axis=1) / np.sqrt((weight**2 * p * (1 - p)).sum(axis=1))
+    assert found.above[0] == pytest.approx(above.min(), rel=1e-9)
+    share = ((same - p).sum(axis=1) / (1 - p).sum(axis=1)).min()
+    low = share - 1.645 * abs(share) / abs(above.min())
+    assert found.share[0] == pytest.approx(low, rel=1e-3)
+    ready = copies._Compared(*[getattr(found, name) for name in found.__dataclass_fields__])
+    assert ready.p_values()[0] == pytest.approx(norm.sf(found.above)[0])
+
+
+def test_who_knows_a_little_or_the_opposite_does_not_guess(rng):
+    right, n = rng.integers(0, 4, 400), 400
+    shares = {"a": 0.85, "b": 0.85, "c": 0.85, "d": 0.85, "little": 0.45, "opposite": 0.05,
+              "guesses": 0.25}  # fmt: skip
+    rows = [
+        (f"t{j:03d}", name, str(right[j] if rng.random() < share else (right[j] + 1) % 4
+                                if name != "guesses" else (right[j] + rng.integers(1, 4)) % 4))
+        for name, share in shares.items() for j in range(n)
+    ]  # fmt: skip
+    answers = Answers.of(rows)
+    gold = Gold({f"t{j:03d}": str(right[j]) for j in range(100)}, answers.classes)
+    assert [flag.worker for flag in guessing(Crowd.of(answers, gold))] == ["guesses"]
 
 
 def test_copies_of_a_good_worker_are_found_without_mistakes_on_gold():

@@ -9,6 +9,8 @@ from crowd_tvcs.belief.gain import gain_per_label
 from crowd_tvcs.campaign import Task, Worker, state, summary, task_statuses
 from crowd_tvcs.campaign.rounds import plan_of
 from crowd_tvcs.campaign.stopping import least_gain_of, least_of_round
+from crowd_tvcs.campaign.store.rows import Settings
+from crowd_tvcs.campaign.tasks import fewest_first
 
 INDEPENDENT = {"model": "independent"}
 
@@ -248,3 +250,15 @@ def test_the_state_knows_mates_and_who_is_out_of_reach(begin):
     assert not state.team_mates.any()
     expected = np.array([[k == j for k in range(3)], [False] * 3, [True] * 3])
     assert state.out_of_reach.tolist() == expected.tolist()
+
+
+def test_offers_are_by_fewest_slots_then_by_lot():
+    settings = Settings(**dict.fromkeys(Settings._fields, 0) | {"seed": 7})
+    order = np.array([[fewest_first(settings, k, slots) for k in range(400)] for slots in range(4)])
+    assert (order[:-1].min(axis=1) > order[1:].max(axis=1)).all()
+    lots = 1.0 / order - np.arange(1, 5)[:, None]
+    for row in lots:
+        assert np.histogram(row, 10, (0.0, 1.0))[0].min() >= 20  # of 40
+    assert lots[3] == pytest.approx(lots[0])
+    other = fewest_first(settings._replace(seed=8), 0, 0)
+    assert other != order[0, 0]

@@ -198,7 +198,7 @@ def test_names_decide_and_not_their_order():
         ({"group": "ab"}, "group must hold 2 names or None, found 'ab'"),
         ({"group": ["g", 3]}, "group of worker 'w1' must be a name or None, found 3"),
         (
-            {"group": ["g", "g"], "forced": [[True, False], [True, False]]},
+            {"group": ["g", "g"], "forced": [[True, True], [True, True]]},
             "forced pairs break group: 'w0' and 'w1' of one group both have task 't0'",
         ),
         (

@@ -7,6 +7,7 @@ import pytest
 
 from crowd_tvcs import Plan, Quality
 from crowd_tvcs.answers.factors import Factors
+from crowd_tvcs.plan.checks import common_error_settings
 
 WORKERS, TASKS = ("ann", "bob"), ("t1", "t2", "t3")
 VALUES = np.full((2, 3), 0.8)
@@ -131,3 +132,22 @@ def test_minimums_of_tasks_with_excluded_pairs_are_refused():
     assert Plan(excluding, min_workers_per_task=[1, 0]).min_workers_per_task.tolist() == [1, 0]
     with pytest.raises(ValueError, match=r"must be 0 of tasks of excluded pairs, .* 'b' is 1"):
         Plan(excluding, min_workers_per_task=[0, 1])
+
+
+@pytest.mark.parametrize("shares", [[1.0], [0.5, 0.5], [0.0, 1.0], [0.2, 0.3, 0.5], [1 / 3] * 3])
+@pytest.mark.parametrize("error", [0, 0.3, math.nextafter(1.0, 0.0)])
+def test_a_common_error_and_shares_that_add_up_are_taken(error, shares):
+    for off in (0.0, 5e-7, -5e-7):  # what is written with few digits does not add up to the last
+        given = [*shares[:-1], shares[-1] + off]
+        if min(given) < 0:
+            continue
+        found = dict(common_error_settings(error, given, len(shares)))
+        assert found["common_error"] == error
+        assert found["error_shares"] == pytest.approx(shares, abs=1e-6)
+        assert found["error_shares"].sum() == pytest.approx(1.0, abs=1e-15)
+    assert dict(common_error_settings(error, None, 2)) == {
+        "common_error": error, "error_shares": None,
+    }  # fmt: skip
+    for wrong in ([*shares[:-1], shares[-1] + 2e-6], [*shares, 0.0], shares[:-1]):
+        with pytest.raises(ValueError, match="that add up to 1"):
+            common_error_settings(error, wrong, len(shares))

@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from crowd_tvcs.cli.main import app
+from crowd_tvcs.plan.tables import columns_of_classes
+from tvcs_core.files.tables import read_table
 
 QUALITY = "worker,t1,t2,t3\nann,0.9,0.6,0.7\nbob,0.7,0.8,0.55\n'=cy,0.6,0.6,0.6\n"
 
@@ -148,3 +150,11 @@ def test_chances_of_classes_that_cannot_be_are_refused(assign, tmp_path, tasks, 
     assert done.exit_code == 2
     assert message in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("n_classes", range(2, 6))
+def test_chances_are_read_for_more_than_two_classes(tmp_path, n_classes):
+    names = [f"PRIOR={name}" for name in "abcde"[:n_classes]]
+    (tmp_path / "t.csv").write_text(",".join(["task", *names]) + "\nt1" + n_classes * "," + "\n")
+    found = columns_of_classes(read_table(tmp_path / "t.csv"), n_classes, None)
+    assert found == ([name.lower() for name in names] if n_classes > 2 else [])

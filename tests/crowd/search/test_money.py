@@ -12,7 +12,9 @@ from crowd_tvcs import Plan, Quality, assign
 from crowd_tvcs.cli.main import app
 from crowd_tvcs.plan.proof import LARGEST
 from crowd_tvcs.search.all_sets import fits
+from crowd_tvcs.search.column_generation import Columns, MasterSolution
 from crowd_tvcs.search.deadline import Deadline
+from crowd_tvcs.search.greedy_with_costs import POWERS, _Climb
 from crowd_tvcs.search.relaxation import PROOF_NODES, Relaxation
 from crowd_tvcs.verification.pricing import price_task
 from crowd_tvcs.verification.pricing_many_classes import chances
@@ -22,6 +24,7 @@ from tests.crowd.small_plans import accuracies, accuracy_of, bound_of_prices, ma
 
 ROUNDING = 1e-9
 NEAR = 0.005  # of the optimum
+TASKS = ("t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7")
 
 
 def rationed_plan(seed):
@@ -124,6 +127,58 @@ def check(seed):
         assert found.reason == LARGEST
         assert reached >= least - 1e-7
     return plan, found, most - reached
+
+
+def lone_voters(seed):
+    """A plan with one worker a task at most: what a pair gains depends on no other."""
+    rng = np.random.default_rng([3, seed])
+    n, m = int(rng.integers(2, 7)), int(rng.integers(2, 9))
+    must = int(rng.integers(0, min(n, m)))
+    return Plan(
+        Quality(rng.uniform(0.51, 0.97, (n, m)), [f"w{i}" for i in range(n)], list(TASKS[:m])),
+        max_workers_per_task=1, max_tasks_per_worker=rng.integers(1, 4, n),
+        budget=int(rng.integers(must, m + 2)), cost=rng.choice([0.0, 0.2, 1.0, 2.5], n),
+        money=2.5 * must + float(rng.uniform(0.1, 0.6) * m),
+        min_workers_per_task=rng.permutation(np.arange(m) < must).astype(int),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("power", POWERS)
+def test_a_climb_takes_what_must_be_then_the_most_for_its_cost(seed, power):
+    plan = lone_voters(seed)
+    values, need = plan.quality.values, plan.min_workers_per_task
+    chosen, money = np.zeros(values.shape, bool), plan.money
+    while True:
+        room = plan.max_tasks_per_worker > chosen.sum(axis=1)
+        offers = [
+            (not need[j], -np.inf if not weight else -(values[i, j] - 0.5) / weight,
+             -values[i, j], j, i)
+            for i, j in np.argwhere(~chosen.any(axis=0) & room[:, None])
+            if plan.cost[i] <= money and chosen.sum() < plan.budget
+            for weight in [plan.cost[i] ** power]
+        ]  # fmt: skip
+        if not offers:
+            break
+        *_, j, i = min(offers)
+        chosen[i, j], money = True, money - plan.cost[i]
+    assert (_Climb(Relaxation.of(plan), power).run(np.zeros_like(chosen)) == chosen).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shares_are_rounded_within_caps_budget_and_money(seed):
+    rng, plan = np.random.default_rng(seed), rationed_plan(seed)
+    relaxation = Relaxation.of(plan)
+    columns = Columns(relaxation)
+    for share in (0.2, 0.4, 0.8):
+        columns.add(relaxation.sets_of(rng.random(plan.quality.shape) < share))
+    kinds = [columns.set_of(c)[0] for c in range(len(columns))]
+    share = relaxation.tasks_of_kind[kinds] * rng.random(len(columns))
+    found = columns.round(MasterSolution(np.arange(len(columns)), share, np.empty(0), 0.0))
+    loads = found.loads(relaxation.n_workers)
+    assert (loads <= relaxation.caps).all()  # of the workers, and the budget
+    if plan.money is not None:
+        assert loads[:-1] @ relaxation.rations.cost <= relaxation.rations.money * (1 + ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(24))

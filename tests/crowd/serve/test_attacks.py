@@ -231,3 +231,29 @@ def test_another_host_is_refused_and_makes_no_link(served, operator, monkeypatch
         assert operator.get("/operator", headers={"Host": host}).status_code == 200
     answer = operator.get("/operator/", headers={"Host": "localhost"}, follow_redirects=False)
     assert answer.status_code == 404  # and is not sent on to what the header says
+
+
+ENDLESS = -1  # as Linux says that there is no limit
+
+
+@pytest.mark.parametrize(
+    ("limits", "raised", "found"),
+    [
+        ((ENDLESS, ENDLESS), False, 512),
+        ((1024, ENDLESS), False, 512),
+        ((256, ENDLESS), True, 512),
+        ((256, 1024), True, 512),
+        ((256, 1023), False, 16),
+        ((500, 500), False, 44),
+        ((968, 1000), False, 512),
+        ((967, 1000), False, 511),
+        ((4096, 4096), False, 512),
+    ],
+)
+def test_connections_leave_files_for_the_store(monkeypatch, limits, raised, found):
+    resource, given = pytest.importorskip("resource"), []
+    monkeypatch.setattr(resource, "RLIM_INFINITY", ENDLESS)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, pair: given.append(pair))
+    assert connections.max_connections() == found
+    assert given == ([(connections.WANTED_FILES, limits[1])] if raised else [])

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 import crowd_tvcs as package
+from crowd_tvcs.verification.record_checks import digest
+from crowd_tvcs.verification.tables import _of_hash
 from tests.makers.commands import crowd_tvcs
+from tvcs_core.files.errors import DataError
 
 PACKAGE = Path(package.__file__).parent
 
@@ -296,3 +299,18 @@ def test_what_verifies_uses_nothing_of_what_it_verifies(name):
     assert others <= {"numpy", "crowd_tvcs", "tvcs_core"}
     if "pricing" in name:
         assert "tvcs_core" not in others
+
+
+def test_a_table_that_was_changed_is_looked_for_in_every_place(tmp_path):
+    places = [tmp_path / name for name in "abc"]
+    for place in places:
+        place.write_text(place.name)
+    shas = [digest(place) for place in places]
+    assert [_of_hash(places, sha) for sha in shas] == places
+    with pytest.raises(DataError) as found:
+        _of_hash(places, "0" * 64)
+    assert str(found.value) == (
+        f"{places[0]}: is not the file that was read: its SHA-256 begins with {shas[0][:12]}, in "
+        f"run.json with {'0' * 12}; nor is {places[1]}; nor is {places[2]}. Verify with the table "
+        "as it was, or plan again"
+    )

@@ -1,13 +1,17 @@
 """The command `grn-tvcs compare`: two tables, one with a column, two finished folders."""
 
 import json
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from grn_tvcs import infer, subset_genes, write_expression
+from grn_tvcs.cli.compare import CompareOptions, _designs
 from grn_tvcs.cli.main import app
+from grn_tvcs.comparison.permutations import MIN_SERIES
 from grn_tvcs.network.edge_table import write_edges
 from tests.grn.comparison.conftest import GENES
 from tests.grn.comparison.test_comparison import table_of_both
@@ -332,3 +336,30 @@ def test_genes_that_leave_nothing_to_compare_are_refused(files, monkeypatch, wor
     code, said = run("wild.tsv", "mutant.tsv", *words, "--scale", "log", "--out", "out")
     assert (code, message in said) == (2, True), said
     assert not (files / "out").exists()
+
+
+@pytest.mark.parametrize("is_two", [False, True])
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (None, ()), ("a,b", ("a", "b")), (" a , b ", ("a", "b")), ("a,b,c", ("a", "b", "c")),
+        ("a", None), ("", None), ("a,", None), ("a,a", None), ("a,b,a", None), ("a,b,", None),
+    ],
+)  # fmt: skip
+def test_conditions_have_different_names_as_many_as_there_are(text, names, is_two):
+    given = SimpleNamespace(conditions=text, b="b.tsv" if is_two else None)
+    if names is not None and not (is_two and len(names) > 2):
+        assert CompareOptions.wanted.fget(given) == names
+        return
+    few = "two" if is_two else "two or more"
+    with pytest.raises(ValueError, match=f"must be {few} different names .*, found {text!r}"):
+        CompareOptions.wanted.fget(given)
+
+
+def test_the_power_of_pairs_is_said_where_both_have_series_enough():
+    n_series = {"few": MIN_SERIES - 1, "some": MIN_SERIES, "many": 7}
+    parts = {name: SimpleNamespace(pieces=partial(range, n)) for name, n in n_series.items()}
+    found = _designs(parts, SimpleNamespace(permutations=1000, fdr=0.05))
+    assert len(found) == 1
+    assert "some" in found[0]
+    assert "many" in found[0]

@@ -62,6 +62,8 @@ def test_with_too_few_series_nothing_is_claimed_and_it_says_how_many_are_needed(
     found = compare(*few, rng=0)
     assert found.permutations == found.possible == 10
     assert not found.is_testable
+    testable = {n: replace(found, permutations=n).is_testable for n in (33, 34, 100)}
+    assert testable == {33: False, 34: True, 100: True}  # at most .03
     assert found.significant == ()
     assert found.edges == ()
     assert found.describe() == (

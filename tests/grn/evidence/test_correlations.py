@@ -14,7 +14,7 @@ from grn_tvcs.evidence.correlation import (
     unit_columns,
 )
 from grn_tvcs.evidence.lagged_correlation import lagged_correlation
-from grn_tvcs.evidence.mutual_information import clr_scores, mutual_information
+from grn_tvcs.evidence.mutual_information import _background, clr_scores, mutual_information
 from grn_tvcs.evidence.partial_correlation import estimated_shrinkage, partial_correlation
 from tests.reference import rank_correlation
 
@@ -153,3 +153,16 @@ def test_rank_correlation_is_that_of_scipy_with_ties_and_without(n):
         np.fill_diagonal(slow, 0)
         found = RankCorrelations(values).of(np.arange(6))
         assert found == pytest.approx(slow, abs=1e-12)
+
+
+def test_the_background_of_slight_correlations_is_as_much_smaller(rng):
+    rho = rng.uniform(-0.9, 0.9, (7, 40))
+    places = np.arange(7)
+    rho[places, places] = 0.0
+    mean, sd = _background(rho * 1e-2, places)
+    for scale in (1e-3, 1e-4):  # for small rho information is half of its square
+        less, spread = _background(rho * scale, places)
+        assert less / scale**2 == pytest.approx(mean / 1e-4, rel=1e-3)
+        assert spread / scale**2 == pytest.approx(sd / 1e-4, rel=1e-3)
+    _, of_none = _background(np.full((7, 40), 0.5) * (np.arange(40) != places[:, None]), places)
+    assert np.isinf(of_none).all()

@@ -134,6 +134,15 @@ def test_a_bad_file_is_refused_with_its_place(write, text, message):
         ({"series": ("1", "1", "1", "2"), "times": [0, 1, 2, 0]}, "at least 2"),
         ({"genes": ("A",)}, "shape"),
         ({"series": ("1",)}, "a series"),
+        ({"times": [0, 1, 0, np.inf]}, "values and times must be finite"),
+        ({"perturbed": [True, False]}, r"one flag per sample, found \(2,\) for 4 samples"),
+        ({"scale": "log2"}, "scale must be one of levels, log, counts"),
+        ({"steady_values": [1.0, 2.0]}, r"a column for each of the 2 genes, found the shape \(2,"),
+        ({"steady_values": [[1.0]]}, r"a column for each of the 2 genes, found the shape \(1, 1"),
+        ({"steady_values": [[1.0, np.nan]]}, "levels in steady state must be finite"),
+        ({"cells": [1, 2, 3]}, "one finite number above 0 per sample"),
+        ({"cells": [1, 2, 3, 0]}, "one finite number above 0 per sample"),
+        ({"cells": [1, 2, 3, np.inf]}, "one finite number above 0 per sample"),
     ],
 )
 def test_the_constructor_refuses_what_does_not_hold(change, message):

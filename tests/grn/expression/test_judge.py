@@ -363,3 +363,17 @@ def test_a_row_that_summarises_all_others_is_pointed_out(rng, write, recwarn, wh
     table.loc[len(table)] = {name: round(row(table[name]), 3) for name in numbers}
     with pytest.warns(UserWarning, match=rf"sample {len(table)} is the {what} of all others, and"):
         Expression.of(write(table))
+
+
+@pytest.mark.parametrize("n_samples", [6, 8, 9, 12, 15])
+@pytest.mark.parametrize("n_values", [2, 3, 4])
+def test_few_values_are_at_most_three_and_one_of_three_samples(n_samples, n_values, rng):
+    values = rng.normal(8, 2, (n_samples, 60))
+    values[:, 5] = np.resize(np.arange(n_values) + 0.123456, n_samples)
+    found = odd_signs([f"G{k}" if k != 5 else "total reads of it" for k in range(60)], values)
+    is_few = n_values <= 3 and n_values <= n_samples / 3
+    assert ("few values, none of them 0" in found[5]) == is_few
+    values[0, 5] = 0.0  # another value
+    again = odd_signs([f"G{k}" if k != 5 else "total reads of it" for k in range(60)], values)
+    n_now = len(np.unique(values[:, 5]))
+    assert ("few values" in again[5]) == (n_now <= 3 and n_now <= n_samples / 3)

@@ -95,6 +95,62 @@ def test_counts_of_many_genes_are_no_doubt():
     assert guess_scale(values.astype(float)).other is None
 
 
+def whole(largest, genes, zeros=0):
+    values = np.ones((20, genes))
+    values.flat[:zeros], values[-1, -1] = 0, largest
+    return values
+
+
+def parts(largest, often=1):
+    values = np.full((20, 12), 0.7)
+    values.flat[:often] = largest
+    return values
+
+
+def halves(high):
+    """The median is 1, between the halves."""
+    return np.where(np.arange(240) < 120, 0.5, np.where(np.arange(240) < 230, 1.5, high)).reshape(
+        20, 12
+    )
+
+
+def thirds(largest):
+    values = np.where(np.arange(240).reshape(20, 12) < 80, 3.0, 3.5)
+    values[-1, -1] = largest
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "other"),
+    [
+        (whole(50, 9), "levels", None),
+        (whole(51, 9), "counts", "levels"),
+        (whole(51, 99), "counts", "levels"),
+        (whole(51, 100), "counts", None),
+        (whole(5, 10, 10), "levels", None),  # a twentieth is 0
+        (whole(5, 10, 11), "counts", "levels"),
+        (whole(5, 9, 90), "levels", None),
+        (whole(5, 100, 200), "counts", None),
+        (parts(2.0), "levels", None),
+        (parts(2.1), "log", "levels"),
+        (parts(25.0), "log", "levels"),
+        (parts(25.1), "levels", None),
+        (parts(6 * 0.7, 9), "log", "levels"),  # the 99th percentile and the median
+        (parts(6.1 * 0.7, 9), "levels", "log"),
+        (halves(6.0), "log", "levels"),
+        (halves(6.1), "levels", "log"),
+        (thirds(25.0), "log", "levels"),
+        (thirds(25.1), "levels", "counts"),  # many are whole
+        (parts(-1.0), "log", None),
+    ],
+)
+def test_where_one_guess_ends_and_another_begins(values, scale, other):
+    guess = guess_scale(values)
+    assert (guess.scale, guess.other) == (scale, other)
+    shown = [f"{values.min():g} to {values.max():g}", "all are whole", "are negative"]
+    assert sum(word in guess.why for word in shown) == 1 + ("are 0" in guess.why)
+
+
 def test_levels_in_the_unit_interval_are_inferred_as_they_always_were(levels):
     plain, told = (infer(levels, scale=s, resamples=6, rng=0) for s in (None, "levels"))
     assert plain.edges() == told.edges()

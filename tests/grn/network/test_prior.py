@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Prior, read_prior
+from grn_tvcs.network.programs.headers import scores_and_signs
 from tvcs_core import DataError
+from tvcs_core.files.tables import read_table
 
 GENES = ("A", "B", "C", "D")
 
@@ -119,3 +121,23 @@ def test_of_two_weights_that_cannot_be_the_first_is_named(write, head):
         read_prior(write(f"{head}A\tB\t1\nB\tC\t1.5\nC\tD\t7\n"), GENES)
     with pytest.raises(DataError, match=r":2, column .*at most 1, found '-0.5'"):
         read_prior(write("A\tB\t1\t+\nB\tC\t-0.5\t+\nC\tD\t-0.7\t+\n"), GENES)
+
+
+@pytest.mark.parametrize(
+    ("score", "sign", "found"),
+    [
+        ("2", "+", (2, 1)), ("2", "-", (2, -1)), ("2", "?", (2, 0)),
+        ("0", "+", (0, 1)), ("0", "-", (0, -1)), ("-2", "-", (2, -1)), ("-2", "?", (2, 0)),
+        ("-2", "+", None),
+    ],
+)  # fmt: skip
+def test_a_column_of_signs_counts_before_a_score_below_0(write, score, sign, found):
+    table = read_table(write(f"TF\ttarget\tweight\tsign\nB\tC\t{score}\t{sign}\n"))
+    columns = {"score": 2, "sign": 3}
+    if found is None:
+        with pytest.raises(DataError, match=r":2, .*says activation, but the score is below 0"):
+            scores_and_signs(table, columns, 1)
+        return
+    scores, signs, unknown = scores_and_signs(table, columns, 1)
+    assert (scores[0], signs[0]) == found
+    assert unknown == []

@@ -146,6 +146,18 @@ def test_a_notebook_shows_a_network_with_its_names_escaped(network):
     assert "<e>" not in whole
 
 
+@pytest.mark.parametrize("n_edges", [9, 10, 11, 17])
+def test_a_notebook_shows_ten_edges_and_counts_the_others(n_edges):
+    scores = np.zeros((5, 5))
+    scores[np.unravel_index(np.flatnonzero(~np.eye(5, dtype=bool))[:n_edges], (5, 5))] = 1.0
+    shown = Network.of(GENES, scores).select_top(n_edges)._repr_html_()
+    assert shown.count("<tr>") == 1 + min(n_edges, 10)
+    assert ("<p>and 1 more; " in shown, "<p>and 7 more; " in shown) == (
+        n_edges == 11, n_edges == 17,
+    )  # fmt: skip
+    assert ("more; " in shown) == (n_edges > 10)
+
+
 def test_to_frame_has_every_column_and_may_be_cut_to_the_selected(network):
     frame = network.to_frame()
     assert {"confidence", "false_discovery", "evidence", "stability", "selected"} <= set(

@@ -14,7 +14,16 @@ from grn_tvcs.simulation.kernels import (
     integrate_sde,
     integrate_to_steady_state,
 )
-from grn_tvcs.simulation.kinetics import MAX_MODULES, Gene, Kinetics, Module, draw_kinetics
+from grn_tvcs.simulation.kinetics import (
+    EFFECT,
+    MAX_MODULES,
+    Gene,
+    Kinetics,
+    Module,
+    _alphas,
+    draw_kinetics,
+    truncated,
+)
 
 
 def network(n, edges, signs=None):
@@ -198,3 +207,29 @@ def test_a_gene_with_very_many_regulators_has_a_bounded_number_of_states():
         state, kinetics.alphas, np.ones(301), kinetics.arrays(), 10.0, 500.0, 1e-5, 1e-3
     )
     assert np.isfinite(state).all()
+
+
+@pytest.mark.parametrize(
+    "signs", [(1,), (-1,), (1, 1), (-1, -1), (1, -1), (-1, -1, -1), (1, -1, -1)]
+)
+def test_the_activation_without_and_with_all_modules_is_as_the_paper_says(signs):
+    """Alone only the weakest module is changed, so that all switch the gene on, or almost off."""
+    rngs = [np.random.default_rng([seed, *np.array(signs) + 1]) for seed in range(300)]
+    effects = np.array([[s * truncated(rng, *EFFECT) for s in signs] for rng in rngs])
+    rngs = [np.random.default_rng([seed, *np.array(signs) + 1]) for seed in range(300)]
+    alphas = np.array([_alphas(list(signs), rng) for rng in rngs])
+    basal = alphas[:, 0]
+    mean, spread = {2: (0.04, 0.03), -2: (1, 0), 0: (0.5, 1 / 12)}[min(signs) + max(signs)]
+    assert basal.mean() == approx(mean, abs=0.02)
+    assert basal.std() == approx(spread, abs=0.012)
+    for sign in {*signs}:
+        mine = [k for k, one in enumerate(signs) if one == sign]
+        at = sum(1 << k for k in mine)
+        if sign > 0:
+            assert alphas[:, at] == approx(np.ones(300))
+        else:
+            assert alphas[:, at].max() <= 0.25
+        weakest = np.abs(effects[:, mine]).argmin(axis=1)
+        for place, k in enumerate(mine):
+            alone = np.clip(basal + effects[:, k], 0, 1)
+            assert alphas[weakest != place, 1 << k] == approx(alone[weakest != place])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from grn_tvcs.simulation.topology import MAX_IN_DEGREE, grow, read_topology
+from grn_tvcs.simulation.topology import MAX_IN_DEGREE, _make_room, grow, read_topology
 from tvcs_core import DataError
 
 
@@ -95,3 +95,18 @@ def test_bad_topologies_are_refused_with_their_line(tmp_path, text, message):
 def test_growing_is_seeded():
     assert np.array_equal(grow(20, rng=1).signs, grow(20, rng=1).signs)
     assert not np.array_equal(grow(20, rng=1).signs, grow(20, rng=2).signs)
+
+
+def test_one_edge_makes_room_for_two_where_only_one_can():
+    edges = np.zeros((3, 3), dtype=bool)
+    edges[0, 1] = edges[1, 0] = True  # 2 may neither regulate nor be regulated but by a swap
+    loops = np.eye(3, dtype=bool)
+    _make_room(edges, loops, 1, 1)
+    assert edges.sum() == 3
+    assert not (edges & loops).any()
+    assert edges.sum(axis=0).tolist() == edges.sum(axis=1).tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match="the edges do not fit into the degrees"):
+        _make_room(edges, loops, 1, 1)
+    alone = np.array([[False, True], [False, False]])
+    with pytest.raises(ValueError, match="do not fit"):
+        _make_room(alone, ~alone, 1, 1)

@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import functools
 import gc
+import itertools
 import json
 import math
 import os
@@ -33,6 +34,7 @@ from tests.proofs.mutants.changes import Mutant, mutants
 
 OPTIONS = ["-q", "--capture=sys", "-p", "no:cacheprovider", "--rootdir=."]
 KILLED, SURVIVED, LATE, NOT_MADE = 0, 10, 11, 12
+NEVER = math.inf  # seconds of a test that fails where nothing is changed
 # Tests may take so many times as long as without the change (and some seconds), and so much memory.
 TIMES, MEMORY = 3.0, 4 << 30
 WAITING = 200.0  # seconds that a test may wait, on a busy machine
@@ -70,20 +72,20 @@ class Loop:
         if report.failed and not self.failed:
             self.failed = f"{report.nodeid} ({report.when}): {report.longreprtext}"
 
-    def pass_by(self, test: str, when: str) -> None:
+    def pass_by(self, test: str) -> None:
         """Leave out a test if it has just failed, where nothing was changed."""
         if self.failed:
-            print(f"a test fails {when}:\n{self.failed}", file=sys.stderr)
+            print(f"a test fails without any change:\n{self.failed}", file=sys.stderr)
             self.failing.append(test)
             self.failed = ""
 
-    def run(self, items: list[Any]) -> bool:
-        """Whether tests pass; it stops at the first that fails."""
+    def run(self, items: list[Any]) -> str:
+        """Return the first test that fails, where it stops; "" if all pass."""
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
-                return False
-        return True
+                return str(item.nodeid)
+        return ""
 
 
 def collected(
@@ -136,7 +138,7 @@ def forked(work: Callable[[], int], seconds: float, *, quiet: bool = True) -> in
 def observed(
     loop: Loop, items: list[Any], tool: coverage.Coverage, files: list[str]
 ) -> dict[str, Seen]:
-    """What every test that passes runs of some files, and "" what the import does."""
+    """What every test runs of some files, and "" what the import does."""
     cached = caches(gc.get_objects())
     seen = {"": Seen(0.0, {})}
     for item, following in zip(items, [*items[1:], None], strict=True):
@@ -145,13 +147,13 @@ def observed(
         start = processor_seconds()
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         seen[item.nodeid] = Seen(round(processor_seconds() - start, 3), {})
-        loop.pass_by(item.nodeid, "without any change")
+        loop.pass_by(item.nodeid)
     tool.stop()
     for file in files:
         for line, contexts in tool.get_data().contexts_by_lineno(os.path.abspath(file)).items():
             for test in set(contexts) & set(seen):
                 seen[test].lines.setdefault(file, []).append(line)
-    return {test: of for test, of in seen.items() if test not in loop.failing}
+    return seen | {test: Seen(NEVER, {}) for test in loop.failing}
 
 
 def processor_seconds() -> float:
@@ -240,82 +242,118 @@ def forget(cached: list[Any]) -> None:
         function.cache_clear()
 
 
-def wanted(asked: dict[str, Any], seen: dict[str, Seen]) -> list[tuple[Job, float]]:
-    """The mutants that are asked for, and the seconds that the tests of each may take.
+def wanted(asked: dict[str, Any], seen: dict[str, Seen]) -> list[Job]:
+    """The mutants that are asked for, and the tests of each.
 
-    In any order, so that those of a run that is cut off are a sample.
+    In any order, so that those of a run that is cut off are a sample. `only` names the test files
+    that are new to a mutant.
     """
-    jobs = [
-        job_of(mutant, os.path.abspath(file), seen)
-        for file, names in asked["mutants"].items()
-        for mutant in mutants(Path(file).read_text(encoding="utf-8"))
-        if mutant.name in names
-    ]
+    fine = {test: of for test, of in seen.items() if of.seconds <= min(asked["slowest"], 1e9)}
+    jobs = []
+    for file, names in asked["mutants"].items():
+        for mutant in mutants(Path(file).read_text(encoding="utf-8")):
+            if mutant.name in names:
+                job = job_of(mutant, os.path.abspath(file), fine)
+                only = asked.get("only", {}).get(file, {}).get(mutant.name)
+                tests = [test for test in job.tests if only is None or file_of(test) in only]
+                ends = itertools.accumulate(fine[test].seconds for test in tests)
+                tests = [t for t, end in zip(tests, ends, strict=True) if end <= asked["together"]]
+                jobs.append(job._replace(tests=tests))
     random.Random(0).shuffle(jobs)
-    return [
-        (job, asked["seconds"] + TIMES * sum(seen[t].seconds for t in job.tests)) for job in jobs
-    ]
+    return jobs
+
+
+def file_of(test: str) -> str:
+    """Return the file of a test."""
+    return test.partition("::")[0]
+
+
+def seconds_of(asked: dict[str, Any], tests: list[str], seen: dict[str, Seen]) -> float:
+    """Return the processor seconds that tests may take."""
+    return float(asked["seconds"] + TIMES * sum(seen[test].seconds for test in tests))
 
 
 def try_warm(asked: dict[str, Any], tell: Tell) -> int:
     """See what the tests run, where that is not known, and try changes within functions.
 
-    Each is tried in a fork of this process, after all imports and with all kernels loaded.
+    Each is tried in a fork of this process, after all imports and with all kernels loaded. The
+    test that notices one must pass without any change in its place; else it notices none.
     """
     files, kept = asked["observed"], Path(asked["seen"])
     tool = coverage.Coverage(
         data_file=None, include=[os.path.abspath(file) for file in files], messages=False
     )
-    is_known = kept.exists()
-    if not is_known:
+    before = {"": Seen(0.0, {})} | (read(kept) if kept.exists() else {})
+    anew, tests = asked.get("anew"), asked["tests"]
+    if anew is not None:
+        needed = {file_of(test) for job in wanted(asked, before) for test in job.tests}
+        tests = [test for test in tests if test in needed | set(anew)]
+    if anew != []:
         tool.start()
 
     def work(loop: Loop, items: list[Any]) -> None:
-        seen = read(kept) if is_known else observed(loop, items, tool, files)
-        seen = {test: of for test, of in seen.items() if of.seconds <= asked["slowest"]}
-        jobs = wanted(asked, seen)
-        used = {test for job, _ in jobs for test in job.tests}
-        by_name = {item.nodeid: item for item in items if item.nodeid in used}
+        new = [item for item in items if anew is None or file_of(item.nodeid) in anew]
+        found = observed(loop, new, tool, files) if new else {}
+        seen = before | found
+        seen[""] = Seen(0.0, before[""].lines | seen[""].lines)
+        kept.write_text(json.dumps(seen), encoding="utf-8")
+        by_name = {item.nodeid: item for item in items}
         gc.collect()
         alive = gc.get_objects()
         functions = [x for x in alive if isinstance(x, types.FunctionType)]
         cached = caches(alive)
         gc.freeze()
-        in_order = sorted(by_name, key=lambda test: seen[test].seconds)
+        failed = Path(f"{asked['scratch']}.failed")
 
-        def check() -> int:
-            """Run the tests in the order of their seconds; keep those that pass."""
-            forget(cached)
-            items[0].config._tmp_path_factory._basetemp = None
-            for test in in_order:
-                loop.run([by_name[test]])
-                loop.pass_by(test, "in another order")
-            passing = {test: of for test, of in seen.items() if test not in loop.failing}
-            kept.write_text(json.dumps(passing), encoding="utf-8")
-            return SURVIVED
-
-        def run(job: Job) -> int:
-            if not made(job.mutant, job.file, functions):
+        def run(names: list[str], job: Job | None = None) -> int:
+            """Run tests, with a change or without one."""
+            if job and not made(job.mutant, job.file, functions):
                 return NOT_MADE
             forget(cached)
             items[0].config._tmp_path_factory._basetemp = None
-            return SURVIVED if loop.run([by_name[test] for test in job.tests]) else KILLED
+            name = loop.run([by_name[test] for test in names])
+            failed.write_text(name, encoding="utf-8")
+            return KILLED if name else SURVIVED
 
-        if not is_known and forked(check, 0.0, quiet=False) != SURVIVED:
-            raise SystemExit("the tests must run without any change, in any order")
+        def attempt(job: Job) -> int:
+            """Try a mutant, and see the test that notices it pass without the change."""
+            limit = seconds_of(asked, job.tests, seen)
+            while job.tests:
+                failed.unlink(missing_ok=True)
+                status = forked(functools.partial(run, job.tests, job), limit)
+                name = failed.read_text(encoding="utf-8") if failed.exists() else ""
+                if status != KILLED or not name or name in sound:
+                    return status
+                first = job.tests[: job.tests.index(name) + 1]
+                if forked(functools.partial(run, first), limit) == SURVIVED:
+                    sound.add(name)
+                    return status
+                name = failed.read_text(encoding="utf-8") if failed.exists() else name
+                print(f"a test fails without any change: {name}", file=sys.stderr)
+                seen[name] = Seen(NEVER, {})
+                kept.write_text(json.dumps(seen), encoding="utf-8")
+                job = job._replace(tests=[test for test in job.tests if test != name])
+            return SURVIVED
+
+        sound: set[str] = set()
         not_made = []
-        for job, limit in wanted(asked, read(kept)):
-            if not job.tests:
-                tell(job, SURVIVED)
-            elif not job.is_cold:
-                status = forked(functools.partial(run, job), limit)
-                if status == NOT_MADE:
-                    not_made.append(job.mutant.name)
-                else:
-                    tell(job, status)
+        for job in wanted(asked, seen):
+            job = job._replace(tests=[of for of in job.tests if seen[of].seconds != NEVER])
+            if job.is_cold and job.tests:
+                continue
+            status = attempt(job)
+            if status == NOT_MADE:
+                not_made.append(job.mutant.name)
+            else:
+                tell(job, status)
         kept.with_suffix(".cold").write_text(json.dumps(not_made), encoding="utf-8")
 
-    collected(asked, asked["tests"], work)
+    if tests:
+        collected(asked, tests, work)
+    else:
+        for job in wanted(asked, before):
+            tell(job, SURVIVED)
+        kept.with_suffix(".cold").write_text("[]", encoding="utf-8")
     return 0
 
 
@@ -333,9 +371,9 @@ def try_cold(asked: dict[str, Any], job: Job) -> int:
         return code if self.path == job.file else get_code(self, name)
 
     SourceFileLoader.get_code = changed  # type: ignore[method-assign]
-    passed: list[bool] = []
-    collected(asked, job.tests, lambda loop, items: passed.append(loop.run(items)))
-    return SURVIVED if passed == [True] else KILLED
+    failed: list[str] = []
+    collected(asked, job.tests, lambda loop, items: failed.append(loop.run(items)))
+    return SURVIVED if failed == [""] else KILLED
 
 
 def main() -> None:
@@ -356,9 +394,11 @@ def main() -> None:
         raise SystemExit("the tests ended early")
     kept = Path(asked["seen"])
     not_made = json.loads(kept.with_suffix(".cold").read_text(encoding="utf-8"))
-    for job, limit in wanted(asked, read(kept)):
+    seen = read(kept)
+    for job in wanted(asked, seen):
         if job.tests and (job.is_cold or job.mutant.name in not_made):
-            tell(job, forked(functools.partial(try_cold, asked, job), IMPORTS + limit))
+            limit = IMPORTS + seconds_of(asked, job.tests, seen)
+            tell(job, forked(functools.partial(try_cold, asked, job), limit))
 
 
 if __name__ == "__main__":

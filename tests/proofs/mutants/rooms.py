@@ -3,19 +3,18 @@
 python -m tests.proofs.mutants.rooms                # go on with the sample, then print the report
 python -m tests.proofs.mutants.rooms --fresh 5     # and 60 of another draw, told apart
 python -m tests.proofs.mutants.rooms --limit 3600   # stop after an hour of the clock
-python -m tests.proofs.mutants.rooms --again        # try survivors again where tests have changed
+python -m tests.proofs.mutants.rooms --again        # try survivors again, by tests that changed
 python -m tests.proofs.mutants.rooms --report       # print what is known so far
 
 A room is a folder below a package, or a module at its top. Its tests run once, in one process that
 notes which of them run the files of the sample. Each mutant is then tried in a fork of that process
 (see `forks`), by the tests of the room that run what is changed. One that survives is tried by
 those of the other rooms. Kernels have targets of their own. What is found is written after each
-mutant and used again while the module's text stays.
+mutant and used again while the module's text stays, and so is what each test file runs.
 """
 
 import argparse
 import collections
-import hashlib
 import itertools
 import json
 import shutil
@@ -38,7 +37,7 @@ from tests.proofs.mutants.__main__ import (
     unchanged,
 )  # fmt: skip
 from tests.proofs.mutants.changes import mutants
-from tests.proofs.mutants.forks import read
+from tests.proofs.mutants.forks import file_of, read
 from tests.proofs.mutants.targets import (
     CROWD,
     LIBRARIES,
@@ -56,6 +55,7 @@ LEFT_OUT = "not slow and not browser and not peers and not label_studio and not 
 OPTIONS = ("-m", LEFT_OUT, "-k", "not postgresql")
 FRESH = 60  # mutants of another draw
 SLOW_TEST = 6.0  # seconds of processor, while its lines are noted: one that takes more is left out
+TOGETHER = 60.0  # seconds of the tests of one mutant, the quickest first
 LATE, ELSEWHERE = "late", "killed elsewhere"
 SURVIVED, OF_ROOM = "survived", "survived its room"
 Names = dict[str, list[str]]
@@ -78,20 +78,25 @@ class Trial:
     rooms: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.writing = threading.Lock()
+        self.writing, self.begun = threading.Lock(), time.time()
         if self.out.exists():
             kept = json.loads(self.out.read_text(encoding="utf-8"))
             self.files, self.rooms = unchanged(kept["files"], self.root), kept["rooms"]
+        # What was found before, by what is tried now.
+        self.before = {
+            (file, name): tuple(found)
+            for file, of in self.files.items()
+            for name, found in of["mutants"].items()
+        }
 
     def try_all(self, sample: list[tuple[str, str]], processes: int, *, again: bool) -> None:
         """Try what is not known yet of a sample; again: and what survived other tests."""
         rooms: dict[str, Names] = {}
         for file, name in sample:
             of = self.files.setdefault(file, {"text": text(self.root / file), "mutants": {}})
-            room, (what, *_) = room_of(file), of["mutants"].get(name, ("",))
-            changed = self.rooms.get(room, {}).get("state") != self._state(room)
-            if not what or (again and changed and what in (SURVIVED, OF_ROOM)):
-                rooms.setdefault(room, {}).setdefault(file, []).append(name)
+            what, *_ = of["mutants"].get(name, ("",))
+            if not what or (again and what in (SURVIVED, OF_ROOM)):
+                rooms.setdefault(room_of(file), {}).setdefault(file, []).append(name)
         observed = sorted({file for file, _ in sample})
         self._share([(room, of, observed) for room, of in rooms.items()], processes, OF_ROOM)
 
@@ -110,7 +115,7 @@ class Trial:
                 ):
                     names.setdefault(file, []).append(name)
             if names:
-                rooms.append((room, names, of["observed"]))
+                rooms.append((room, names, list(of["observed"])))
         self._share(rooms, processes, "")
         if time.monotonic() < self.end:
             for file, name in left:
@@ -128,10 +133,35 @@ class Trial:
         """Return the file that says which lines each test of a room runs."""
         return self.out.with_name("seen") / f"{room.replace('/', '-')}.json"
 
-    def _state(self, room: str) -> str:
-        """Return a hash of the tests of a room."""
-        files = sorted(room_tests(room, self.packages, self.root))
-        return hashlib.sha256("".join(text(self.root / of) for of in files).encode()).hexdigest()
+    def _anew(self, room: str, of: dict[str, Any]) -> list[str]:
+        """Return the test files whose lines are not known, and forget what was known of them."""
+        before, kept = self.rooms.get(room, {}), self._seen(room)
+        seen = read(kept) if kept.exists() and "tests" in before else {}
+        noted = before.get("observed", {})
+        changed = {file for file, at in of["observed"].items() if noted.get(file) != at}
+        anew = {
+            test
+            for test, (at, _) in of["tests"].items()
+            if not seen or changed - noted.keys() or before["tests"].get(test, [""])[0] != at
+        }
+        anew |= {file_of(test) for test, runs in seen.items() if test and changed & set(runs.lines)}
+        left = {
+            test: runs for test, runs in seen.items()
+            if not test or file_of(test) in of["tests"].keys() - anew
+        }  # fmt: skip
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(left), encoding="utf-8")
+        return sorted(anew)
+
+    def _only(self, names: Names, tests: dict[str, Any], *, is_own: bool) -> dict[str, Any]:
+        """Return the test files that are newer than the last trial of what survived then."""
+        only: dict[str, Any] = collections.defaultdict(dict)
+        for file, of in names.items():
+            for name in of:
+                what, *_, time = self.before.get((file, name), ("", 0.0))
+                if what == SURVIVED or (is_own and what == OF_ROOM):
+                    only[file][name] = [test for test, (_, since) in tests.items() if since > time]
+        return only
 
     def _share(self, rooms: list[tuple[str, Names, list[str]]], processes: int, word: str) -> None:
         """Try mutants in rooms, each process in a copy of the tree of its own."""
@@ -156,24 +186,31 @@ class Trial:
 
     def _try(self, copy: Path, room: str, names: Names, observed: list[str], word: str) -> None:
         """Try mutants with the tests of a room; `word`: what becomes of one that survives them."""
-        tests = sorted(room_tests(room, self.packages, copy))
-        of = {"state": self._state(room), "observed": observed}
-        seen = self._seen(room)
-        seen.parent.mkdir(parents=True, exist_ok=True)
-        if any(self.rooms.get(room, {}).get(key) != value for key, value in of.items()):
-            seen.unlink(missing_ok=True)
+        if not word:  # who was killed by another room meanwhile needs no more
+            names = {
+                file: [name for name in of if self._known(file, name) == OF_ROOM]
+                for file, of in names.items()
+            }
+        paths = room_tests(room, self.packages, copy)
+        before = self.rooms.get(room, {}).get("tests", {})
+        tests = {path: [text(copy / path), self.begun] for path in sorted(paths)}
+        tests |= {path: of for path, of in before.items() if tests.get(path, [""])[0] == of[0]}
+        of = {"tests": tests, "observed": {file: text(copy / file) for file in observed}}
         reason = NOT_MEASURED.get(room, "" if tests else "no test file names it")
         if not reason:
             target = Target(
                 (), tuple(tests), imports=(*LIBRARIES, *CROWD), seconds=self.seconds,
-                slowest=SLOW_TEST, options=OPTIONS,
+                slowest=SLOW_TEST, together=TOGETHER, options=OPTIONS,
             )  # fmt: skip
-            asked = {"mutants": names, "observed": observed, "seen": str(seen)}
+            asked = {"mutants": names, "observed": observed, "seen": str(self._seen(room))}
+            asked["anew"] = self._anew(room, of)
+            asked["only"] = self._only(names, tests, is_own=bool(word))
             try:
                 for file, name, line, what, count in answers(asked, copy, target):
+                    self.rooms[room] = of  # what its tests run has been noted by now
                     what = {SURVIVED: word}.get(what, what if word else ELSEWHERE)
                     if what:
-                        self._write(file, name, [what, line, count])
+                        self._write(file, name, [what, line, count, self.begun])
                         print(f"{what}: {file}:{line}: {name} ({count} tests)", flush=True)
                     if time.monotonic() > self.end:
                         return
@@ -201,25 +238,26 @@ class Trial:
         survivors = []
         targets = {file for target in TARGETS.values() for file in files_of(target)}
         for file, name in sample:
-            what, line, *_ = self.files.get(file, {"mutants": {}})["mutants"].get(name, ("", 0))
+            what, line, count, *_ = self.files.get(file, {"mutants": {}})["mutants"].get(
+                name, ("", 0, 0)
+            )
             part = "files of a target" if file in targets else "files of no target"
             for group in (room_of(file), part, "all"):
                 counts[group].update({"drawn": 1, what or "left": 1})
             if what in (SURVIVED, OF_ROOM):
-                survivors.append(f"{file}:{line}: {name}")
+                unseen = "" if count else " (no test of its room runs it)"
+                survivors.append(f"{file}:{line}: {name}{unseen}")
         rooms = sorted(counts.keys() & set(map(room_of, dict(sample))))
-        lines = [f"{'room':32} drawn tried killed (late, elsewhere) survived  share"]
+        lines = ["| room | drawn | tried | killed by its room | by others | by its room | by all |"]
+        lines.append("| --- | --- | --- | --- | --- | --- | --- |")
         for group in (*rooms, *sorted(counts.keys() - set(rooms) - {"all"}), "all"):
             of = counts[group]
-            killed = of["killed"] + of[LATE] + of[ELSEWHERE]
-            survived = of[SURVIVED] + of[OF_ROOM]
-            tried = killed + survived
-            share = f"{killed / tried:6.1%}" if tried else "     -"
-            lines.append(
-                f"{group:32} {of['drawn']:5} {tried:5} {killed:6} {of[LATE]:5} {of[ELSEWHERE]:11} "
-                f"{survived:8} "
-                f"{share} {self.rooms.get(group, {}).get('reason', '')[:60]}".rstrip()
-            )
+            own = of["killed"] + of[LATE]
+            tried = own + of[ELSEWHERE] + of[SURVIVED] + of[OF_ROOM]
+            shares = [f"{n / tried:.0%}" if tried else "" for n in (own, own + of[ELSEWHERE])]
+            reason = self.rooms.get(group, {}).get("reason", "")[:60]
+            cells = (group, of["drawn"], tried, own, of[ELSEWHERE], *shares)
+            lines.append(f"| {' | '.join(map(str, cells))} |{reason and f' {reason}'}")
         return "\n".join([*lines, "", f"{len(survivors)} survived:", *sorted(survivors)])
 
 

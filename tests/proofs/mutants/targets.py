@@ -82,6 +82,8 @@ class Target(NamedTuple):
         What tests may take longer than without a change.
     slowest
         Tests that take more seconds are left out.
+    together
+        Those are run, the quickest first, that take so many seconds together.
     is_open
         Whether less than nine of ten are killed so far.
     options
@@ -95,6 +97,7 @@ class Target(NamedTuple):
     imports: tuple[str, ...] = LIBRARIES
     seconds: float = 5.0
     slowest: float = math.inf
+    together: float = math.inf
     is_open: bool = False
     options: tuple[str, ...] = ()
 

@@ -230,6 +230,7 @@ def test_a_process_that_is_killed_is_replaced(tmp_path, rng):
         for pool in pools:
             pool.shutdown()
     assert found.facts["replaced"] == 1
+    assert found.facts["size"] == V.nbytes
     check(V, constraint, found)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 from crowd_tvcs.campaign import Campaign, StoreError, Task, Worker
 from crowd_tvcs.campaign.store import store
-from crowd_tvcs.campaign.store.schema import VERSION
+from crowd_tvcs.campaign.store.schema import VERSION, metadata
 from tvcs_core import DataError
 
 WORKERS = {"ann": 0.9, "bob": 0.8}
@@ -332,3 +332,19 @@ def test_an_answer_is_flushed_before_it_is_acknowledged(place, monkeypatch):
             campaign.submit("ann", task, "1")
         monkeypatch.undo()
         assert campaign.submit("ann", task, "1").reason == "known already"
+
+
+EMPTY = """
+access.revoked audit.address audit.detail audit.task campaign.answer_kind campaign.best
+campaign.budget campaign.confidence_threshold campaign.dependence campaign.max_tasks_per_worker
+campaign.max_workers_per_task campaign.min_gain campaign.money campaign.paused campaign.secret
+campaign.shares_of_gold pair.answered_at pair.expires pair.label pair.leased_at pair.place
+pair.round pair.seconds pair.swapped planned.bound task.prior task.settled worker.blocked
+worker.habits worker.joined worker.quality worker.team
+"""
+
+
+def test_nothing_else_may_be_empty():
+    found = {f"{at.table.name}.{at.name}" for of in metadata.sorted_tables for at in of.columns
+             if at.nullable}  # fmt: skip
+    assert found == set(EMPTY.split())

@@ -9,6 +9,7 @@ import pytest
 from crowd_tvcs.campaign import Campaign, RejectedError, Worker
 from crowd_tvcs.campaign.desk import details
 from crowd_tvcs.campaign.desk.content import Content, set_content
+from crowd_tvcs.serve.control.listing import MAX_PAGE, MAX_SEARCH, Choice
 from crowd_tvcs.serve.desk import Served
 from tests.crowd.serve.conftest import PASSWORD, hidden
 from tests.crowd.serve.turn.files import png
@@ -190,3 +191,26 @@ def test_nobody_else_sees_these_pages(browse, campaign):
 def test_gold_among_the_tasks_is_no_task_of_the_list(campaign):
     with pytest.raises(RejectedError, match="there is no task"):
         details.details_of_task(campaign.store, "g1")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "found"),
+    [
+        ("search", {"search": "  a b "}, "a b"),
+        ("search", {"search": "x" * 999}, "x" * MAX_SEARCH),
+        ("show", {"show": "b"}, "b"),
+        ("show", {"show": "q"}, "a"),
+        ("order", {"order": "q"}, "p"),
+        ("order", {"order": "b"}, "p"),
+        ("page", {}, 1),
+        *[("page", {"page": text}, 1) for text in ("", "0", "-2", "x", "1.5", "\u0663", "1" * 8)],
+        ("page", {"page": "7"}, 7),
+        ("page", {"page": "9999999"}, MAX_PAGE),
+    ],
+)
+def test_an_address_is_read_and_what_is_no_choice_counts_as_the_first(name, given, found):
+    assert getattr(Choice.of(given, ("a", "b", "c"), ("p", "q", "r")), name) == (
+        "q" if given.get("order") == "q" else found
+    )
+    first = Choice.of({}, ("a", "b", "c"), ("p", "q", "r"))
+    assert (first.search, first.show, first.order, first.page) == ("", "a", "p", 1)
