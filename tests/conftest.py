@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import gc
 import os
 import signal
 
@@ -49,6 +50,7 @@ def sigint_of_a_terminal():
 
 def pytest_configure(config):
     config.pluginmanager.register(AllProcesses())
+    gc.disable()  # while tests are collected: looking for garbage took half of the time
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -68,6 +70,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish(session):
     """A file that works while it is imported does so in every process, and for `-k nothing`."""
     session.config.used_at_import = [name for name, types in signatures().items() if types]
+    gc.freeze()  # tests stay to the end: nobody looks for garbage among them again
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
