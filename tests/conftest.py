@@ -34,10 +34,17 @@ def browser():
 
 @pytest.fixture
 def few_networks(monkeypatch):
-    """Two networks to calibrate a design, where a test does not say how many: 12 take seconds."""
+    """Two networks to calibrate a design, where a test does not say how many, and few tables.
+
+    12 networks and 120 tables without edges take seconds. What is found with fewer tables is kept
+    in a folder of its own, so that nobody else takes it up.
+    """
     from grn_tvcs import METHODS
+    from grn_tvcs.combine import calibration
 
     monkeypatch.setitem(METHODS["combined"].function.__kwdefaults__, "calibrate", 2)
+    monkeypatch.setattr(calibration, "N_NULL_TABLES", 12)
+    monkeypatch.setattr(calibration, "version", lambda package: "few-tables")
 
 
 @pytest.fixture

@@ -72,7 +72,10 @@ def run(*words):
         return study.main()
 
 
-def test_the_study_keeps_a_row_per_method_and_writes_its_tables(folder, tmp_path):
+def test_the_study_keeps_a_row_per_method_and_writes_its_tables(
+    folder, tmp_path, few_networks, monkeypatch
+):
+    monkeypatch.setattr(study, "N_SEEDS", 2)
     words = [folder, "--out", tmp_path, "--methods", "combined,clr,pidc,grnboost2"]
     assert run(*words) == 0
     kept = (tmp_path / study.NAME).read_text()
