@@ -34,10 +34,14 @@ def browser():
 
 @pytest.fixture
 def few_networks(monkeypatch):
-    """Two networks to calibrate a design, where a test does not say how many, and few tables.
+    """Two networks to calibrate a design, where a test does not say how many, and few tables."""
+    calibrate_with_few(monkeypatch)
 
-    12 networks and 120 tables without edges take seconds. What is found with fewer tables is kept
-    in a folder of its own, so that nobody else takes it up.
+
+def calibrate_with_few(monkeypatch):
+    """Take 2 networks and 12 tables without edges: the usual 12 and 120 take seconds.
+
+    What is found with them is kept in a folder of its own, so that nobody else takes it up.
     """
     from grn_tvcs import METHODS
     from grn_tvcs.combine import calibration
