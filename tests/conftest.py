@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import gc
 import os
 import signal
 
@@ -33,10 +34,21 @@ def browser():
 
 @pytest.fixture
 def few_networks(monkeypatch):
-    """Two networks to calibrate a design, where a test does not say how many: 12 take seconds."""
+    """Two networks to calibrate a design, where a test does not say how many, and few tables."""
+    calibrate_with_few(monkeypatch)
+
+
+def calibrate_with_few(monkeypatch):
+    """Take 2 networks and 12 tables without edges: the usual 12 and 120 take seconds.
+
+    What is found with them is kept in a folder of its own, so that nobody else takes it up.
+    """
     from grn_tvcs import METHODS
+    from grn_tvcs.combine import calibration
 
     monkeypatch.setitem(METHODS["combined"].function.__kwdefaults__, "calibrate", 2)
+    monkeypatch.setattr(calibration, "N_NULL_TABLES", 12)
+    monkeypatch.setattr(calibration, "version", lambda package: "few-tables")
 
 
 @pytest.fixture
@@ -49,6 +61,7 @@ def sigint_of_a_terminal():
 
 def pytest_configure(config):
     config.pluginmanager.register(AllProcesses())
+    gc.disable()  # while tests are collected: looking for garbage took half of the time
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -68,6 +81,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish(session):
     """A file that works while it is imported does so in every process, and for `-k nothing`."""
     session.config.used_at_import = [name for name, types in signatures().items() if types]
+    gc.freeze()  # tests stay to the end: nobody looks for garbage among them again
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

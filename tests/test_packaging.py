@@ -17,7 +17,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-IN_CI = ("python3.12", "python3.13", "lowest-extras")  # and every extra alone
+OTHER_PYTHONS = ("python3.12", "python3.13")
 NOT_THERE = (
     r"error sending request|Failed to (fetch|download)|was not found in the package registry"
 )
@@ -125,7 +125,14 @@ def test_the_wheel_of_the_source_distribution_works_where_there_is_no_folder_of_
 
 
 @pytest.mark.skipif(shutil.which(environments.UV) is None, reason="needs uv")
-@pytest.mark.parametrize("name", [*IN_CI, *EXTRAS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lowest-extras",
+        *EXTRAS,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in OTHER_PYTHONS),
+    ],
+)
 def test_what_users_install_is_imported_in_an_empty_environment(name, dist, tmp_path):
     """`dev.py packages` uses it as well; here an index may lack it, or not answer."""
     made = environments.ENVIRONMENTS[name]

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.browser import violations
+
 pytestmark = pytest.mark.browser
 
 HOSTILE = [
@@ -162,17 +164,13 @@ def test_a_report_opens_without_requests_errors_or_scripts_from_names(name, brow
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("name", [*REPORTS, "two", "three", "pair", "runs"])
 def test_axe_finds_nothing_in_any_report(name, width, browser, request):
-    axe = pytest.importorskip("axe_core_python.sync_playwright")
     is_compared = name not in REPORTS
     report = request.getfixturevalue("compared" if is_compared else name)
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((report[name] if is_compared else report).as_uri())
     for is_open in (False, True):
         page.evaluate(f"document.querySelectorAll('details').forEach(d => d.open = {is_open:d})")
-        found = axe.Axe().run(page)["violations"]
-        assert [
-            (part["id"], [node["html"][:120] for node in part["nodes"]]) for part in found
-        ] == []
+        assert violations(page) == []
     page.close()
 
 

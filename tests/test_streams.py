@@ -1,6 +1,7 @@
 """No two commands or methods draw the same numbers for the same seed."""
 
 import ast
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -29,12 +30,15 @@ SECOND_WORDS = {
 }
 
 
+@cache
 def calls(name: str) -> list[tuple[Path, ast.Call]]:
     """Every call of a function or method called `name` in our packages."""
     found = []
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name:
+            if isinstance(node, ast.Call) and name in (
+                getattr(node.func, "id", None), getattr(node.func, "attr", None)
+            ):  # fmt: skip
                 found.append((path, node))
     return found
 

@@ -1,8 +1,6 @@
 """The study of kinds: what is given to whom, what is measured, what its page says of it."""
 
 import gzip
-import subprocess
-import sys
 from argparse import Namespace
 from dataclasses import replace
 from importlib import import_module
@@ -15,12 +13,13 @@ from scipy.stats import ttest_1samp
 from benchmarks.networks import kinds, kinds_data, kinds_page
 from benchmarks.networks.kinds_data import BOTH, COLUMN, OUT, REST, SERIES, WITH_REST
 from benchmarks.peers import forests
-from benchmarks.study import DOCS, ROOT, load
+from benchmarks.study import DOCS, load
 from grn_tvcs import METHODS, Expression, Network, infer, score, simulate
 from grn_tvcs.methods.table import Method
 from grn_tvcs.network.confidence import calibration_error
 from grn_tvcs.simulation.kinds import NULLS
 from grn_tvcs.simulation.simulation import write_simulation
+from tests.makers.studies import run_study
 
 FEW = ["combined", "tvcs", "clr"]
 SIZE = (4, 2, 7)
@@ -420,8 +419,7 @@ def test_no_confidence_is_not_taken_for_an_honest_one(method_with_confidence):
     ],
 )
 def test_what_cannot_be_run_is_refused_in_one_line(words, said, tmp_path):
-    command = [sys.executable, "-m", "benchmarks.networks.kinds", "--out", tmp_path / "out"]
-    ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=ROOT)
+    ran = run_study(kinds.main, "--out", tmp_path / "out", *words)
     assert ran.returncode == 2
     assert said in ran.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()

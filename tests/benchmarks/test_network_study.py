@@ -2,7 +2,6 @@
 
 import csv
 import shutil
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -10,8 +9,10 @@ import numpy as np
 import pytest
 
 from benchmarks.networks import cases, edge_count, methods, show, single_cells, stability
+from benchmarks.networks import study as networks_study
 from benchmarks.study import ROOT, load
 from grn_tvcs import METHODS, Network, score
+from tests.makers.studies import run_study
 
 CHOSEN = ["tvcs", "tvcs-plain", "aracne", "dyngenie3", "random", "TVCS alone", "all of these"]
 
@@ -19,9 +20,7 @@ CHOSEN = ["tvcs", "tvcs-plain", "aracne", "dyngenie3", "random", "TVCS alone", "
 def study(out, *words):
     """Run a few methods on one network of each design; what it said."""
     few = ["--repeats", "1", "--jobs", "1", "--trees", "2"]
-    start = [sys.executable, "-m", "benchmarks.networks.study"]
-    command = [*start, *words, "--out", out, *few, "--methods", *CHOSEN]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    return run_study(networks_study.main, *words, "--out", out, *few, "--methods", *CHOSEN)
 
 
 def rows(path):

@@ -1,8 +1,5 @@
 """The study of real sets on sets made here: what is read, judged, kept and chosen."""
 
-import sys
-from unittest.mock import patch
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +10,7 @@ from benchmarks.real.peers import grnboost2
 from benchmarks.real.sets import SIMULATED, real_table, real_tables, simulated_table
 from grn_tvcs.combine.blend.blend import LEARNED, PIDC, SUM
 from grn_tvcs.network.rules import Rules
+from tests.makers.studies import run_study
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +65,13 @@ def test_simulated_families_have_edges_and_are_drawn_alike(family):
         assert np.diag(r, 1)[::2].mean() > 0.5
 
 
-def run(*words):
-    with patch.object(sys, "argv", ["study", *map(str, words)]):
-        return study.main()
-
-
-def test_the_study_keeps_a_row_per_method_and_writes_its_tables(folder, tmp_path):
+def test_the_study_keeps_a_row_per_method_and_writes_its_tables(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "N_SEEDS", 2)
     words = [folder, "--out", tmp_path, "--methods", "combined,clr,pidc,grnboost2"]
-    assert run(*words) == 0
+    assert run_study(study.main, *words).returncode == 0
     kept = (tmp_path / study.NAME).read_text()
     assert len(kept.splitlines()) == 1 + 2 * 4
-    assert run(*words) == 0
+    assert run_study(study.main, *words).returncode == 0
     assert (tmp_path / study.NAME).read_text() == kept
     cases = study.load(tmp_path / study.NAME, study.Case)
     found = gains(cases)
@@ -107,14 +101,14 @@ def test_a_row_of_a_method_with_draws_is_the_mean_of_several_seeds(folder, monke
     assert found.aupr == of_seed[0].aupr
 
 
-def test_an_unknown_method_and_a_folder_without_sets_are_refused(tmp_path, capsys):
+def test_an_unknown_method_and_a_folder_without_sets_are_refused(tmp_path):
     for words, said in (
         ([tmp_path, "--methods", "guess"], "'guess' is none of combined"),
         ([tmp_path], "must hold real sets"),
     ):
-        with pytest.raises(SystemExit):
-            run(*words)
-        assert said in capsys.readouterr().err
+        refused = run_study(study.main, *words)
+        assert refused.returncode == 2
+        assert said in refused.stderr
 
 
 def test_grnboost2_finds_the_regulator_of_a_gene(rng):

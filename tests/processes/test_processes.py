@@ -24,9 +24,9 @@ def test_processes_begin_at_the_two_ends():
 
     folders = ["grn/network", "core/jit", "benchmarks", "crowd/plan"]
     named = [SimpleNamespace(nodeid=f"tests/{folder}/test_x.py::test") for folder in folders]
-    named.append(SimpleNamespace(nodeid="tests/test_docs.py::test"))
+    named += [SimpleNamespace(nodeid=f"tests/test_{file}.py::test") for file in ("x", "docs")]
     found = [item.nodeid.split("/")[1] for item in sorted(named, key=place)]
-    assert found == ["core", "crowd", "benchmarks", "test_docs.py::test", "grn"]
+    assert found == ["core", "crowd", "benchmarks", "test_docs.py::test", "test_x.py::test", "grn"]
 
 
 def test_the_third_process_begins_with_other_kernels_than_the_first():

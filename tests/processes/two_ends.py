@@ -2,15 +2,16 @@
 
 from xdist.scheduler import LoadFileScheduling
 
+# Files of tests that share nothing, the longest first. The processes meet there, and as each test
+# is taken by itself, none waits long for the last of another.
+ONE_BY_ONE = (
+    *("tests/test_packaging.py", "tests/test_notebooks.py", "tests/test_docs.py"),
+    *("tests/test_interrupt.py", "tests/test_hostile_input.py"),
+)
 # Those at one end need the kernels of the projection and of crowds, those at the other the kernels
 # of networks. By the time the processes meet in the middle, where all are needed, they are cached.
-ORDER = ("tests/core/", "tests/crowd/", "tests/benchmarks/", "tests/", "tests/grn/")
+ORDER = ("tests/core/", "tests/crowd/", "tests/benchmarks/", *ONE_BY_ONE, "tests/", "tests/grn/")
 MIDDLE = "tests/crowd/"  # its first files need other kernels than those of the projection
-# Files of long tests that share nothing: as a whole, the other process would wait for the last.
-ONE_BY_ONE = (
-    *("tests/test_docs.py", "tests/test_hostile_input.py", "tests/test_notebooks.py"),
-    *("tests/test_packaging.py", "tests/test_interrupt.py"),
-)
 
 
 class TwoEnds(LoadFileScheduling):

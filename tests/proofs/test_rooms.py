@@ -46,6 +46,7 @@ def root(tmp_path):
     return root
 
 
+@pytest.mark.slow
 def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     path = tmp_path / "found.json"
     sample = [("small/good/module.py", name) for name in WORDS]
@@ -94,6 +95,7 @@ def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     assert not Trial(path, root, SMALL).files.get("small/good/module.py")
 
 
+@pytest.mark.slow
 def test_what_survives_its_room_is_tried_with_tests_of_others(root, tmp_path):
     others = root / "tests" / "small" / "other"
     others.mkdir()

@@ -1,14 +1,13 @@
 """The synthetic study draws what the paper says, and goes on where it was stopped."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
-from benchmarks.study import RESULTS, ROOT, complete, load
+from benchmarks.study import RESULTS, complete, load
 from benchmarks.synthetic import cases
+from benchmarks.synthetic import study as synthetic_study
 from benchmarks.synthetic.methods import order_of
+from tests.makers.studies import run_study
 
 METHODS = ["tvcs htp", "rows iht", "columns gradmp", "ridge"]
 
@@ -16,9 +15,7 @@ METHODS = ["tvcs htp", "rows iht", "columns gradmp", "ridge"]
 def study(out, *words):
     """Run four methods on one small n of Figure 2; what it said."""
     few = ["--figures", "2", "--sizes", "100", "--repeats", "1", "--jobs", "1"]
-    start = [sys.executable, "-m", "benchmarks.synthetic.study"]
-    command = [*start, "--out", out, *few, "--methods", *METHODS, *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    return run_study(synthetic_study.main, "--out", out, *few, "--methods", *METHODS, *words)
 
 
 def rows(out):

@@ -1,7 +1,6 @@
 """A whole campaign in Chromium: by keyboard and by mouse, without script, at 360 px, offline."""
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from crowd_tvcs.campaign import Campaign, Worker
@@ -9,6 +8,7 @@ from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.serve import operator, worker
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.page_tokens import MIN_SECONDS
+from tests.browser import violations
 from tests.crowd.serve.conftest import PASSWORD, listening
 
 pytestmark = pytest.mark.browser
@@ -56,10 +56,7 @@ def check_usable(page, *schemes):
     page.set_viewport_size(SMALL)
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page)
-        assert found["passes"]
-        bad = found["violations"]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in bad] == []
+        assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
     page.set_viewport_size(size)
 

@@ -66,19 +66,19 @@ def accusations(folder, method, words):
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_that_a_method_writes_is_refused(method, tmp_path, rng):
     n = 0
-    for k in range(12):
+    for k in range(8):
         folder = tmp_path / str(k)
         folder.mkdir()
         said = accusations(folder, method, write_crowd(folder, rng))
         assert not said, (k, said)
         n += said is not None
-    assert n >= (5 if METHODS[method].honours else 1)
+    assert n >= (3 if METHODS[method].honours else 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_is_refused_of_crowds_that_err_together(method, tmp_path, rng):
     n = 0
-    for k in range(10):
+    for k in range(6):
         folder = tmp_path / str(k)
         folder.mkdir()
         words = write_crowd(folder, rng)
@@ -87,7 +87,7 @@ def test_nothing_is_refused_of_crowds_that_err_together(method, tmp_path, rng):
         said = accusations(folder, method, [*words, "--common-error", [0.03, 0.3, 0.95][k % 3]])
         assert not said, (k, said)
         n += said is not None
-    assert n >= (5 if METHODS[method].honours else 1)
+    assert n >= (3 if METHODS[method].honours else 1)
 
 
 @pytest.mark.parametrize(

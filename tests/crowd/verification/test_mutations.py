@@ -285,10 +285,10 @@ def figures(done):
 
 
 def part_of(edits, request):
-    """All edits in the slow test, every third here: another third in the next case."""
+    """All edits in the slow test, every sixth here: another sixth in the next case."""
     if request.param == "all":
         return edits
-    return edits[list(CASES).index(request.node.callspec.params["written"]) % 3 :: 3]
+    return edits[list(CASES).index(request.node.callspec.params["written"]) % 6 :: 6]
 
 
 @pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])
@@ -307,7 +307,7 @@ def test_every_field_of_the_summary_is_checked(written, plan, part):
         path.write_text(new)
         mend(plan)
         n += was_named(plan, written[1], names)
-    assert n >= 40
+    assert n >= 20
     if part.is_all:
         note("saved plans", f"{part.case}: summary.json", edits=n)
 
@@ -321,7 +321,7 @@ def test_every_field_of_the_record_is_checked(written, plan, part):
             n_as_true += 1
         else:
             n += was_named(plan, written[1], names)
-    assert n >= 60
+    assert n >= 30
     assert n_as_true <= 2
     if part.is_all:
         note("saved plans", f"{part.case}: run.json", edits=n)
@@ -333,7 +333,7 @@ def test_every_value_of_the_branches_is_checked(written, plan, part):
         path.write_text(new)
         mend(plan)
         n += was_named(plan, written[1], ["branches.json"])
-    assert n >= 20 or not path.exists()
+    assert n >= 10 or not path.exists()
     if part.is_all:
         note("saved plans", f"{part.case}: branches.json", edits=n)
 
@@ -348,7 +348,7 @@ def test_every_pair_and_price_is_checked(written, plan, part):
                 mend(plan)
                 n += was_named(plan, written[1], names)
             shutil.copy(written[0] / "plan" / name, path)
-    assert n >= 15
+    assert n >= 7
     if part.is_all:
         note("saved plans", f"{part.case}: assignment.csv, prices.csv", edits=n)
 

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from benchmarks.speed.network_report import made
 from grn_tvcs import Expression, Network, Rules, read_network, score
 from grn_tvcs.report.report import render
+from tests.browser import violations
 
 pytestmark = pytest.mark.browser
 HOSTILE = ["<script>window.hacked=1</script>", "=HYPERLINK(1)", '"onmouseover=window.hacked=1 x="']
@@ -328,14 +329,12 @@ def test_a_click_in_the_drawing_opens_the_gene(page):
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("dark", 360)])
 def test_axe_finds_nothing_and_small_screens_do_not_scroll_sideways(scheme, width, browser, report):
-    axe = pytest.importorskip("axe_core_python.sync_playwright")
     page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 780})
     opened(page, report[0])
     page.evaluate("tvcs.go(tvcs.hash.gene(tvcs.edges.to[0]))")
     page.wait_for_selector("#page h3")
     page.locator("details.keys summary").click()
-    found = axe.Axe().run(page)["violations"]
-    assert [(part["id"], [node["html"][:120] for node in part["nodes"]]) for part in found] == []
+    assert violations(page) == []
     wider = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wider <= 0
     page.close()

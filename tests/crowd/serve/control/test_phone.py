@@ -3,11 +3,11 @@
 import time
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 
 from crowd_tvcs.campaign import Campaign, Worker
 from crowd_tvcs.campaign.desk.figures import note_history
 from crowd_tvcs.serve.desk import Served
+from tests.browser import violations
 from tests.crowd.serve.conftest import PASSWORD, listening
 
 pytestmark = pytest.mark.browser
@@ -52,7 +52,7 @@ def test_the_pages_of_200_people_are_short_on_a_phone(crowd, browser):
             )
             assert height < MOST_PIXELS, path
             assert width <= 375, path
-            assert Axe().run(page)["violations"] == [], path
+            assert violations(page) == [], path
         page.goto(f"{url}/operator")
         page.get_by_text("Plan a round").click()
         page.evaluate("addEventListener('submit', (event) => event.preventDefault())")

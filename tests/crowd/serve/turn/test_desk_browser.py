@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from crowd_tvcs.campaign import Campaign
@@ -11,6 +10,7 @@ from crowd_tvcs.campaign.desk.content import Content, set_content
 from crowd_tvcs.campaign.desk.remarks import all_remarks
 from crowd_tvcs.serve.desk import Served
 from crowd_tvcs.serve.turn.texts import carried, read_texts
+from tests.browser import violations
 from tests.crowd.serve.conftest import PASSWORD, listening
 from tests.crowd.serve.turn.files import png
 
@@ -71,9 +71,7 @@ def check_nothing(page):
     page.set_viewport_size(SMALL)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page)
-        bad = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
-        assert bad == []
+        assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
 
 
