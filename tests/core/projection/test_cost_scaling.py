@@ -32,6 +32,8 @@ from tvcs_core.projection.exact.cost_scaling import search as scan_search
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
+pytestmark = pytest.mark.usefixtures("all_steps")
+
 PATHS = {
     "cost scaling": {"starts_with_cost_scaling": True, "can_use_cost_scaling": True},
     "simplex": {"starts_with_cost_scaling": False, "can_use_cost_scaling": False},

@@ -16,6 +16,8 @@ from tvcs_core.projection.kernels.cost_scaling.scaling import scale
 from tvcs_core.projection.kernels.gains import tie
 from tvcs_core.projection.small import project_small
 
+pytestmark = pytest.mark.usefixtures("all_steps")
+
 KINDS = {
     "few values": lambda rng, n, m: rng.integers(1, 4, (n, m)),
     "rows": lambda rng, n, m: np.repeat(rng.integers(1, 50, (n, 1)), m, axis=1),

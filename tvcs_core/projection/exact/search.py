@@ -28,8 +28,8 @@ from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import CoreBand, first_prices
 from tvcs_core.projection.exact.pruning import prune
 from tvcs_core.projection.exact.shortcuts import (
-    MAX_SMALL,
     MAX_SMALL_UNIT_CAPS,
+    is_small,
     keep_everything,
     keep_nothing,
     solve_small,
@@ -93,16 +93,20 @@ def solve(
     """Return the best support of the candidates, reshaped to `shape`."""
     size = candidates.values.size
     shape = (size,) if shape is None else shape
-    if size <= MAX_SMALL and not (size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)):
-        return solve_small(candidates, caps, shape)
-    per_row, per_col = np.zeros(caps.rows.size, np.int64), np.zeros(caps.cols.size, np.int64)
+    n, m = caps.rows.size, caps.cols.size
+    is_ones = size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)
+    if is_small(candidates, caps) and not is_ones:
+        found = solve_small(candidates, caps, shape)
+        if found is not None:
+            return found
+    per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
     largest = table.survey(candidates, caps, per_row, per_col)
     if largest == 0.0 or caps.total == 0:
         return keep_nothing(candidates, caps, shape)
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
-    if is_assignment(candidates, caps):
+    if is_ones:
         check_memory(candidates, bytes_per_entry(caps))
         return solve_assignment(candidates, caps, largest, shape)
     check_memory(candidates)
@@ -110,7 +114,7 @@ def solve(
     closed = closed_form(instance, per_row, per_col, mask, shape)
     if closed is not None:
         return closed
-    needed = prune(instance, per_row, per_col) if size > MAX_SMALL else None
+    needed = prune(instance, per_row, per_col)
     if needed is not None:
         return solve_needed(candidates, caps, needed, shape)
     if not candidates.dense:
