@@ -20,14 +20,13 @@ from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_
 from tvcs_core.projection.exact.dispatch import (
     can_use_cost_scaling,
     pivot_budget,
-    starts_with_cost_scaling,
-    sweep_prices,
 )
 from tvcs_core.projection.exact.listed import solve_list
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import CoreBand, first_prices
 from tvcs_core.projection.exact.pruning import prune
 from tvcs_core.projection.exact.shortcuts import (
+    MAX_ONE_CALL,
     MAX_SMALL_UNIT_CAPS,
     is_small,
     keep_everything,
@@ -119,6 +118,10 @@ def solve(
         return solve_needed(candidates, caps, needed, shape)
     if not candidates.dense:
         return solve_list(instance, mask, shape)
+    if size <= MAX_ONE_CALL and instance.is_filled and not instance.has_long_lines:
+        found = solve_small(candidates, caps, shape)
+        if found is not None:
+            return found
     return read(instance, search(instance, mask), mask.reshape(shape))
 
 
@@ -145,14 +148,10 @@ def solve_needed(
 
 
 def search(instance: Instance, mask: NDArray[np.bool_]) -> SearchResult:
-    """Find and prove a support, by cost scaling or by the simplex on a core.
+    """Find and prove a support, by the simplex on a core or by cost scaling.
 
     The simplex runs while it is expected to finish before cost scaling would.
     """
-    if starts_with_cost_scaling(instance):
-        found = solve_by_cost_scaling(instance, sweep_prices(instance).prices, mask)
-        if found is not None:
-            return found
     can_scale = can_use_cost_scaling(instance)
     network, prices = feasible_network(instance, first_prices(instance, solve), mask)
     if not network.prove(budget=pivot_budget(instance, network) if can_scale else None):

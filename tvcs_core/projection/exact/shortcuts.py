@@ -8,10 +8,11 @@ from tvcs_core.projection.kernels.cost_scaling.direct import LONG_LINE_RATIO
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
 # Entries up to which one kernel call is no slower than all steps: of lists and of any table, of
-# tables without long lines, and with unit caps, since larger ones are faster as assignments
-# (measured by `python -m benchmarks.speed.families`).
+# tables without long lines, of those that no closed form solves, and with unit caps, since larger
+# ones are faster as assignments (measured by `python -m benchmarks.speed.families`).
 MAX_SMALL = small.MAX_SIMPLEX_ENTRIES
 MAX_SMALL_TABLE = 22_500
+MAX_ONE_CALL = 100_000
 MAX_SMALL_UNIT_CAPS = 50
 
 
