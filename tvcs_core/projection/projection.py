@@ -25,7 +25,7 @@ from tvcs_core.projection.entries import Entries, enter
 from tvcs_core.projection.gap import measure, upwards
 from tvcs_core.projection.relaxations import PricedSupport, solve_lp, solve_pdhg, solve_pgd
 from tvcs_core.projection.scales import solve_by_scales
-from tvcs_core.projection.small import project_small
+from tvcs_core.projection.small import SmallProjection, project_small
 
 RELAXATIONS: dict[str, Callable[..., PricedSupport]] = {
     "lp": solve_lp,
@@ -141,19 +141,19 @@ def project(V: Any, constraint: TVCS, method: str = "exact") -> Projection:
 
 def _project(V: Any, constraint: TVCS, method: str) -> Projection:
     quick = project_small(V, constraint) if method == "exact" else None
-    if quick is not None:
+    if isinstance(quick, SmallProjection):
         return Projection(*quick, constraint)
     entries = enter(V, constraint)
     if method == "exact" and entries.V is not V:  # converted: a list, integers or Fortran order
         quick = project_small(entries.V, constraint)
-    if quick is not None:
+    if isinstance(quick, SmallProjection):
         return Projection(*quick, constraint)
     if method != "exact":
         entries = entries.as_list()
         solver = RELAXATIONS[method]
         solved: Any = solver(*entries.labels(constraint), entries.gains, *constraint.caps)
     else:
-        solved = solve_by_scales(entries, constraint)
+        solved = solve_by_scales(entries, constraint, quick)
     return proved(entries, constraint, solved)
 
 

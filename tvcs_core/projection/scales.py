@@ -28,17 +28,22 @@ MIN_LISTED = 4  # 1 / the share of a table's entries below which they are projec
 CHUNK = 100_000  # entries whose sizes are computed at once
 
 
-def solve_by_scales(entries: Entries, constraint: TVCS) -> ExactSolution:
-    """Return the best support of the entries, and the prices of the larger gains."""
+def solve_by_scales(
+    entries: Entries, constraint: TVCS, first: ExactSolution | None = None
+) -> ExactSolution:
+    """Return the best support of the entries, and the prices of the larger gains.
+
+    `first` is the best support on the first grid, if it is known.
+    """
     groups, caps, gains = _Groups.of(entries, constraint), Counts(*constraint.caps), entries.gains
-    first, mask = None, np.zeros(gains.shape, bool)
+    found, mask = first, np.zeros(gains.shape, bool)
     while True:
         vanishing, limit = _limits(gains, entries.squared, groups, caps)
         left = gains
-        if vanishing:
+        if vanishing and found is None:
             is_out = (np.abs(gains) < vanishing) & groups.have_room(caps)
             left = np.where(is_out, 0.0, gains)
-        found = groups.solve(left, caps, entries.squared, is_first=first is None)
+        found = found or groups.solve(left, caps, entries.squared, is_first=first is None)
         first = first or found
         small = _small_left(gains, limit, groups, caps, found.mask)
         if small is None:
@@ -48,7 +53,7 @@ def solve_by_scales(entries: Entries, constraint: TVCS) -> ExactSolution:
         mask |= kept
         caps = groups.left(caps, kept)
         gains = np.where(small & groups.have_room(caps), np.abs(gains), 0.0)
-        gains = np.ldexp(gains, -math.frexp(float(gains.max()))[1])
+        gains, found = np.ldexp(gains, -math.frexp(float(gains.max()))[1]), None
 
 
 def has_small_left(entries: Entries, constraint: TVCS, support: NDArray[np.bool_]) -> bool:

@@ -13,16 +13,15 @@ from tvcs_core.projection.exact import (
     ExactSolution,
     are_all_ones,
     grid_steps_for,
+    is_small_table,
     writeable,
 )
 from tvcs_core.projection.gap import measure
 from tvcs_core.projection.kernels import pairing, small
-from tvcs_core.projection.kernels.cost_scaling.direct import LONG_LINE_RATIO
 from tvcs_core.projection.scales import has_small_left
 
-# Entries up to which one call is no slower than the general way, plainly or with unit caps
+# Entries with unit caps up to which one call is no slower than the general way
 # (measured by `python -m benchmarks.speed.families`).
-MAX_SINGLE_CALL = 22_500
 MAX_SINGLE_CALL_UNIT_CAPS = 100_000
 
 
@@ -39,12 +38,12 @@ class SmallProjection(NamedTuple):
     values: NDArray[np.float64]
 
 
-def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
+def project_small(V: Any, constraint: TVCS) -> SmallProjection | ExactSolution | None:
     """Project a small float64 array onto plain caps; return None if it is anything else.
 
-    Also returns None if small values need a projection of their own (`scales`). The general way
-    then gives the same support; its prices are equal too, bit by bit, for tables that it also
-    treats as small and for unit caps up to some 70,000 entries.
+    If small values need a projection of their own (`scales`), returns that of the larger ones. The
+    general way gives the same support; its prices are equal too, bit by bit, for tables that it
+    also treats as small and for unit caps up to some 70,000 entries.
     """
     if (
         type(V) is not np.ndarray
@@ -58,9 +57,7 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
     call = small.project_small
     if V.size > MAX_SMALL_UNIT_CAPS and are_all_ones(row_caps, col_caps, total):
         call = pairing.project_ones
-    elif V.size > small.MAX_SIMPLEX_ENTRIES and (
-        V.size > MAX_SINGLE_CALL or max(V.shape) > LONG_LINE_RATIO * min(V.shape)
-    ):
+    elif not is_small_table(*V.shape):
         return None
     mask, matrix = np.zeros(V.shape, np.bool_), np.empty(V.shape)
     u, w = np.zeros(V.shape[0]), np.zeros(V.shape[1])
@@ -70,10 +67,10 @@ def project_small(V: Any, constraint: TVCS) -> SmallProjection | None:
     )
     if objective < 0.0:
         return None
+    solved = ExactSolution(mask, u, w, price, {})
     if has_small and has_small_left(enter(V, constraint), constraint, mask):
-        return None
+        return solved
     if gap < 0.0:
-        solved = ExactSolution(mask, u, w, price, {})
         objective, gap = measure(enter(V, constraint), constraint, solved)
     elif hidden:
         gap = math.nextafter(gap + hidden, math.inf)

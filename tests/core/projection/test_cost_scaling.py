@@ -32,14 +32,11 @@ from tvcs_core.projection.exact.cost_scaling import search as scan_search
 from tvcs_core.projection.kernels import table
 from tvcs_core.projection.kernels.records import Candidates, Counts
 
+pytestmark = pytest.mark.usefixtures("all_steps")
+
 PATHS = {
-    "cost scaling": {"starts_with_cost_scaling": True, "can_use_cost_scaling": True},
-    "simplex": {"starts_with_cost_scaling": False, "can_use_cost_scaling": False},
-    "simplex, then scan": {
-        "starts_with_cost_scaling": False,
-        "can_use_cost_scaling": True,
-        "pivot_budget": -1,
-    },
+    "simplex": {"can_use_cost_scaling": False},
+    "cost scaling": {"can_use_cost_scaling": True, "pivot_budget": -1},
 }
 
 
@@ -63,12 +60,18 @@ def instance(values, a, b, total):
     return Instance(candidates, caps, largest, per_row, per_col)
 
 
+def swept(i):
+    """First prices of an instance, by a sweep over each side, with their band."""
+    n, m = i.shape
+    return prices.full_sweeps(i, prices.zero_prices(n, m), rows_first=n > m, count=2)
+
+
 def scanned(values, a, b, total):
     """What the scan finds and keeps, wherever it is asked."""
     i, keep = instance(values, a, b, total), np.zeros(values.size, bool)
     if i is None:
         return None, keep.reshape(values.shape)
-    found = solve_by_cost_scaling(i, dispatch.sweep_prices(i).prices, keep)
+    found = solve_by_cost_scaling(i, swept(i).prices, keep)
     return found, keep.reshape(values.shape)
 
 
@@ -81,22 +84,25 @@ def test_every_path_ends_in_the_same_support(family, caps, total, monkeypatch):
         forced(monkeypatch, path)
         found[path] = solve_dense(values, a, b, k, squared=True)
         proven(values, a, b, k, found[path], integer=family in INTEGER)
-        assert np.array_equal(found[path].mask, found["cost scaling"].mask)
-    if family in ("gauss", "ties", "separable", "low rank"):  # it gives up on some equal rows
-        assert found["cost scaling"].stats["path"] == "cost scaling"
-        assert found["simplex"].stats["path"] == "simplex"
+        assert np.array_equal(found[path].mask, found["simplex"].mask)
+    assert found["simplex"].stats["path"] != "cost scaling"
     if family == "separable":  # many pivots
-        assert found["simplex, then scan"].stats["path"] == "cost scaling"
+        assert found["cost scaling"].stats["path"] == "cost scaling"
 
 
-def test_long_lines_and_little_memory_leave_it_to_the_simplex(monkeypatch):
+def test_long_lines_take_all_steps_and_others_one_call(monkeypatch):
+    monkeypatch.setattr(search, "MAX_ONE_CALL", 100_000)
     problem = large("gauss", 20, 500, "uniform", 0.8)
     assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
     problem = large("gauss", 80, 90, "uniform", 0.8)
-    assert solve_dense(*problem, squared=True).stats["path"] == "cost scaling"
-    monkeypatch.setattr(
-        dispatch, "SCALING_FIRST_ENTRIES", 1000
-    )  # below, two small tables are no question
+    assert solve_dense(*problem, squared=True).stats["path"] == "small"
+    monkeypatch.setattr(search, "solve_small", lambda *_: None)  # it gave up
+    assert solve_dense(*problem, squared=True).stats["path"] == "simplex"
+
+
+def test_little_memory_leaves_it_to_the_simplex(monkeypatch):
+    problem = large("gauss", 80, 90, "uniform", 0.8)
+    monkeypatch.setattr(dispatch, "MAX_ONE_CALL", 1000)  # below, two small tables are no question
     for memory, may in ((16 * 80 * 90, False), (16 * 80 * 90 + 1, True), (None, True)):
         monkeypatch.setattr(dispatch, "available_memory", lambda memory=memory: memory)
         assert dispatch.can_use_cost_scaling(instance(*problem)) == may
@@ -166,7 +172,7 @@ def test_it_knows_when_no_other_support_is_as_good():
         whole = scaled(gains.astype(float))
         i.candidates = i.candidates._replace(values=whole.reshape(-1), squared=False)
         i.grid = i.grid._replace(factor=1.0, nudged=False)
-        near = dispatch.sweep_prices(i)
+        near = swept(i)
         p = phases.Phases(i, near.prices)
         assert scan_search.solve(p, *scan_search.first_eps(i, near.prices, p.imbalance))
         is_best, is_only = p.prove()
@@ -181,6 +187,7 @@ def test_it_knows_when_no_other_support_is_as_good():
 
 
 def test_where_the_scan_gives_up_the_simplex_goes_on(monkeypatch):
+    forced(monkeypatch, "cost scaling")
     problem = large("separable", 70, 80, "varied", 0.8)
     expected = solve_dense(*problem, squared=True)
     assert expected.stats["path"] == "cost scaling"
@@ -196,10 +203,10 @@ def test_a_total_that_takes_all_that_lines_want_is_not_looked_for(family, monkey
     asked, price_total = [], prices.sweeps.price_total
     counted = lambda *what: asked.append(what) or price_total(*what)  # noqa: E731
     monkeypatch.setattr(prices.sweeps, "price_total", counted)
-    short = dispatch.sweep_prices(i)
+    short = swept(i)
     assert not asked
     i.row_capacity = i.col_capacity = i.capacity + 1
-    whole = dispatch.sweep_prices(i)
+    whole = swept(i)
     assert len(asked) == 2
     for found, expected in zip(short.prices + short.band, whole.prices + whole.band, strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -213,7 +220,7 @@ def test_an_interrupt_stops_the_scan(monkeypatch):
 
 def test_prices_that_are_far_off_do_not_begin_with_more_than_the_largest_gain():
     i = instance(*large("gauss", 30, 40, "varied", 0.8))
-    near = dispatch.sweep_prices(i)
+    near = swept(i)
     begun, eps = phases.Phases(i, near.prices), scan_search.first_eps(i, near.prices, 1e30)
     assert max(eps) <= i.grid.steps
     assert scan_search.solve(begun, *eps)
@@ -266,8 +273,7 @@ def measured(family, seed):
 def test_lines_join_the_sink_where_it_has_just_joined_the_source():
     """They were two eps from it ever after, and the scan went on to eps 0: 20 phases."""
     values, caps = measured("sums", 4)
-    found = solve_dense(values, *caps, squared=True)
-    assert found.stats["phases"] <= 6
+    assert scanned(values, *caps)[0].stats["phases"] <= 6
 
 
 @pytest.mark.parametrize("shape", [(20, 600), (600, 20)])

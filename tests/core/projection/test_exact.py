@@ -13,6 +13,8 @@ from scipy.sparse import coo_matrix, vstack
 
 from tvcs_core.projection.exact import candidates, search, solve_dense, solve_edges
 
+pytestmark = pytest.mark.usefixtures("all_steps")
+
 FAMILIES = {
     "gauss": lambda rng, n, m: rng.normal(size=(n, m)),
     "ties": lambda rng, n, m: rng.integers(-3, 4, (n, m)).astype(float),

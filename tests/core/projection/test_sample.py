@@ -13,6 +13,8 @@ from tvcs_core.projection.exact.sample import (
 )
 from tvcs_core.projection.kernels.prices import threshold_of
 
+pytestmark = pytest.mark.usefixtures("all_steps")
+
 
 def test_lines_of_equal_caps_stay_in_their_order():
     order = np.random.default_rng(0).permutation(1000)

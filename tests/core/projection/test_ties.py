@@ -5,16 +5,24 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.core.projection.test_cost_scaling import instance, scanned, simplex_of_small
+from tests.core.projection.test_cost_scaling import (
+    forced,
+    instance,
+    scanned,
+    simplex_of_small,
+    swept,
+)
 from tests.core.projection.test_exact import CAPS, draw_caps, large, scaled
 from tvcs_core import TVCS
-from tvcs_core.projection.exact import dispatch, search, solve_dense
+from tvcs_core.projection.exact import search, solve_dense
 from tvcs_core.projection.exact.cost_scaling import phases, solve_by_cost_scaling
 from tvcs_core.projection.exact.cost_scaling import search as scan_search
 from tvcs_core.projection.kernels.cost_scaling.flow import PRICE
 from tvcs_core.projection.kernels.cost_scaling.scaling import scale
 from tvcs_core.projection.kernels.gains import tie
 from tvcs_core.projection.small import project_small
+
+pytestmark = pytest.mark.usefixtures("all_steps")
 
 KINDS = {
     "few values": lambda rng, n, m: rng.integers(1, 4, (n, m)),
@@ -71,16 +79,14 @@ def test_of_supports_that_are_as_good_the_one_of_the_best_hashes_is_kept():
             if worth > best:
                 best, expected = worth, keep
         keep = np.zeros(n * m, bool)
-        assert (
-            solve_by_cost_scaling(i, dispatch.sweep_prices(i).prices, keep).stats["path"]
-            == "cost scaling"
-        )
+        assert solve_by_cost_scaling(i, swept(i).prices, keep).stats["path"] == "cost scaling"
         np.testing.assert_array_equal(keep.reshape(n, m), expected)
         several += ties > 1
     assert several > 15
 
 
 def test_where_ties_are_not_broken_the_simplex_goes_on(monkeypatch):
+    forced(monkeypatch, "cost scaling")
     problem = large("ties", 70, 80, "varied", 0.8)
     expected = solve_dense(*problem, squared=True)
     assert expected.stats["ties"]
@@ -95,7 +101,7 @@ def test_exact_prices_prove_the_flow_or_nothing_is_changed(kind):
     rng, right = np.random.default_rng(2), set()
     problem = table(kind, rng, 60, 70), *draw_caps(rng, 60, 70, CAPS[1])
     i = instance(*problem)
-    p = phases.Phases(i, dispatch.sweep_prices(i).prices)
+    p = phases.Phases(i, swept(i).prices)
     eps = i.grid.steps
     while eps > 1 and True not in right:
         assert p.refine(int(eps), 2**40)
@@ -131,7 +137,7 @@ def test_one_call_keeps_of_ties_what_the_usual_way_keeps(kind):
 def test_phases_in_one_call_are_those_in_many(kind, has_ties):
     rng, n, m = np.random.default_rng(6), 64, 80  # of which no line is padding
     i = instance(table(kind, rng, n, m), *draw_caps(rng, n, m, CAPS[1]))
-    near = dispatch.sweep_prices(i)
+    near = swept(i)
     many, one = phases.Phases(i, near.prices), phases.Phases(i, near.prices)
     many.has_ties, eps = has_ties, scan_search.first_eps(i, near.prices, many.imbalance)
     found = scan_search.solve(many, *eps)  # of one value it gives up, if that is not said
@@ -159,8 +165,7 @@ def test_values_that_hardly_differ_begin_with_an_eps_as_small(n):
     """It was a part of the prices themselves: 18 phases, of which 13 did nothing."""
     values, caps = 1 + 1e-13 * np.random.default_rng(1).normal(size=(n, n)), np.full(n, n // 5)
     for total, most in ((n * n, 60), (int(0.8 * n * n // 5), 200)):
-        stats = solve_dense(scaled(values), caps, caps, total, squared=True).stats
-        assert stats["path"] == "cost scaling"
+        stats = scanned(scaled(values), caps, caps, total)[0].stats
         assert stats["phases"] < 14
         assert stats["turns"] < most * 2 * (n + 1)
 

@@ -10,9 +10,9 @@ from tvcs_core.projection.exact.assigned import are_all_ones
 from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps_for, writeable
 from tvcs_core.projection.exact.prices import CoreBand
 from tvcs_core.projection.exact.search import solve_dense, solve_edges
-from tvcs_core.projection.exact.shortcuts import MAX_SMALL, MAX_SMALL_UNIT_CAPS
+from tvcs_core.projection.exact.shortcuts import MAX_SMALL, MAX_SMALL_UNIT_CAPS, is_small_table
 
 __all__ = [
     "MAX_SMALL", "MAX_SMALL_UNIT_CAPS", "CoreBand", "ExactSolution", "are_all_ones",
-    "grid_steps_for", "solve_dense", "solve_edges", "writeable",
+    "grid_steps_for", "is_small_table", "solve_dense", "solve_edges", "writeable",
 ]  # fmt: skip

@@ -14,7 +14,6 @@ MIN_CHECKED_BYTES = 100_000_000  # smaller needs are not compared with the avail
 # Bytes per candidate: share of the core for a table, arrays of a list (docs/method.md, costs).
 BYTES_PER_TABLE_ENTRY, BYTES_PER_LIST_ENTRY = 4, 100
 # The other thresholds were measured by `python -m benchmarks.speed.families` (docs/method.md).
-SCALING_FIRST_ENTRIES = 100_000  # entries of a table up to which cost scaling comes first
 MIN_FILLED_SHARE = 0.6  # share of nonzero entries below which a list is shorter than the table
 LONG_LINE_RATIO = 8  # lines this many times as long as their number are too costly to scan first
 MIN_TIED_SHARE = 0.02  # share of equal values in a draw, or of equal neighbours: there are ties
@@ -54,8 +53,6 @@ class Instance:
         Range of the gains in a draw; 0 only means that most are equal.
     has_ties, has_equal_lines
         Whether many values are equal; whether nearly all lines of one side are constant.
-    prefers_scaling
-        Whether cost scaling is likely to be faster than the simplex.
     """
 
     def __init__(
@@ -75,8 +72,6 @@ class Instance:
             self.spread = float(np.ptp(np.square(ends) if candidates.squared else ends))
         typical = float(drawn[drawn.size // 2]) * factor if drawn.size else 0.0
         self.level = typical * typical if candidates.squared else typical
-        is_small = candidates.values.size <= SCALING_FIRST_ENTRIES
-        self.prefers_scaling = is_small and self.is_filled and not self.has_long_lines
         neighbours = equal_neighbour_share(candidates)
         self.has_ties = neighbours > MIN_TIED_SHARE or tied_share(drawn) > MIN_TIED_SHARE
         self.has_equal_lines = neighbours > MIN_EQUAL_SHARE

@@ -7,9 +7,9 @@ has the reasons.
 import numpy as np
 
 from tvcs_core.files.memory import available_memory
-from tvcs_core.projection.exact.candidates import SCALING_FIRST_ENTRIES, Instance
+from tvcs_core.projection.exact.candidates import Instance
 from tvcs_core.projection.exact.network import CoreNetwork
-from tvcs_core.projection.exact.prices import CoreBand, full_sweeps, zero_prices
+from tvcs_core.projection.exact.shortcuts import MAX_ONE_CALL
 
 MAX_SCALING_ENTRIES = 20_000_000  # of a table for cost scaling
 SLOW_PIVOT_ENTRIES = 4_000_000  # a pivot takes as long as several in smaller tables
@@ -28,19 +28,8 @@ def can_use_cost_scaling(instance: Instance) -> bool:
         return False
     if max(shape) > MAX_ASPECT_RATIO * min(shape):
         return False
-    have = available_memory() if size > SCALING_FIRST_ENTRIES else None
+    have = available_memory() if size > MAX_ONE_CALL else None
     return have is None or BYTES_PER_ENTRY * size < have
-
-
-def starts_with_cost_scaling(instance: Instance) -> bool:
-    """Return whether cost scaling is likely to be faster than the simplex from the start."""
-    return instance.prefers_scaling and can_use_cost_scaling(instance)
-
-
-def sweep_prices(instance: Instance) -> CoreBand:
-    """Return first prices for cost scaling: one sweep over each side."""
-    (n, m), size = instance.shape, instance.candidates.values.size
-    return full_sweeps(instance, zero_prices(n, m), rows_first=n > m, count=2, sampled=size)
 
 
 def pivot_budget(instance: Instance, network: CoreNetwork) -> int:

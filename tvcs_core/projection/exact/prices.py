@@ -104,12 +104,10 @@ def sampled_prices(
     return Prices(rows, cols, found.total_dual * instance.scale)
 
 
-def full_sweeps(
-    instance: Instance, guess: Prices, rows_first: bool, count: int, sampled: int | None = None
-) -> CoreBand:
+def full_sweeps(instance: Instance, guess: Prices, rows_first: bool, count: int) -> CoreBand:
     """Return prices from `count` alternating sweeps over a dense table; the total's by a sample."""
-    sampled = sample_size(instance.candidates.values.size) if sampled is None else sampled
-    step = -(-instance.candidates.values.size // sampled)
+    size = instance.candidates.values.size
+    step = -(-size // sample_size(size))
     n, m = instance.shape
     caps = instance.caps._replace(total=instance.capacity)
     arguments = (instance.candidates, caps, instance.grid)

@@ -20,16 +20,15 @@ from tvcs_core.projection.exact.cost_scaling import SearchResult, solve_by_cost_
 from tvcs_core.projection.exact.dispatch import (
     can_use_cost_scaling,
     pivot_budget,
-    starts_with_cost_scaling,
-    sweep_prices,
 )
 from tvcs_core.projection.exact.listed import solve_list
 from tvcs_core.projection.exact.network import CoreNetwork
 from tvcs_core.projection.exact.prices import CoreBand, first_prices
 from tvcs_core.projection.exact.pruning import prune
 from tvcs_core.projection.exact.shortcuts import (
-    MAX_SMALL,
+    MAX_ONE_CALL,
     MAX_SMALL_UNIT_CAPS,
+    is_small,
     keep_everything,
     keep_nothing,
     solve_small,
@@ -93,16 +92,20 @@ def solve(
     """Return the best support of the candidates, reshaped to `shape`."""
     size = candidates.values.size
     shape = (size,) if shape is None else shape
-    if size <= MAX_SMALL and not (size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)):
-        return solve_small(candidates, caps, shape)
-    per_row, per_col = np.zeros(caps.rows.size, np.int64), np.zeros(caps.cols.size, np.int64)
+    n, m = caps.rows.size, caps.cols.size
+    is_ones = size > MAX_SMALL_UNIT_CAPS and is_assignment(candidates, caps)
+    if is_small(candidates, caps) and not is_ones:
+        found = solve_small(candidates, caps, shape)
+        if found is not None:
+            return found
+    per_row, per_col = np.zeros(n, np.int64), np.zeros(m, np.int64)
     largest = table.survey(candidates, caps, per_row, per_col)
     if largest == 0.0 or caps.total == 0:
         return keep_nothing(candidates, caps, shape)
     fits = (per_row <= caps.rows).all() and (per_col <= caps.cols).all()
     if fits and per_row.sum() <= caps.total:
         return keep_everything(candidates, caps, shape)
-    if is_assignment(candidates, caps):
+    if is_ones:
         check_memory(candidates, bytes_per_entry(caps))
         return solve_assignment(candidates, caps, largest, shape)
     check_memory(candidates)
@@ -110,11 +113,15 @@ def solve(
     closed = closed_form(instance, per_row, per_col, mask, shape)
     if closed is not None:
         return closed
-    needed = prune(instance, per_row, per_col) if size > MAX_SMALL else None
+    needed = prune(instance, per_row, per_col)
     if needed is not None:
         return solve_needed(candidates, caps, needed, shape)
     if not candidates.dense:
         return solve_list(instance, mask, shape)
+    if size <= MAX_ONE_CALL and instance.is_filled and not instance.has_long_lines:
+        found = solve_small(candidates, caps, shape)
+        if found is not None:
+            return found
     return read(instance, search(instance, mask), mask.reshape(shape))
 
 
@@ -141,14 +148,10 @@ def solve_needed(
 
 
 def search(instance: Instance, mask: NDArray[np.bool_]) -> SearchResult:
-    """Find and prove a support, by cost scaling or by the simplex on a core.
+    """Find and prove a support, by the simplex on a core or by cost scaling.
 
     The simplex runs while it is expected to finish before cost scaling would.
     """
-    if starts_with_cost_scaling(instance):
-        found = solve_by_cost_scaling(instance, sweep_prices(instance).prices, mask)
-        if found is not None:
-            return found
     can_scale = can_use_cost_scaling(instance)
     network, prices = feasible_network(instance, first_prices(instance, solve), mask)
     if not network.prove(budget=pivot_budget(instance, network) if can_scale else None):

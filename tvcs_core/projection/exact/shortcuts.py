@@ -4,18 +4,41 @@ import numpy as np
 
 from tvcs_core.projection.exact.candidates import ExactSolution, grid_steps, price_closed
 from tvcs_core.projection.kernels import small
+from tvcs_core.projection.kernels.cost_scaling.direct import LONG_LINE_RATIO
 from tvcs_core.projection.kernels.records import Candidates, Counts, Prices
 
-MAX_SMALL = small.MAX_SIMPLEX_ENTRIES  # entries of any instance solved in one kernel call
-MAX_SMALL_UNIT_CAPS = 50  # the same with unit caps: larger ones are faster as assignments
+# Entries up to which one kernel call is no slower than all steps: of lists and of any table, of
+# tables without long lines, of those that no closed form solves, and with unit caps, since larger
+# ones are faster as assignments (measured by `python -m benchmarks.speed.families`).
+MAX_SMALL = small.MAX_SIMPLEX_ENTRIES
+MAX_SMALL_TABLE = 22_500
+MAX_ONE_CALL = 100_000
+MAX_SMALL_UNIT_CAPS = 50
 
 
-def solve_small(candidates: Candidates, caps: Counts, shape: tuple[int, ...]) -> ExactSolution:
-    """Solve a small instance in one kernel call."""
+def is_small_table(n: int, m: int) -> bool:
+    """Return whether a table of this shape is solved in one kernel call, if its caps are not 1."""
+    is_long = max(n, m) > LONG_LINE_RATIO * min(n, m)
+    return n * m <= (MAX_SMALL if is_long else MAX_SMALL_TABLE)
+
+
+def is_small(candidates: Candidates, caps: Counts) -> bool:
+    """Return whether the candidates are solved in one kernel call."""
+    if candidates.dense:
+        return is_small_table(caps.rows.size, caps.cols.size)
+    return candidates.values.size <= MAX_SMALL
+
+
+def solve_small(
+    candidates: Candidates, caps: Counts, shape: tuple[int, ...]
+) -> ExactSolution | None:
+    """Solve a small instance in one kernel call; None if that gives up."""
     steps = grid_steps(candidates, caps)
     mask = np.zeros(candidates.values.size, bool)
     u, w = np.zeros(caps.rows.size), np.zeros(caps.cols.size)
     price, factor, pivots = small.solve_small(candidates, caps, steps, mask, u, w)
+    if pivots < -1:
+        return None
     if pivots < 0:
         return keep_nothing(candidates, caps, shape)
     unit = 1.0 / (steps * (factor * factor if candidates.squared else factor))

@@ -45,7 +45,7 @@ def paths_only(monkeypatch):
         taken.append(found := solve_list(*arguments))
         return found
 
-    monkeypatch.setattr(search, "MAX_SMALL", 0)
+    monkeypatch.setattr(search, "is_small", lambda *_: False)
     monkeypatch.setattr(search, "prune", lambda *_: None)
     monkeypatch.setattr(search, "closed_form", lambda *_: None)
     monkeypatch.setattr(search, "solve_list", solve)

@@ -29,6 +29,7 @@ from tvcs_core.projection.kernels.cost_scaling.refine import (
 from tvcs_core.projection.kernels.cost_scaling.scaling import (
     EPS_DIVISOR,
     EPS_RESTART_FACTOR,
+    MAX_OPEN_FIRST,
     PATH_TURNS,
     scale,
 )
@@ -39,7 +40,6 @@ from tvcs_core.projection.kernels.simplex import terminals
 # Thresholds measured by `python -m benchmarks.speed.families` (docs/method.md, small tables).
 ALIGNMENT = np.int64(VECTOR_OFFERS)  # number of lines of both tables is a multiple of it
 BIDS_PER_UNIT = 4  # turns per excess unit, after which shortest paths are faster
-MIN_NODES_PER_UNIT = 2  # nodes per excess unit; with fewer, phases are faster than paths
 LONG_LINE_RATIO = 32  # ratio of the sides above which phases read too much per turn
 # Entries that paths may read per table entry on long tables, about the work of the simplex there.
 LOOKS_PER_ENTRY = 400
@@ -150,7 +150,7 @@ def settle_flow(flow, clock, prices, steps, fits, has_ties):
     wrong = left_over(flow)
     if not has_ties and (is_long or wrong <= nodes):
         bid(flow, clock)
-        few = clock[FAILED] == 0 and (is_long or left_over(flow) <= nodes // MIN_NODES_PER_UNIT)
+        few = clock[FAILED] == 0 and (is_long or left_over(flow) <= MAX_OPEN_FIRST * nodes)
         most = np.int64(LOOKS_PER_ENTRY * n * m // nodes if is_long else PATH_TURNS * nodes)
         if few and send_all(flow, clock, most):
             return True
