@@ -1,10 +1,10 @@
 """Plans of very many tasks from a table of workers x kinds: time, memory and gap of the command.
 
     python -m benchmarks.crowd.factors                                  # 200 x 100,000, 400 kinds
-    python -m benchmarks.crowd.factors --workers 1000 --tasks 1000000 --kinds 2000 python -m
-    benchmarks.crowd.factors --priors 3 --duplicates /tmp/crowd     # keeps tables and plan python
-    -m benchmarks.crowd.factors --campaign                       # every step of a campaign python
-    -m benchmarks.crowd.factors --tasks 10000 --beside-table     # and by the table
+    python -m benchmarks.crowd.factors --workers 1000 --tasks 1000000 --kinds 2000
+    python -m benchmarks.crowd.factors --priors 3 --keep /tmp/crowd     # keeps tables and plan
+    python -m benchmarks.crowd.factors --campaign                       # every step of a campaign
+    python -m benchmarks.crowd.factors --tasks 10000 --beside-table     # and by the table
 
 The quality of a worker on a kind mixes a skill that grows with the ease of the kind (GLAD) and one
 per topic, from .5 to .97. Five answers per task at most, as many tasks per worker as share these
@@ -179,7 +179,7 @@ def main() -> int:
     parser.add_argument("--time-limit", type=float, default=7200.0)
     parser.add_argument("--campaign", action="store_true")
     parser.add_argument("--beside-table", action="store_true")
-    parser.add_argument("--duplicates", type=Path)
+    parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
     folder = args.keep or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.assignment import Assignment
 from crowd_tvcs.plan.certificate import PlanProof
 from crowd_tvcs.plan.plan import Plan
-from crowd_tvcs.plan.proof import CLOSED, LARGEST, is_largest, usable
+from crowd_tvcs.plan.proof import CERTIFIED_WITHIN, CLOSED, LARGEST, is_largest, usable
 from crowd_tvcs.search.deadline import Deadline
 
 # Own choices on simulated crowds (benchmarks/crowd/factors.py), but where another source is named.
@@ -42,7 +42,8 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
     """Assign a crowd in factors by the method `best`, by groups of tasks that are alike.
 
     1. A start: the teams of `fast` on a table of a part of the tasks, repeated, or nearly equal
-       numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse.
+       numbers of labels for all tasks (see `crowd_tvcs.factors.start`). No plan is worse. With
+       many workers and one kind a bound by knots of quality mostly certifies it, which ends all.
     2. Prices of the caps: groups, drawn as often as they have tasks, take their best sets in turn,
        and the prices move at once. Then column generation: the linear program shares the tasks
        of a group among sets of workers.
@@ -62,8 +63,11 @@ def assign_in_factors(plan: Plan, *, rng: np.random.Generator, deadline: Deadlin
         with Deadline.after(share) as first:
             best = _begin(relaxed, teams)
             search = PriceSearch(relaxed, rng, first, needs_sets=not best.sizes.any())
+            search.prove_by_knots()
+            state = _State(relaxed, search, best, teams, rng, deadline)
+            if state.is_certified:
+                return _with_proof(plan, state, state.nearly)
             search.run()
-        state = _State(relaxed, search, best, teams, rng, deadline)
         state.fill()
         reason = state.improve()
         search.prove_at_one_price()
@@ -134,6 +138,17 @@ class _State:
         """Bound minus accuracy, in units of the sum over all tasks."""
         proved = self.search.proved
         return math.inf if proved is None else proved.bound - float(self.teams.accuracy.sum())
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the gap is that of a certified plan."""
+        return self.gap <= CERTIFIED_WITHIN * self.relaxed.n_tasks
+
+    @property
+    def nearly(self) -> str:
+        """The gap as a part of the error, in words."""
+        error = self.relaxed.n_tasks - float(self.teams.accuracy.sum())
+        return NEARLY.format(math.ceil(1e4 * self.gap / error) / 1e4)
 
     @property
     def is_close(self) -> bool:

@@ -18,6 +18,7 @@ from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
+from crowd_tvcs.verification.knots import knots_of
 from crowd_tvcs.verification.pricing import Priced, price_task
 from crowd_tvcs.verification.pricing_common_error import (
     scale_of_equals,
@@ -68,6 +69,7 @@ def bound_by_prices(
     log: Callable[[str], object],
     *,
     slack: float = 0.0,
+    by_knots: bool = False,
 ) -> float:
     """Return the bound that the prices of workers, budget and money prove.
 
@@ -88,6 +90,9 @@ def bound_by_prices(
     slack
         Accuracy of a task by which its price may be off, and 8 and 64 times that, where exact
         pricing takes too long; the bound is that much larger.
+    by_knots
+        Whether to price a crowd in factors by `crowd_tvcs.verification.knots`, which is quick. The
+        bound may be larger than by exact pricing, and 1 plus prices times limits.
 
     Raises
     ------
@@ -106,7 +111,7 @@ def bound_by_prices(
                 log(f"priced {done} groups of tasks")
             done += 1
             known = float(net[line.tasks[line.prior == prior]].max(initial=-np.inf))
-            found.append(_priced(line.part, j, price, groups, known, slack))
+            found.append(_priced(line.part, j, price, groups, known, slack, by_knots))
         best, largest = np.array(found).T
         worth[line.tasks] = np.interp(line.prior, line.at, best)
         most[line.tasks] = largest.max()
@@ -171,7 +176,13 @@ def _lines_of_kinds(plan: Plan) -> Iterator[_Line]:
 
 
 def _priced(
-    plan: Plan, j: int, price: Floats, groups: Integers, known: float, slack: float
+    plan: Plan,
+    j: int,
+    price: Floats,
+    groups: Integers,
+    known: float,
+    slack: float,
+    by_knots: bool,
 ) -> tuple[float, float]:
     """Return the largest accuracy less prices of task j, or a bit more, and its largest accuracy.
 
@@ -194,6 +205,13 @@ def _priced(
     least = max(0, int(plan.min_workers_per_task[j]) - n_fixed)
     cost = price / scale.factor
     spent = float(cost[fixed].sum())
+
+    if by_knots:
+        knots = None if plan.model is not None else knots_of(plan.table.values[may, j], cost[may])
+        if knots is None:
+            return 1.0, 1.0
+        priced = price_task(*knots, cap, prior, known, least=least, repeated=True)
+        return (priced.value if priced.exact else 1.0), 1.0
 
     def at_least(value: float) -> Priced:
         """Price the task; sets of at most `value` are not searched for."""

@@ -97,13 +97,15 @@ def price_task(
     least: int = 0,
     fixed: Floats = NOBODY,
     group: Integers | None = None,
+    repeated: bool = False,
 ) -> Priced:
     """Maximise accuracy(fixed and S) - sum of `price` over S; sets S of least..cap workers.
 
     `quality` and `price` are those of the allowed workers, `fixed` the qualities of the workers who
     label the task in any case. `known` is the value of some such set, as a start. A worker of
     quality q < 1/2 counts as one of 1 - q, because the vote inverts their answers. S has at most
-    one worker of each number >= 0 in `group`.
+    one worker of each number >= 0 in `group`. With `repeated`, and no groups, S may have a worker
+    several times.
     """
     group = np.full(quality.size, -1) if group is None else group
     q, fixed = np.maximum(quality, 1.0 - quality), np.maximum(fixed, 1.0 - fixed)
@@ -113,12 +115,13 @@ def price_task(
     if alone[0] == 1.0 or cap == 0:
         cheap = _cheapest_in_group(price, group)[:least]
         return Priced(alone[1] - float(cheap.sum()), alone[0] == alone[1])
-    kept = not_replaceable(q, price, cap, least, group, 0.5)
+    equals = 1 if repeated else cap
+    kept = not_replaceable(q, price, equals, least, group, 0.5)
     if (group < 0).all():
-        kept = kept[are_ever_among(q[kept], price[kept], cap)]
+        kept = kept[are_ever_among(q[kept], price[kept], equals)]
     q, p, group = q[kept], price[kept], group[kept]
     mates = (group[:, None] == group) & (group >= 0)
-    cheapest = np.sort(p)[:cap].cumsum()
+    cheapest = np.sort(np.repeat(p, cap if repeated else 1))[:cap].cumsum()
     affordable = int((1.0 - cheapest > value).sum())  # an accuracy is at most 1
     cap = min(cap, max(least, affordable))
     if fixed.size + min(cap, 2) > MAX_EXACT_VOTERS:
@@ -129,7 +132,7 @@ def price_task(
     spent, last, barred = np.zeros(1), np.full(1, -1), np.zeros((1, q.size), dtype=bool)
     for size in range(1, cap + 1):
         after = _after_one_more(m1, m0, q) - spent[:, None] - p
-        after[(np.arange(q.size) <= last[:, None]) | barred] = -np.inf
+        after[(np.arange(q.size) < last[:, None] + (not repeated)) | barred] = -np.inf
         if size >= least:
             value = max(value, float(after.max(initial=-np.inf)))
         row, column = np.nonzero(after > -np.inf)
@@ -144,7 +147,8 @@ def price_task(
         for at in range(0, last.size, step):
             some = slice(at, at + step)
             sets = Sets(m1[some], m0[some], last[some], barred[some], value + spent[some])
-            may[some] = _may_exceed(sets, q, p, group, cap - size, least - size)
+            more = cap - size, least - size
+            may[some] = _may_exceed(sets, q, p, group, *more, repeated=repeated)
         m1, m0, spent, last, barred = m1[may], m0[may], spent[may], last[may], barred[may]
         if last.size > MAX_SETS:
             return Priced(value, False)
@@ -255,7 +259,7 @@ class Sets:
 
 
 def _may_exceed(
-    sets: Sets, q: Floats, p: Floats, group: Integers, more: int, least: int
+    sets: Sets, q: Floats, p: Floats, group: Integers, more: int, least: int, *, repeated: bool
 ) -> NDArray[np.bool_]:
     """Whether a set with least..more workers after its last may be worth more than its `value`.
 
@@ -265,10 +269,10 @@ def _may_exceed(
     group the best worker counts, and none if the set has a worker of the group.
     """
     out = np.zeros(sets.last.size, dtype=bool)
-    rows = np.flatnonzero(q.size - 1 - sets.last >= max(least, 1))
+    rows = np.flatnonzero(repeated | (q.size - 1 - sets.last >= max(least, 1)))
     if not rows.size:
         return out
-    first = sets.last[rows] + 1
+    first = np.maximum(sets.last[rows] + (not repeated), 0)
     g = _copies(sets.m1[rows], sets.m0[rows], q[first], more)
     left = g[:, -1] > sets.value[rows]
     for a, b in combinations(range(more + 1), 2):
@@ -277,7 +281,8 @@ def _may_exceed(
         height = (g - slope[:, None] * np.arange(more + 1)).max(axis=1)
         worth = (slope / np.maximum(q[first] - 0.5, 1e-300))[:, None] * (q - 0.5) - p
         worth[(np.arange(q.size) < first[:, None]) | sets.barred[rows]] = -np.inf
-        worth = -np.sort(-_largest(best_of_each(worth, group), more), axis=1)
+        worth = np.repeat(best_of_each(worth, group), more if repeated else 1, axis=1)
+        worth = -np.sort(-_largest(worth, more), axis=1)
         worth[:, max(0, least) :] = np.maximum(worth[:, max(0, least) :], 0.0)
         left = height + worth.sum(axis=1) > sets.value[rows]
     out[rows[left]] = True

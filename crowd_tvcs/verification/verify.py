@@ -36,6 +36,7 @@ from crowd_tvcs.verification.record_checks import (
     TABLES,
     Record,
     changed_outputs,
+    is_number,
     read_forecast_model,
     read_json,
     read_prices,
@@ -43,6 +44,7 @@ from crowd_tvcs.verification.record_checks import (
     read_slack,
 )
 from crowd_tvcs.verification.result import Verification
+from crowd_tvcs.verification.side_constraints import TOLERANCE
 from crowd_tvcs.verification.summary_checks import (
     Found,
     refuted,
@@ -124,7 +126,11 @@ def verify(
         prices = read_prices(folder / PRICES, plan.quality.workers, plan.money, summary)
         try:
             slack = table_slack if plan.is_table else PRICING_SLACK * (1.0 - out.accuracy)
-            by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
+            by_prices = math.inf
+            if not plan.is_table:
+                by_prices = bound_by_prices(plan, prices, pairs, values, log, by_knots=True)
+            if plan.is_table or not is_number(stated) or by_prices > stated + TOLERANCE:
+                by_prices = bound_by_prices(plan, prices, pairs, values, log, slack=slack)
         except ValueError as error:
             out.violations.append(str(error))
         by_prices = out.bound = usable(by_prices)

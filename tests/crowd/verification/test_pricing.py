@@ -1,11 +1,12 @@
 """The search of `verify` for the best set of a task, held against all sets."""
 
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import pytest
 
 from crowd_tvcs.verification import pricing
+from crowd_tvcs.verification.knots import knots_of
 
 
 def best_of_all(quality, price, cap, prior, least=0):
@@ -66,3 +67,27 @@ def test_a_task_of_very_many_workers_is_priced_with_few_sets(monkeypatch):
     monkeypatch.setattr(pricing, "MAX_SETS", 20_000)
     found = pricing.price_task(quality, price, 4, 0.5)
     assert found.exact
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_multiset(seed):
+    rng = np.random.default_rng(seed)
+    cap, least, prior = int(rng.integers(1, 5)), int(rng.integers(0, 2)), 0.6
+    quality, price = rng.uniform(0.3, 0.95, 7), rng.uniform(0.0, 0.05, 7).round(2)
+    value = max(
+        pricing.accuracy(quality[list(s)], prior)[0] - price[list(s)].sum()
+        for size in range(least, cap + 1)
+        for s in combinations_with_replacement(range(7), size)
+    )
+    found = pricing.price_task(quality, price, cap, prior, least=least, repeated=True)
+    assert found.exact
+    assert found.value == pytest.approx(value, abs=1e-12)
+
+
+def test_knots_are_where_prices_bend():
+    quality = np.linspace(0.5, 0.9, 41)
+    price = np.interp(quality, [0.5, 0.6, 0.75, 0.9], [0.0, 0.01, 0.04, 0.1])
+    places, there = knots_of(quality, price)
+    assert places == pytest.approx([0.5, 0.6, 0.75, 0.9])
+    assert there == pytest.approx([0.0, 0.01, 0.04, 0.1])
+    assert knots_of(quality, quality**2) is None
