@@ -87,8 +87,8 @@ def order_table(cases: list[Case]) -> str:
     ordered = sum(c.right == 1 for c in found)
     return (
         f"Of {len(found)} simulated crowds on ordered scales the test calls {ordered} ordered and "
-        f"prefers another order for {len(other)}{_listed(other)}; of the others it says that the "
-        f"answers do not show the order{_listed(unsure)}."
+        f"prefers another order for {len(other)}{_listed(other)}; of the others it reports that "
+        f"the answers do not show the order{_listed(unsure)}."
     )
 
 

@@ -33,14 +33,14 @@ INTRODUCTION = """# Crowd assignment: the study
 Figure 4 of the paper, and the same with crowds of more structure. Made by
 `python -m benchmarks.crowd.study --write-docs`, from seeds on which nothing was tuned. At ratio r a
 task gets at most r n workers, a worker r m tasks, and all together .8 r n m answers. Error = 1 -
-exact expected accuracy of the Bayes-weighted vote; the qualities are known. *least possible*: no
+exact expected accuracy of the Bayes-weighted vote. The qualities are known. *least possible*: no
 assignment has less, proved by `best` ([how](../crowd-plans.md)). An empty cell was not run, or not
-proved; a least error below 0 is shown as 0. Times are wall clock on 2 cores shared with other work,
-warm, and say no more than an order of magnitude; the time limit is {limit:.0f} s. Where it struck
+proved. A least error below 0 is shown as 0. Times are wall clock on 2 cores shared with other work,
+warm, and give no more than an order of magnitude. The time limit is {limit:.0f} s. Where it struck
 `best` was run again with `--time-limit 110` (but for 200 x 10000 at .03 and .1): the other work
-left it less than half a core. All methods have the same crowds; `notebooks/paper.ipynb` draws them.
+left it less than half a core. All methods have the same crowds. `notebooks/paper.ipynb` draws them.
 
-`random` and `qlp` (Q-LP) are what the paper compares with, `tvcs` is the paper's method (StoIHT);
+`random` and `qlp` (Q-LP) are what the paper compares with, `tvcs` is the paper's method (StoIHT).
 `greedy`, `fast` and `best` are ours.
 """
 

@@ -17,12 +17,12 @@ PAGE = "studies/projection-families.md"
 HOW = f"""## How it was measured
 
 Processor time of one thread, the methods in turns in one process. Ours is all of `project`, its
-checks and its certificate included; OR-Tools' minimum cost flow is its solve alone, without
+checks and its certificate included. OR-Tools' minimum cost flow is its solve alone, without
 building the network, on costs of 46 bits. Every answer is compared with OR-Tools'.
 A cell is a family, a size, a ratio of the caps to the groups' sizes (.05, .2, .5;
 from {HUGE:,} entries on .2 and equal caps only; at 937 x 1,043 .005, .02 and .183, since round
 numbers hid what uneven ones and small caps cost), caps that are equal or drawn, and a total that
-binds (.8 of what the caps allow) or does not; it has up to {len(SEEDS)} seeds. *Gradients* are what
+binds (.8 of what the caps allow) or does not. It has up to {len(SEEDS)} seeds. *Gradients* are what
 the fifth step of IHT projects on a sparse regression, *qualities* the workers and tasks of a crowd,
 drawn again where there are too few. Single rows are good to about 30 %.
 """
@@ -41,7 +41,7 @@ def page(cells: list[Cell], machine: str) -> Iterator[str]:
     yield "# Where the projection wins and where it loses\n"
     yield "Written by `python -m benchmarks.speed.families --write-docs`, from"
     yield f"{len(cells):,} rows measured on {machine}; {code_of(cells)}. All ratios are OR-Tools'"
-    yield "time over ours, unless something else is said: above 1 is in our favour.\n"
+    yield "time over ours, unless stated otherwise: above 1 is in our favour.\n"
     yield "## Where this loses\n"
     yield from losses(capped)
     for rows, cols in dict.fromkeys((c.rows, c.cols) for c in capped):
@@ -129,7 +129,7 @@ def ones(cells: list[Cell]) -> Iterator[str]:
     if not cells:
         return
     yield "## All caps 1: our time over that of scipy's `linear_sum_assignment`\n"
-    yield "Median / worst over seeds; below 1 is in our favour.\n"
+    yield "Median / worst over seeds. Below 1 is in our favour.\n"
     sizes = list(grouped(cells, lambda c: (c.rows, c.cols)))
     rows = []
     for family, found in grouped(cells, lambda c: c.family).items():

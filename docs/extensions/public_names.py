@@ -123,10 +123,18 @@ def write_pages(root: Path) -> None:
 
 def _entry(module: str, name: str, thing: Any) -> list[str]:
     if inspect.isclass(thing):
-        return [f".. autoclass:: {module}.{name}", "   :members:"]
+        parts = thing.__mro__[1:-1]
+        more = ["   :inherited-members:"] if parts and all(map(_is_part, parts)) else []
+        return [f".. autoclass:: {module}.{name}", "   :members:", *more]
     if callable(thing):
         return [f".. autofunction:: {module}.{name}"]
     return [f".. py:data:: {name}", "", f"   {', '.join(f'``{key}``' for key in thing)}"]
+
+
+def _is_part(base: type) -> bool:
+    """Whether a base is ours and has no page, so that its methods are on those of its classes."""
+    package = base.__module__.partition(".")[0]
+    return package in PACKAGES and not hasattr(import_module(package), base.__name__)
 
 
 def homes(root: Path) -> dict[str, str]:

@@ -144,7 +144,7 @@ def open_edges(path: str | Path, third: str) -> EdgeList:
     refuse_folder(path)
     table = _with_ends(_with_sign(read_table(path, spaces=True)))
     width = len(table.rows[0])
-    if _ends(table) is not None and {len(row) for row in table.rows[1:]} == {width + 1}:
+    if {len(row) for row in table.rows[1:]} == {width + 1} and _ends(table) is not None:
         rows = Rows.of(row if i else ["", *row] for i, row in enumerate(table.rows))
         table = replace(table, rows=rows)  # R's names of rows have no heading
     refuse_other_formats(table, third)
