@@ -209,6 +209,8 @@ class Trial:
                 for file, name, line, what, count in answers(asked, copy, target):
                     self.rooms[room] = of  # what its tests run has been noted by now
                     what = {SURVIVED: word}.get(what, what if word else ELSEWHERE)
+                    if name in asked["only"].get(file, {}):
+                        count += self.before[file, name][2]
                     if what:
                         self._write(file, name, [what, line, count, self.begun])
                         print(f"{what}: {file}:{line}: {name} ({count} tests)", flush=True)
