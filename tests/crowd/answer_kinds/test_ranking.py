@@ -15,7 +15,6 @@ from crowd_tvcs.answer_kinds.comparisons import Comparisons, read_comparisons
 from crowd_tvcs.answer_kinds.davidson import fit_davidson
 from crowd_tvcs.answer_kinds.next_pairs import expected_information, next_pairs
 from crowd_tvcs.answer_kinds.ranking import (
-    WEIGHT_QUANTILES,
     pair_differences,
     rank_items,
     typical_chances,
@@ -367,41 +366,3 @@ def test_known_orders_of_items_that_nobody_compared_are_left_out_and_counted(tmp
 def test_names_that_look_alike_are_warned_of(tmp_path):
     (tmp_path / "p.csv").write_text(f"{HEADER}\nann,GPT 4,b,left\nann,gpt 4,b,left\n")
     assert "'gpt 4'" in command(tmp_path).stderr
-
-
-def test_what_is_claimed_of_items_and_pairs_is_that_of_draws_of_scores(rng):
-    items = "abcde"
-    rows = [
-        (w, *pair, answer)
-        for w in "xyz"
-        for pair in combinations(items, 2)
-        for answer in rng.choice(["left", "right", "tie"], 4, p=[0.5, 0.3, 0.2])
-    ]
-    known = {pair: pair[0] for pair in combinations(items, 2)}
-    found = rank_items(Comparisons.of(rows), known=known, rng=0)
-    fit = found.fit
-    drawn = rng.multivariate_normal(fit.score, fit.covariance, 100_000)
-    away = drawn - drawn.mean(axis=1, keepdims=True)
-    table = {row[0]: row[1:] for row in found.item_rows()}
-    assert list(table) == [items[k] for k in np.argsort(-fit.score, kind="stable")]
-    for k, item in enumerate(items):
-        score, low, high, rank, least, most, answers = table[item]
-        assert (score, answers) == (fit.score[k], 3 * 4 * 4)
-        assert high - score == pytest.approx(score - low)
-        assert high - low == pytest.approx(2 * 1.645 * away[:, k].std(), rel=0.02)
-        ranks = 1 + (drawn > drawn[:, [k]]).sum(axis=1)
-        assert rank == 1 + (fit.score > score).sum()
-        assert least <= rank <= most
-        assert max((ranks < least).mean(), (ranks > most).mean()) <= 0.06
-        assert (ranks <= least).mean() >= 0.04
-    pairs = list(found.pair_rows())
-    assert [row[:3] for row in pairs] == [(*pair, 12) for pair in combinations(items, 2)]
-    for (i, j), (*_, left, right, tie, sure) in zip(combinations(range(5), 2), pairs, strict=True):
-        differs = drawn[:, i] - drawn[:, j]
-        assert left + right + tie == pytest.approx(1)
-        # Of a typical worker: the mean over the quantiles of their weights.
-        each = [math.exp(fit.common_tie) / (math.exp(fit.common_tie) + 2 * np.cosh(w * differs / 2))
-                for w in np.quantile(fit.weight, WEIGHT_QUANTILES)]  # fmt: skip
-        assert tie == pytest.approx(np.mean(each), abs=0.003)
-        ahead = (differs > 0).mean()
-        assert sure == pytest.approx(max(ahead, 1 - ahead), abs=0.006)

@@ -211,54 +211,6 @@ def test_a_task_without_answers_has_the_label_of_gold_or_none():
     assert (found.label_of[10:] == found.median[10:]).all()
 
 
-@pytest.mark.parametrize("is_measured", [True, False])
-def test_what_is_claimed_of_a_task_is_what_its_posterior_says(rng, is_measured):
-    answers, right = scale_crowd("honest", 5, 3, rng, tasks=40, workers=9)
-    known = 12 if is_measured else 3
-    gold = Gold(
-        {answers.tasks[j]: answers.classes[right[j]] for j in range(known)}, answers.classes
-    )
-    posterior, times = rng.dirichlet(np.full(5, 0.4), 40), rng.integers(0, 3, 40)
-    votes = replace(vote_on_scale(answers, gold, rng=0), posterior=posterior, answers=times)
-    assert votes.is_measured == is_measured
-    rows, judged = list(votes.rows()), []
-    for j, (task, *found) in enumerate(rows):
-        chance, name = posterior[j], answers.classes
-        low, median, high = (
-            next(k for k in range(5) if chance[: k + 1].sum() >= share - 1e-9)
-            for share in (0.05, 0.5, 0.95)
-        )
-        away = [abs(k - median) for k in range(5)]
-        claims = [
-            chance[median],
-            sum(p for p, d in zip(chance, away, strict=True) if d <= 1),
-            chance @ away,
-        ]
-        assert task == answers.tasks[j]
-        assert found[-1] == times[j]
-        if j < known:
-            judged += [(*claims, abs(median - right[j]))] if times[j] else []
-            assert found[:-1] == [name[right[j]], 1, 1, 0, *[name[right[j]]] * 3]
-        elif not times[j]:
-            assert found[:-1] == [None] * 7
-        else:
-            ends = [name[low], name[high], name[chance.argmax()]]
-            if not is_measured:
-                claims, ends = [None] * 3, [None, None, ends[2]]
-            assert found[0] == name[median]
-            assert found[1:4] == (pytest.approx(claims) if is_measured else claims)
-            assert found[4:7] == ends
-    if not is_measured:
-        assert votes.reached_on_gold() is None
-        return
-    sure, near, error, off = np.array(judged).T
-    assert votes.reached_on_gold() == pytest.approx({
-        "tasks": len(judged), "claimed": sure.mean(), "right": (off == 0).mean(),
-        "claimed_within_one": near.mean(), "within_one": (off <= 1).mean(),
-        "expected_error": error.mean(), "mean_error": off.mean(),
-    })  # fmt: skip
-
-
 def test_names_and_the_direction_of_the_scale_do_not_matter():
     answers, right = scale_crowd("biased", 4, 4, np.random.default_rng(5), tasks=40, workers=10)
     gold = Gold({answers.tasks[j]: answers.classes[right[j]] for j in range(12)}, answers.classes)

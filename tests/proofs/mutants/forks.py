@@ -268,11 +268,6 @@ def file_of(test: str) -> str:
     return test.partition("::")[0]
 
 
-def seconds_of(asked: dict[str, Any], tests: list[str], seen: dict[str, Seen]) -> float:
-    """Return the processor seconds that tests may take."""
-    return float(asked["seconds"] + TIMES * sum(seen[test].seconds for test in tests))
-
-
 def try_warm(asked: dict[str, Any], tell: Tell) -> int:
     """See what the tests run, where that is not known, and try changes within functions.
 
@@ -317,7 +312,7 @@ def try_warm(asked: dict[str, Any], tell: Tell) -> int:
 
         def attempt(job: Job) -> int:
             """Try a mutant, and see the test that notices it pass without the change."""
-            limit = seconds_of(asked, job.tests, seen)
+            limit = asked["seconds"] + TIMES * sum(seen[test].seconds for test in job.tests)
             while job.tests:
                 failed.unlink(missing_ok=True)
                 status = forked(functools.partial(run, job.tests, job), limit)
@@ -397,8 +392,8 @@ def main() -> None:
     seen = read(kept)
     for job in wanted(asked, seen):
         if job.tests and (job.is_cold or job.mutant.name in not_made):
-            limit = IMPORTS + seconds_of(asked, job.tests, seen)
-            tell(job, forked(functools.partial(try_cold, asked, job), limit))
+            limit = asked["seconds"] + TIMES * sum(seen[test].seconds for test in job.tests)
+            tell(job, forked(functools.partial(try_cold, asked, job), IMPORTS + limit))
 
 
 if __name__ == "__main__":
