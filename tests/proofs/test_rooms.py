@@ -76,21 +76,10 @@ def test_rooms_are_told_by_what_their_own_tests_notice(root, tmp_path):
     tests = root / "tests" / "small" / "good" / "test_good.py"
     tests.write_text(CHECKS + "\nfrom small.good.module import unknown\n"
                      "def test_unknown():\n    assert unknown() == 2\n")  # fmt: skip
-    more = root / "tests" / "small" / "good" / "test_more.py"
-    more.write_text("from small.good.module import magnitude\n"
-                    "def test_again():\n    assert magnitude(1) == 1\n")  # fmt: skip
     better = Trial(path, root, SMALL, seconds=1.0)
     better.try_all(sample, 1, again=True)
     assert better._known(*sample[3]) == "killed"
-    assert len(better.rooms["small/good"]["tests"]) == 2
-
-    # Only the test files that are new to a survivor are run, and only these are noted.
-    more.write_text("def test_other():\n    assert True\n")
-    last = Trial(path, root, SMALL, seconds=1.0)
-    since = {name: at for name, (_, at) in last.rooms["small/good"]["tests"].items()}
-    last.try_all([*sample, *unmeasured], 1, again=True)
-    now = {name: at for name, (_, at) in last.rooms["small/good"]["tests"].items()}
-    assert {name for name in now if now[name] > since[name]} == set()  # nothing survived there
+    assert better.rooms["small/good"]["tests"][f"tests/small/good/{tests.name}"][1] == better.begun
     (root / "small" / "good" / "module.py").write_text(MODULE + "\n")
     assert not Trial(path, root, SMALL).files.get("small/good/module.py")
 

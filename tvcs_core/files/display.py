@@ -60,7 +60,7 @@ def cut(text: str, most: int = CELL) -> str:
 
 def unquoted(name: str) -> str:
     """Return a name without quotes, escaped and shortened to `CELL` characters."""
-    return cut(visible(name if len(name) <= 2 * CELL else f"{name[:CELL]}{name[-CELL:]}"))
+    return cut(visible(name))
 
 
 def joined(names: Iterable[str], show: Callable[[str], str] = unquoted) -> str:

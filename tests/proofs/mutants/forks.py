@@ -17,6 +17,7 @@ import json
 import math
 import os
 import random
+import re
 import resource
 import select
 import signal
@@ -31,6 +32,7 @@ import coverage
 import pytest
 
 from tests.proofs.mutants.changes import Mutant, mutants
+from tests.proofs.mutants.seen import Seen, file_of, read
 
 OPTIONS = ["-q", "--capture=sys", "-p", "no:cacheprovider", "--rootdir=."]
 KILLED, SURVIVED, LATE, NOT_MADE = 0, 10, 11, 12
@@ -40,17 +42,6 @@ TIMES, MEMORY = 3.0, 4 << 30
 WAITING = 200.0  # seconds that a test may wait, on a busy machine
 PR_SET_PDEATHSIG = 1  # of Linux: a process ends with the one that made it
 IMPORTS = 20.0  # seconds of imports, where all is imported again
-
-
-class Seen(NamedTuple):
-    """What a test does without any change: its seconds, and the lines it runs of each file."""
-
-    seconds: float
-    lines: dict[str, list[int]]
-
-    def runs(self, file: str, lines: range) -> bool:
-        """Whether it runs one of some lines."""
-        return any(line in lines for line in self.lines.get(file, ()))
 
 
 class Loop:
@@ -176,7 +167,7 @@ Tell = Callable[[Job, int], None]
 def job_of(mutant: Mutant, file: str, seen: dict[str, Seen]) -> Job:
     """The tests that run what is changed, the quickest first.
 
-    What runs with the import concerns every test that touches the file, or all.
+    What runs with the import concerns every test that touches the file, or whose file names it.
     """
     lines, name = range(mutant.lines[0], mutant.lines[1] + 1), os.path.relpath(file)
     tests = {test: of for test, of in seen.items() if test}
@@ -184,7 +175,10 @@ def job_of(mutant: Mutant, file: str, seen: dict[str, Seen]) -> Job:
     is_imported = not found and seen[""].runs(name, lines)
     is_cold = not mutant.within or is_imported or not fits(mutant, file)
     if is_cold:
-        found = [test for test, of in tests.items() if name in of.lines] or list(tests)
+        named = re.compile(rf"\b{Path(name).stem}\b")
+        files = {of for of in {*map(file_of, tests)} if named.search(Path(of).read_text("utf-8"))}
+        found = [t for t, of in tests.items() if name in of.lines or file_of(t) in files]
+    found = found or (list(tests) if is_cold else [])
     return Job(file, mutant, sorted(found, key=lambda test: seen[test].seconds), is_cold)
 
 
@@ -263,16 +257,6 @@ def wanted(asked: dict[str, Any], seen: dict[str, Seen]) -> list[Job]:
     return jobs
 
 
-def file_of(test: str) -> str:
-    """Return the file of a test."""
-    return test.partition("::")[0]
-
-
-def seconds_of(asked: dict[str, Any], tests: list[str], seen: dict[str, Seen]) -> float:
-    """Return the processor seconds that tests may take."""
-    return float(asked["seconds"] + TIMES * sum(seen[test].seconds for test in tests))
-
-
 def try_warm(asked: dict[str, Any], tell: Tell) -> int:
     """See what the tests run, where that is not known, and try changes within functions.
 
@@ -317,7 +301,7 @@ def try_warm(asked: dict[str, Any], tell: Tell) -> int:
 
         def attempt(job: Job) -> int:
             """Try a mutant, and see the test that notices it pass without the change."""
-            limit = seconds_of(asked, job.tests, seen)
+            limit = asked["seconds"] + TIMES * sum(seen[test].seconds for test in job.tests)
             while job.tests:
                 failed.unlink(missing_ok=True)
                 status = forked(functools.partial(run, job.tests, job), limit)
@@ -328,7 +312,6 @@ def try_warm(asked: dict[str, Any], tell: Tell) -> int:
                 if forked(functools.partial(run, first), limit) == SURVIVED:
                     sound.add(name)
                     return status
-                name = failed.read_text(encoding="utf-8") if failed.exists() else name
                 print(f"a test fails without any change: {name}", file=sys.stderr)
                 seen[name] = Seen(NEVER, {})
                 kept.write_text(json.dumps(seen), encoding="utf-8")
@@ -355,11 +338,6 @@ def try_warm(asked: dict[str, Any], tell: Tell) -> int:
             tell(job, SURVIVED)
         kept.with_suffix(".cold").write_text("[]", encoding="utf-8")
     return 0
-
-
-def read(kept: Path) -> dict[str, Seen]:
-    """Read what was seen of each test."""
-    return {test: Seen(*of) for test, of in json.loads(kept.read_text(encoding="utf-8")).items()}
 
 
 def try_cold(asked: dict[str, Any], job: Job) -> int:
@@ -397,8 +375,8 @@ def main() -> None:
     seen = read(kept)
     for job in wanted(asked, seen):
         if job.tests and (job.is_cold or job.mutant.name in not_made):
-            limit = IMPORTS + seconds_of(asked, job.tests, seen)
-            tell(job, forked(functools.partial(try_cold, asked, job), limit))
+            limit = asked["seconds"] + TIMES * sum(seen[test].seconds for test in job.tests)
+            tell(job, forked(functools.partial(try_cold, asked, job), IMPORTS + limit))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from tests.proofs.mutants.__main__ import (
     unchanged,
 )  # fmt: skip
 from tests.proofs.mutants.changes import mutants
-from tests.proofs.mutants.forks import file_of, read
+from tests.proofs.mutants.seen import file_of, read
 from tests.proofs.mutants.targets import (
     CROWD,
     LIBRARIES,
@@ -204,11 +204,19 @@ class Trial:
             )  # fmt: skip
             asked = {"mutants": names, "observed": observed, "seen": str(self._seen(room))}
             asked["anew"] = self._anew(room, of)
-            asked["only"] = self._only(names, tests, is_own=bool(word))
+            only = asked["only"] = self._only(names, tests, is_own=bool(word))
+            for file, of_file in names.items():
+                for name in [name for name in of_file if only[file].get(name) == []]:
+                    self._write(file, name, [OF_ROOM, *self.before[file, name][1:]])
+                    of_file.remove(name)
+            if not any(names.values()):
+                return  # no test is new to them
             try:
                 for file, name, line, what, count in answers(asked, copy, target):
                     self.rooms[room] = of  # what its tests run has been noted by now
                     what = {SURVIVED: word}.get(what, what if word else ELSEWHERE)
+                    if name in only[file]:
+                        count += self.before[file, name][2]
                     if what:
                         self._write(file, name, [what, line, count, self.begun])
                         print(f"{what}: {file}:{line}: {name} ({count} tests)", flush=True)

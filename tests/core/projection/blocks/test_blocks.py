@@ -52,6 +52,8 @@ def check(V, constraint, found):
     np.testing.assert_array_equal(found.matrix.toarray(), ours.matrix)
     assert found.objective == pytest.approx(ours.objective, rel=1e-14)
     assert -1e-300 <= found.gap <= max(1e-12 * found.objective, 4 * ours.gap)
+    assert found.facts["size"] == V.nbytes
+    assert found.facts.get("widened", 1) > 0
     for prices, caps in (
         (found.row_duals, constraint.row_caps),
         (found.col_duals, constraint.col_caps),
@@ -230,7 +232,6 @@ def test_a_process_that_is_killed_is_replaced(tmp_path, rng):
         for pool in pools:
             pool.shutdown()
     assert found.facts["replaced"] == 1
-    assert found.facts["size"] == V.nbytes
     check(V, constraint, found)
 
 
