@@ -119,7 +119,8 @@ def test_a_design_is_simulated_once(combiner, cache, no_more_work, design):
         calibrate_design(combiner, design, 3, resamples=4)
 
 
-def test_what_is_kept_is_ours_alone(combiner, cache):
+def test_what_is_kept_is_ours_alone(combiner, cache, monkeypatch):
+    monkeypatch.setattr(module, "version", version)
     run(combiner)
     (path,) = cache.rglob("*.json")
     assert path.parent.name == f"designs-grn_tvcs-{version('tvcs')}-{STAMP[:16]}"
