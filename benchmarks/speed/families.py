@@ -85,11 +85,25 @@ def none(*_):
     """Do without."""
 
 
+def by_mean_gain(instance, cols):
+    """The order of the mean gains alone."""
+    values = instance.candidates.values.reshape(instance.shape)
+    return np.argsort(np.square(values).mean(axis=0 if cols else 1), kind="stable")
+
+
 # Special paths of the search, and what stands in their place without them.
 PATHS = {
+    "assignment": [(search, "is_assignment", none)],
+    "pruning": [(search, "prune", none)],
     "closed form": [(search, "closed_form", none)],
     "sample": [(prices, "sampled_prices", lambda i, _: prices.zero_prices(*i.shape))],
     "sample of long lines": [(prices, "MIN_SAMPLED_LINES", np.inf)],
+    "parts of the sample": [
+        (sample, "similarity_order", by_mean_gain),
+        (sample, "order_by_caps", lambda order, *_: order),
+        (sample, "choose_line_count", lambda caps, lines, least: least),
+        (sample, "MIN_SCALED_CAP", 0.0),
+    ],
     "order of gains": [(sample, "similarity_order", lambda i, cols: np.arange(i.shape[cols]))],
     "order of caps": [(sample, "order_by_caps", lambda order, *_: order)],
     "rounding carried over": [
@@ -227,11 +241,12 @@ def worth(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGPROF, stop)
     paths = list(PATHS) if "all" in arguments.without else arguments.without
     rows, found = [], {path: [] for path in paths}
-    for task in (task for task in tasks(arguments) if task.caps != ONES):
+    for task in tasks(arguments):
         values, tvcs = instance(task)
         call = partial(solve_dense, values, *caps_of(tvcs), squared=True)
         for path in paths:
-            found[path].append((without(call, path), task))
+            if (path == "assignment") == (task.caps == ONES):
+                found[path].append((without(call, path), task))
     for path, ratios in found.items():
         part = np.log([ratio for ratio, _ in ratios if ratio is not None])
         worst, of = max(((ratio or 1.0, task) for ratio, task in ratios), key=lambda x: x[0])

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from tvcs_core.constraint import TVCS
 from tvcs_core.projection.entries import Entries
 from tvcs_core.projection.exact import ExactSolution, grid_steps_for, solve_dense, solve_edges
+from tvcs_core.projection.kernels.gains import VANISHING_STEPS
 from tvcs_core.projection.kernels.records import Counts, Floats, Ints
 
 # Grid steps below which a gain is small: above it, gains that differ by a millionth are distinct.
 # In large tables, where a second projection takes time, gains that differ by a hundredth.
 MIN_STEPS, MIN_STEPS_LARGE = 2.0**20, 2.0**8
 LARGE_ENTRIES = 22_500  # as in docs/method.md
-VANISHING_STEPS = 0.25  # a gain below so many steps is rounded to 0
 MIN_LISTED = 4  # 1 / the share of a table's entries below which they are projected as a list
 CHUNK = 100_000  # entries whose sizes are computed at once
 

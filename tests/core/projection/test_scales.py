@@ -117,6 +117,17 @@ def test_tables_and_lists_of_rows_of_many_scales_agree(spread, total, rng):
     assert max(found.relative_gap, listed.relative_gap) < 1e-11
 
 
+@pytest.mark.parametrize("shape", [(12, 15), (70, 80)])
+def test_gains_that_round_to_0_decide_no_ties(shape, rng):
+    """One call for small tables had them, with their hashes; lists had not."""
+    for _ in range(8):
+        V = rng.integers(1, 11, shape) * np.exp(6 * rng.normal(size=shape[0]))[:, np.newaxis]
+        caps = rng.integers(1, shape[1], shape[0]), rng.integers(1, shape[0], shape[1])
+        constraint = TVCS.matrix(shape, row_caps=caps[0], col_caps=caps[1])
+        listed = project(sparse.csr_array(V), constraint).support.toarray()
+        assert np.array_equal(project(V, constraint).support, listed)
+
+
 def test_gains_that_round_to_0_are_no_ties(rng):
     """Cost scaling and simplex would order them by their hashes, for nothing."""
     V = rng.normal(size=(160, 150))

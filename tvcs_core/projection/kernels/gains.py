@@ -1,5 +1,7 @@
 """Gains of entries on an integer grid, and the hash that breaks ties."""
 
+import math
+
 import numpy as np
 
 from tvcs_core.jit import kernel
@@ -10,6 +12,7 @@ HASH_WEIGHT = 2.0**-68  # times 31 bits of hash: at most 2^-37 of the largest ga
 MIN_SAFE_SIZE, MAX_SAFE_SIZE = 2.0**-201, 2.0**200
 # Size relative to the largest value, above which the grid keeps at least 20 bits of a gain.
 MIN_RELATIVE_SIZE = 2.0**-16
+VANISHING_STEPS = 0.25  # a gain below so many steps is rounded to 0
 
 
 @kernel
@@ -54,3 +57,14 @@ def gain(value, factor, squared):
 def on_grid(gain_, grid):
     """Return the gain in grid steps, as an integer."""
     return np.int64(gain_ * grid + 0.5)
+
+
+@kernel
+def without_vanishing(values, largest, steps):
+    """Return a table without the values whose squares round to 0, the largest of `steps` steps."""
+    limit, found = largest * math.sqrt(VANISHING_STEPS / steps), values.copy()
+    for r in range(values.shape[0]):
+        for c in range(values.shape[1]):
+            if abs(values[r, c]) < limit:
+                found[r, c] = 0.0
+    return found

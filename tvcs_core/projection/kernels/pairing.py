@@ -16,6 +16,7 @@ from tvcs_core.projection.kernels.gains import (
     MIN_SAFE_SIZE,
     gain,
     on_grid,
+    without_vanishing,
 )
 from tvcs_core.projection.kernels.records import (
     AssignmentState,
@@ -221,6 +222,8 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     factor, clock = math.ldexp(1.0, -math.frexp(largest)[1]), np.empty(4, np.int64)
     clock[:] = 0
     state = initial_state(np.empty((n, m), np.int64))
+    has_small = least < largest * MIN_RELATIVE_SIZE
+    table = without_vanishing(table, largest, steps) if has_small else table
     unit_table = UnitCapTable(table, True, turned, factor, steps)
     settle(unit_table, state, clock, n, mask)
     row_price, col_price = (w, u) if turned else (u, w)
@@ -235,4 +238,4 @@ def project_ones(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
             matrix[r, c] = values[r, c] if mask[r, c] else 0.0
     prices, caps = Prices(u, w, 0.0), Counts(row_caps, col_caps, total)
     objective, gap, hidden = gap_of(values, mask, prices, caps)
-    return 0.0, objective, gap, hidden, least < largest * MIN_RELATIVE_SIZE
+    return 0.0, objective, gap, hidden, has_small

@@ -19,6 +19,7 @@ from tvcs_core.projection.kernels.gains import (
     MIN_SAFE_SIZE,
     gain,
     on_grid,
+    without_vanishing,
 )
 from tvcs_core.projection.kernels.prices import alternate_sweeps, by_column, in_order, put_in_place
 from tvcs_core.projection.kernels.records import (
@@ -289,15 +290,16 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
     is needed. A negative objective means that nothing is filled in: all values are 0, one is not
     finite or needs scaling, or the general way takes no longer. Prices must be 0 on entry.
     """
-    candidates, largest, least = as_candidates(values), 0.0, MAX_SAFE_SIZE
-    is_safe = True
-    for value in candidates.values:
+    largest, least, is_safe = 0.0, MAX_SAFE_SIZE, True
+    for value in values.reshape(-1):
         is_safe &= abs(value) < MAX_SAFE_SIZE
         largest = max(largest, abs(value))
         least = min(least, abs(value) if value != 0.0 else MAX_SAFE_SIZE)
     if not is_safe or largest < MIN_SAFE_SIZE:
         return 0.0, -1.0, 0.0, 0.0, False
-    caps = Counts(row_caps, col_caps, total)
+    has_small, caps = least < largest * MIN_RELATIVE_SIZE, Counts(row_caps, col_caps, total)
+    table = without_vanishing(values, largest, steps) if has_small else values
+    candidates = as_candidates(table)
     price, factor, pivots = solve_small(candidates, caps, steps, mask.reshape(-1), u, w)
     if pivots < -1:
         return 0.0, -1.0, 0.0, 0.0, False
@@ -311,4 +313,4 @@ def project_small(values, row_caps, col_caps, total, steps, mask, matrix, u, w):
         for c in range(w.size):
             matrix[r, c] = values[r, c] if mask[r, c] else 0.0
     objective, gap, hidden = gap_of(values, mask, Prices(u, w, price), caps)
-    return price, objective, gap, hidden, least < largest * MIN_RELATIVE_SIZE
+    return price, objective, gap, hidden, has_small
