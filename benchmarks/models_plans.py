@@ -12,7 +12,7 @@ A target is confirmed wrongly if the plan that is named reaches less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -156,22 +156,26 @@ def with_more(case: Case, n_gold: int, seed: int) -> list[bool]:
     return out
 
 
-def report(data: Path, draws: int, sets: Mapping[str, int], models: Callable[[int], Any]) -> None:
+def report(
+    data: Path, seeds: Sequence[int], sets: Mapping[str, int], models: Callable[[int], Any]
+) -> None:
     """Print coverage and wrong confirmations, by kind and number of gold tasks."""
-    kinds = {name: [workers(data / name, s, n) for s in range(draws)] for name, n in sets.items()}
-    kinds["simulated"] = [simulated(s) for s in range(draws)]
-    kinds["language models"] = [language(models(100 + s), 100 + s) for s in range(draws)]
+    kinds = {name: [workers(data / name, s, n) for s in seeds] for name, n in sets.items()}
+    kinds["simulated"] = [simulated(s) for s in seeds]
+    kinds["language models"] = [language(models(100 + s), 100 + s) for s in seeds]
     confirmed_by_more = []
     for name, cases in kinds.items():
         for n_gold in GOLD:
             if n_gold > cases[0].truth.size // 3:
                 continue
-            found = [list(reached(case, n_gold, s)) for s, case in enumerate(cases)]
+            found = [list(reached(case, n_gold, s)) for s, case in zip(seeds, cases, strict=True)]
             holds = np.array([np.mean([row[0] for row in one]) for one in found])
             all_kept = np.mean([one[-1][0] for one in found])
             width = np.mean([row[1] for one in found for row in one])
             verdicts = np.array([one[0][2] for one in found])
-            more = [x for s, case in enumerate(cases) for x in with_more(case, n_gold, s)]
+            more = [
+                x for s, case in zip(seeds, cases, strict=True) for x in with_more(case, n_gold, s)
+            ]
             confirmed_by_more += more
             print(
                 f"{name:>16} {n_gold:>4} gold: {holds.mean():.3f} of the intervals hold "

@@ -61,7 +61,7 @@ class GoldCalibration:
         return found
 
     def confidence_threshold(self, target: float) -> float:
-        """How sure a label must be so that a share `target` of such labels are right; 1: unknown."""
+        """How sure a label must be for a share `target` of right ones; 1 if that is unknown."""
         if self.sample_doubt:
             return 1.0
         return confidence_threshold(self.claim, self.hit, target)
