@@ -123,12 +123,15 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=20, help="first seed; .4 was chosen on 7-13")
     parser.add_argument("--crowds", type=int, default=16)
     parser.add_argument("--data", type=Path, help="folder of public crowds")
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--plans", type=int, help="only the plans, with so many draws of each set")
     given = parser.parse_args()
     if given.plans is not None:
         if given.data is None:
             parser.error("--plans needs --data")
-        report(given.data, given.plans, SETS, language_models)
+        sets = {name: SETS[name] for name in given.sets}
+        seeds = range(given.first, given.first + given.plans)
+        report(given.data, seeds, sets, language_models)
         return
     seeds = range(given.first, given.first + given.crowds)
     print("language models, simulated")

@@ -12,7 +12,7 @@ A target is confirmed wrongly if the plan that is named reaches less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from crowd_tvcs.models.deferral import DeferredTasks, open_tasks
 from crowd_tvcs.models.fit import fit_models
 from crowd_tvcs.models.measured_people import MeasuredPeople
 from crowd_tvcs.models.people import fit_people
-from crowd_tvcs.models.plans import confirmed, model_plans
+from crowd_tvcs.models.plans import ModelPlan, confirmed, model_plans, more_gold
 from crowd_tvcs.models.simulation import simulate_models
 
 GOLD = (150, 50, 20)
@@ -87,10 +87,12 @@ def language(case: Any, seed: int) -> Case:
     return Case("language", case.truth, case.said, people, families, case.classes)
 
 
-def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, list[int]]]:
-    """Yield whether each plan's interval holds, its width, and for every share the verdict.
+def planned(
+    case: Case, n_gold: int, seed: int, *, drawn: int | None = None
+) -> tuple[list[ModelPlan], list[float]]:
+    """Return the plans by so many gold tasks, and the share of right labels that each reaches.
 
-    A verdict is 0 for not confirmed, 1 for confirmed and reached, 2 for confirmed wrongly.
+    The first gold tasks are those that are `drawn` alone, by default all.
     """
     m, k = case.truth.size, case.classes
     said = np.concatenate([case.models, case.people])
@@ -99,7 +101,7 @@ def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, l
     task, who = np.divmod(np.arange(said.size), len(names))
     tasks = [f"t{j:05d}" for j in range(m)]
     answers = Answers(tasks, names, [str(c) for c in range(k)], task, who, said[who, task])
-    known = np.random.default_rng([seed, n_gold, m]).permutation(m)[:n_gold]
+    known = np.random.default_rng([seed, drawn or n_gold, m]).permutation(m)[:n_gold]
     gold = Gold({tasks[j]: str(case.truth[j]) for j in known}, answers.classes)
     fitted = fit_models(answers, gold, dict(zip(names, case.families, strict=False)))
     people = fit_people(fitted, answers, gold, names[len(case.models) :])
@@ -120,6 +122,15 @@ def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, l
     truth, claim = case.truth[handed.tasks], handed.chances.max(axis=1)
     alone, joint = handed.chances.argmax(axis=1) == truth, logs.argmax(axis=1) == truth
     shares = [float(np.where(claim > plan.above, alone, joint).mean()) for plan in plans]
+    return plans, shares
+
+
+def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, list[int]]]:
+    """Yield whether each plan's interval holds, its width, and for every share the verdict.
+
+    A verdict is 0 for not confirmed, 1 for confirmed and reached, 2 for confirmed wrongly.
+    """
+    plans, shares = planned(case, n_gold, seed)
     verdicts = []
     for wanted in SHARES:
         last = confirmed(plans, wanted)
@@ -129,23 +140,48 @@ def reached(case: Case, n_gold: int, seed: int) -> Iterator[tuple[bool, float, l
         yield low <= share <= high, high - low, verdicts
 
 
-def report(data: Path, draws: int, sets: Mapping[str, int], models: Callable[[int], Any]) -> None:
+def with_more(case: Case, n_gold: int, seed: int) -> list[bool]:
+    """Return whether the further gold tasks that are named confirm the shares that gold did not.
+
+    Of the shares for which half of the tasks are enough gold; drawn besides that at hand.
+    """
+    plans, _ = planned(case, n_gold, seed)
+    out = []
+    for wanted in SHARES:
+        is_open = not confirmed(plans, wanted) and plans[0].right.share >= wanted
+        more = more_gold(plans, wanted) if is_open else None
+        if more is not None and n_gold + more <= case.truth.size // 2:
+            again, _ = planned(case, n_gold + more, seed, drawn=n_gold)
+            out.append(confirmed(again, wanted) > 0)
+    return out
+
+
+def report(
+    data: Path, seeds: Sequence[int], sets: Mapping[str, int], models: Callable[[int], Any]
+) -> None:
     """Print coverage and wrong confirmations, by kind and number of gold tasks."""
-    kinds = {name: [workers(data / name, s, n) for s in range(draws)] for name, n in sets.items()}
-    kinds["simulated"] = [simulated(s) for s in range(3 * draws)]
-    kinds["language models"] = [language(models(100 + s), 100 + s) for s in range(3 * draws)]
+    kinds = {name: [workers(data / name, s, n) for s in seeds] for name, n in sets.items()}
+    kinds["simulated"] = [simulated(s) for s in seeds]
+    kinds["language models"] = [language(models(100 + s), 100 + s) for s in seeds]
+    confirmed_by_more = []
     for name, cases in kinds.items():
         for n_gold in GOLD:
             if n_gold > cases[0].truth.size // 3:
                 continue
-            found = [list(reached(case, n_gold, s)) for s, case in enumerate(cases)]
+            found = [list(reached(case, n_gold, s)) for s, case in zip(seeds, cases, strict=True)]
             holds = np.array([np.mean([row[0] for row in one]) for one in found])
             all_kept = np.mean([one[-1][0] for one in found])
             width = np.mean([row[1] for one in found for row in one])
             verdicts = np.array([one[0][2] for one in found])
+            more = [
+                x for s, case in zip(seeds, cases, strict=True) for x in with_more(case, n_gold, s)
+            ]
+            confirmed_by_more += more
             print(
                 f"{name:>16} {n_gold:>4} gold: {holds.mean():.3f} of the intervals hold "
                 f"(models alone {all_kept:.3f}), width {width:.3f}; of {verdicts.size} targets "
-                f"{np.mean(verdicts > 0):.2f} are confirmed, {np.mean(verdicts == 2):.3f} wrongly",
+                f"{np.mean(verdicts > 0):.2f} are confirmed, {np.mean(verdicts == 2):.3f} wrongly; "
+                f"so many more confirm {sum(more)} of {len(more)}",
                 flush=True,
             )
+    print(f"so many more confirm {sum(confirmed_by_more)} of {len(confirmed_by_more)} in all")

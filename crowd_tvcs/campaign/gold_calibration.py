@@ -21,6 +21,7 @@ from crowd_tvcs.skills.reliability import (
     gold_confidences,
     target_evidence,
 )
+from crowd_tvcs.skills.voting.random_gold import sample_doubt
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,15 @@ class GoldCalibration:
         Means by the number of answers.
     tasks
         Number of gold tasks with answers.
+    sample_doubt
+        The evidence that gold is no random sample of the tasks; empty without any.
     """
 
     claim: Floats
     hit: Bools
     by_labels: tuple[CalibrationBin, ...]
     tasks: int
+    sample_doubt: str
 
     @property
     def by_confidence(self) -> list[CalibrationBin]:
@@ -50,11 +54,16 @@ class GoldCalibration:
 
     @property
     def warnings(self) -> list[str]:
-        """Warn if confidences lie outside the intervals of the measured accuracy."""
-        return calibration_warnings(Dependence(measured=self.by_labels))
+        """Warn if confidences are off the measured accuracy, or gold is no random sample."""
+        found = calibration_warnings(Dependence(measured=self.by_labels))
+        if self.sample_doubt:
+            found.append(f"warning: {self.sample_doubt}; draw gold at random among all tasks")
+        return found
 
     def confidence_threshold(self, target: float) -> float:
-        """How sure a label must be so that a share `target` of such labels are right."""
+        """How sure a label must be for a share `target` of right ones; 1 if that is unknown."""
+        if self.sample_doubt:
+            return 1.0
         return confidence_threshold(self.claim, self.hit, target)
 
     def target_evidence(self, target: float) -> TargetEvidence:
@@ -78,4 +87,19 @@ def calibrate_on_gold(state: State) -> GoldCalibration | None:
     )
     by_labels = model.measured or held_out_prefixes(answers, known, skill).measured(model)
     tasks = np.unique(answers.task_of).size
-    return GoldCalibration(*gold_confidences(answers, known, skill), by_labels, tasks)
+    judged = gold_confidences(answers, known, skill)
+    return GoldCalibration(*judged, by_labels, tasks, gold_sample_doubt(state))
+
+
+def gold_sample_doubt(state: State) -> str:
+    """Describe why the gold of a campaign is no random sample of its tasks; empty if it can be."""
+    if not (state.gold_answers and state.kind.has_classes):
+        return ""
+    tasks, workers, classes = state.factors.tasks, state.factors.table.workers, state.classes
+    given = [
+        (tasks[j], workers[i], classes[label])
+        for i, j, label in state.given
+        if tasks[j] not in state.gold
+    ]
+    answers = Answers.of([*state.gold_answers, *given], classes=classes)
+    return sample_doubt(answers, np.array([state.gold.get(name, -1) for name in answers.tasks]))

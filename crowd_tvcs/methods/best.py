@@ -33,8 +33,7 @@ def best(plan: Plan, *, rng: np.random.Generator, deadline: Deadline) -> Assignm
     3. An assignment from prices: tasks in random order take their best sets among the workers
        who have room.
     4. Column generation: an LP over all sets seen gives better prices, these give new sets; its
-       solution, nearly integral, is rounded and completed as in 3. The search for sets is broken
-       off early as long as that finds some, and is exact from then on. Ends when the gap is at
+       solution, nearly integral, is rounded and completed as in 3. Ends when the gap is at
        most 1e-4 of the error, when no new set is found, or after 30 rounds.
     5. The bound: with all tasks priced exactly, no assignment can have a larger mean than
        `budget_price * budget + sum(prices * max_tasks_per_worker)

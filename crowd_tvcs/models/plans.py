@@ -183,20 +183,20 @@ def describe_plans(plans: list[ModelPlan], share: float, doubt: str = "") -> str
             f"{wanted} is above what any of these plans is expected to reach; raise --max-people "
             f"or --target, or lower --right-share. The best: {best}"
         )
-    more = _settling(first.right, share, first.by_models + first.by_people)
+    more = more_gold(plans, share)
     remedy = "choose a lower --right-share"
     if more is not None:
-        remedy = f"about {more} more would do in one case of two"
+        remedy = f"about {more} more would do in two cases of five"
     return f"{wanted} is not confirmed by {first.right.gold} gold tasks; {remedy}. Now {first}"
 
 
-def _settling(right: RightShare, share: float, tasks: int) -> int | None:
-    """Return the further gold tasks that confirm a share if the estimate stays; None if too many.
+def more_gold(plans: list[ModelPlan], share: float) -> int | None:
+    """Return the further gold tasks that confirm a share if the estimates stay; None if too many.
 
-    As it is as likely to fall as to rise, that is one case of two. The interval never gets narrower
-    than that of the tasks themselves.
+    Of the first plan, which leaves most to people and is tested first. The interval never gets
+    narrower than that of the tasks themselves.
     """
-    times = 1.0
+    right, tasks, times = plans[0].right, plans[0].by_models + plans[0].by_people, 1.0
     while right.gold * times <= MOST_GOLD:
         times *= 1.05
         if prediction_interval(right.share, right.worth * times, tasks)[0] >= share:

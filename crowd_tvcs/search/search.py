@@ -14,7 +14,6 @@ from crowd_tvcs.search.greedy_with_costs import bargain
 from crowd_tvcs.search.initial import met, quick
 from crowd_tvcs.search.kernels.records import TaskSets
 from crowd_tvcs.search.relaxation import (
-    PROOF_NODES,
     TOLERANCE,
     DualBound,
     Relaxation,
@@ -26,8 +25,7 @@ LEAST_EPOCHS = 6
 FIRST_STEP, LAST_STEP = 0.05, 0.001  # of the first price
 ORDERS = 3
 ROUNDS = 30
-ROUGH_NODES = 1000  # of branch and bound per task, as long as that finds better prices
-ROUGH_ROUNDS = 8
+ROUNDS_UNPROVED = 8  # rounds without a bound, after which tasks are priced with a slack
 SLACK = 0.3 * CERTIFIED_WITHIN  # of the accuracy of a task, where exact pricing gives up
 MOST_COLUMNS = 40_000
 # Pairs of a plan with money or groups that is tried greedily as well: always, or if uncertified.
@@ -48,7 +46,7 @@ class Search:
         self.dual: DualBound | None = None
         self._guide: DualBound | None = None
         self._traded: TaskSets | None = None
-        self._nodes, self._slack = ROUGH_NODES, 0.0
+        self._slack = 0.0
         self._rng = rng
         self._deadline = deadline
         self._columns = Columns(self.relaxation)
@@ -76,7 +74,7 @@ class Search:
         self._price(prices)
         self._assign_by(prices)
         for n in range(ROUNDS):
-            if n >= ROUGH_ROUNDS and self.dual is None:
+            if n >= ROUNDS_UNPROVED and self.dual is None:
                 self._look_closer()
             self._trade()
             if closed := self._closed():
@@ -163,15 +161,13 @@ class Search:
         return average
 
     def _price(self, prices: NDArray[np.float64]) -> None:
-        """Price all tasks with the nodes there are; keeps the best bound, and the best proved."""
+        """Price all tasks; keep the best bound, and the best proved."""
         start = self.best if self._guide is None else self._guide.sets
         # What may not be used at all costs nothing in the bound and is worth at most what labels
         # can add to the likeliest of the classes.
         most_gain = 1.0 - 1.0 / self.relaxation.plan.n_classes
         prices = self.relaxation.rations.priced_out(prices, self.relaxation.caps, most_gain)
-        dual = price_everything(
-            self.relaxation, prices, start, self._deadline, self._nodes, slack=self._slack
-        )
+        dual = price_everything(self.relaxation, prices, start, self._deadline, slack=self._slack)
         if dual is None:
             return
         self._columns.add(dual.sets)
@@ -181,18 +177,13 @@ class Search:
             self.dual = dual
 
     def _look_closer(self) -> bool:
-        """Price again, exactly, at the best prices; False if that was exact already.
-
-        If the nodes do not do for that, from then on with a slack.
-        """
+        """Price again at the best prices, with a slack; False if they were priced exactly."""
         before = self._guide
         if before is None or before.proved or self._slack > 0.0:
             return False
-        if self._nodes == PROOF_NODES:
-            self._slack = SLACK
-        self._nodes, self._guide = PROOF_NODES, None
+        self._slack, self._guide = SLACK, None
         self._price(before.prices)
-        return self._slack > 0.0 or self.dual is not None or self._look_closer()
+        return True
 
     def _assign_by(self, prices: NDArray[np.float64], fixed: TaskSets | None = None) -> None:
         """Assign the tasks that `fixed` leaves open their best sets, in a few orders."""

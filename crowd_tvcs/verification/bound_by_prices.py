@@ -18,8 +18,7 @@ from crowd_tvcs.factors.grid import lines_of, priors_of
 from crowd_tvcs.plan.assigned import Assigned
 from crowd_tvcs.plan.plan import Plan
 from crowd_tvcs.verification import pricing_many_classes as multiclass
-from crowd_tvcs.verification.knots import knots_of
-from crowd_tvcs.verification.pricing import Priced, price_task
+from crowd_tvcs.verification.pricing import Priced, knots_of, price_task
 from crowd_tvcs.verification.pricing_common_error import (
     scale_of_equals,
     seeming_chances,
@@ -91,8 +90,8 @@ def bound_by_prices(
         Accuracy of a task by which its price may be off, and 8 and 64 times that, where exact
         pricing takes too long; the bound is that much larger.
     by_knots
-        Whether to price a crowd in factors by `crowd_tvcs.verification.knots`, which is quick. The
-        bound may be larger than by exact pricing, and 1 plus prices times limits.
+        Whether to price a crowd in factors by knots (`crowd_tvcs.verification.pricing.knots_of`),
+        which is quick. The bound may be larger than by exact pricing.
 
     Raises
     ------

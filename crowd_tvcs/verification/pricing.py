@@ -20,6 +20,8 @@ BEFORE_GRID = 14  # voters of a larger team before its posteriors are moved to t
 MAX_JOINING_LOSS = 1e-4  # accuracy that the method may lose by joining outcomes of larger teams
 MAX_SETS = 200_000  # sets of a task, beyond which its pricing is given up
 MAX_ARRAY_NUMBERS = 4_000_000  # numbers in the largest array: 32 MB
+MAX_KNOTS = 64
+LINEAR_WITHIN = 1e-12  # accuracy by which a price may be off a line, being rounded
 SLOPES = 200  # intervals of slopes, at each of which others may beat a worker
 # Posteriors, dense near 1/2, where the vote changes, and next to 0 and 1.
 GRID = np.concatenate([[0.0], 0.5 + 0.5 * np.tanh(np.linspace(-18.0, 18.0, 36_001)), [1.0]])
@@ -308,3 +310,31 @@ def _copies(m1: Floats, m0: Floats, q: Floats, more: int) -> Floats:
             of_size += math.comb(size, agree) * both.sum(axis=1)
         out.append(of_size)
     return np.column_stack(out)
+
+
+def knots_of(quality: Floats, price: Floats) -> tuple[Floats, Floats] | None:
+    """Return qualities of knots and prices there; between knots no worker is cheaper than the line.
+
+    None if prices are not linear between a few knots. Accuracy is convex in the quality of a voter,
+    so a worker between two knots is worth at most as much as a voter at one of them, less a price
+    linear in between. The best multiset of voters at knots bounds all sets.
+    """
+    order = np.lexsort((price, quality))
+    q, p = quality[order], price[order]
+    is_first = np.append(True, np.diff(q) > 0.0)  # the cheapest of equal workers
+    q, p = q[is_first], p[is_first]
+    knots, end = [0], 0
+    while end < q.size - 1:
+        begin = knots[-1]
+        end = begin + 1
+        while end < q.size - 1 and _off(q[begin : end + 2], p[begin : end + 2]) <= LINEAR_WITHIN:
+            end += 1
+        knots.append(end)
+        if len(knots) > min(MAX_KNOTS, quality.size // 2):
+            return None
+    return q[knots], p[knots] - LINEAR_WITHIN
+
+
+def _off(q: Floats, p: Floats) -> float:
+    """Return how far prices are from the line between the first and the last."""
+    return float(np.abs(np.interp(q, q[[0, -1]], p[[0, -1]]) - p).max())

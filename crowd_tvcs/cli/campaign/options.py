@@ -116,7 +116,7 @@ def print_model(campaign: Campaign) -> None:
 
 def describe_target(state: State, asked: float | None = None) -> str:
     """Describe the confidence threshold for the target, or for another; '' without a target."""
-    from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold
+    from crowd_tvcs.campaign.gold_calibration import calibrate_on_gold, gold_sample_doubt
     from crowd_tvcs.skills.reliability import describe_evidence
 
     target, at = state.settings.target, state.settings.confidence_threshold
@@ -124,6 +124,8 @@ def describe_target(state: State, asked: float | None = None) -> str:
         target, at = asked, None
     if state.model is None or target >= 1.0:
         return ""
+    if doubt := gold_sample_doubt(state):
+        return f"target {target:g}: not shown, as {doubt}"
     gold = None if asked is None and at is not None and at < 1.0 else calibrate_on_gold(state)
     if asked is not None and gold is not None:
         at = gold.confidence_threshold(target)

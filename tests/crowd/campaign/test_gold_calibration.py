@@ -132,3 +132,19 @@ def test_a_round_says_what_gold_foresees(begin):
     )
     assert later.forecast.accuracy == pytest.approx(by_hand)
     assert by_hand < with_answered - 1e-3
+
+
+def test_gold_that_answers_show_to_be_no_sample_is_named(begin):
+    """All gold is of class 0, and answers to the other tasks are mostly 1."""
+    gold = dict.fromkeys(GOLD, "0")
+    answers = [(task, name, str(int(k % 9 == 0)))
+               for k, task in enumerate(GOLD) for name in ("ann", "bob", "cy")]  # fmt: skip
+    names = [f"t{k}" for k in range(20)]
+    campaign = begin(qualities=None, gold=gold, gold_answers=answers, tasks=names)
+    assert "no random sample" not in status(campaign)
+    while task := campaign.next("ann").task:
+        campaign.submit("ann", task, "1")
+    assert "the gold is no random sample of the tasks: most answers are 1" in status(campaign)
+    assert not any(one.verdict == "confident" for one in campaign.review_tasks(target=0.9))
+    words = ["campaign", "review", campaign.store.place, "--target", "0.9"]
+    assert "not shown, as the gold is no random sample" in CliRunner().invoke(app, words).stderr

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from crowd_tvcs.verification import pricing
-from crowd_tvcs.verification.knots import knots_of
 
 
 def best_of_all(quality, price, cap, prior, least=0):
@@ -87,7 +86,7 @@ def test_the_best_multiset(seed):
 def test_knots_are_where_prices_bend():
     quality = np.linspace(0.5, 0.9, 41)
     price = np.interp(quality, [0.5, 0.6, 0.75, 0.9], [0.0, 0.01, 0.04, 0.1])
-    places, there = knots_of(quality, price)
+    places, there = pricing.knots_of(quality, price)
     assert places == pytest.approx([0.5, 0.6, 0.75, 0.9])
     assert there == pytest.approx([0.0, 0.01, 0.04, 0.1])
-    assert knots_of(quality, quality**2) is None
+    assert pricing.knots_of(quality, quality**2) is None
