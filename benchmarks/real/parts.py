@@ -1,14 +1,15 @@
-"""What is each part of the default worth, on tables that nothing was learned from? -> two tables.
+"""What is each part of the default worth, on tables that nothing was learned from? -> three tables.
 
-    python -m benchmarks.networks.parts [FOLDER] [--tables N] [--seed N] [--keep DIR]
+    python -m benchmarks.real.parts [FOLDER] [--tables N] [--seed N] [--keep DIR]
 
 One part at a time is left out. *Ranking*: the change of log2(AUPR / chance), the mean over the
 tables of a family, and how many families gain and lose more than .02. *Chances*: of networks, what
 is claimed (a probability of at least one half), what should and what is true, and the error of
 probabilities above .1; of tables without any edge, what is claimed and how many have a claim.
-Families are designs and kinds of our simulator in fresh draws, its tables with traits of real ones,
-tables of `stars`, and the real sets of FOLDER (`benchmarks.real.sets`). Models are not trained
-anew: parts of the learned combination are left out of its mean.
+*Real sets*: what would be claimed if no check kept probabilities back. Families are designs of our
+simulator in fresh draws, its tables with traits of real ones, tables of `stars`, and the real sets
+of FOLDER (`benchmarks.real.sets`). Models are not trained anew: parts of the learned combination
+are left out of its mean.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
-from benchmarks.networks.stars import DESIGNS, LAYOUTS, NETWORK, NULL, of_layout  # noqa: E402
 from benchmarks.pages import table  # noqa: E402
 from benchmarks.real.sets import (  # noqa: E402
     SIMULATED,
@@ -38,6 +38,7 @@ from benchmarks.real.sets import (  # noqa: E402
     real_tables,
     simulated_table,
 )
+from benchmarks.real.stars import DESIGNS, LAYOUTS, NETWORK, NULL, of_layout  # noqa: E402
 from grn_tvcs import Rules  # noqa: E402
 from grn_tvcs.combine.blend.blend import (  # noqa: E402
     LEARNED,
@@ -85,7 +86,7 @@ HELD_OUT = {
     "20 genes, 50 at rest": Design(20, 20, 0, 3, n_steady=50),
     "20 genes, cells in bins": Design(20, 20, 2, 30, CELL_INTERVAL, cells=20),
 }
-ABOVE, NOTABLE = 0.1, 0.02
+ABOVE, NOTABLE, FIRST = 0.1, 0.02, 20
 FULL = "all parts"
 
 Array = np.ndarray
@@ -211,7 +212,6 @@ def first_logits(combiner: Combiner, features: Any) -> Array:
 
 
 Answer = tuple[Array, bool]  # scores, and whether they are probabilities
-Leave = Callable[[Record], Record]
 
 
 def answer(one: Record, weights: dict[str, float] = WEIGHTS, share: float | None = None) -> Answer:
@@ -239,13 +239,6 @@ def ungated(**facts: Any) -> Callable[[Record], Answer]:
     return lambda one: answer(replace(one, **facts))
 
 
-def _plain(one: Record) -> Answer:
-    found = answer(one)
-    if found[1]:
-        return found
-    return np.where(one.allowed, one.rankings[SUM], 0.0), False
-
-
 VARIANTS: dict[str, Callable[[Record], Answer]] = {
     FULL: answer,
     "without nets": without("trees"),
@@ -263,7 +256,9 @@ VARIANTS: dict[str, Callable[[Record], Answer]] = {
     "without calibration": lambda one: answer(
         replace(one, known=replace(one.known, offset=0.0, slope=1.0))
     ),
-    "the plain sum in place of the blend": _plain,
+    "the plain sum in place of the blend": lambda one: answer(
+        replace(one, rankings={SUM: one.rankings[SUM]})
+    ),
     **{
         f"blend without {name}": lambda one, name=name: answer(one, WEIGHTS | {name: 0.0})
         for name in WEIGHTS
@@ -317,8 +312,9 @@ def chance_lines(records: list[Record]) -> list[list[str]]:
             found = [(one, *variant(one)) for one in some]
             found = [(one, p) for one, p, is_chance in found if is_chance]
             cells.append(f"{len(found)} of {len(some)}")
-            said = np.concatenate([p[j] for one, p in found for _, j in one.golds[:1]])
-            true = np.concatenate([e[j] for one, _ in found for e, j in one.golds[:1]])
+            golds = [(p, *one.golds[0]) for one, p in found]
+            said = np.concatenate([np.empty(0), *(p[judged] for p, _, judged in golds)])
+            true = np.concatenate([np.empty(0, bool), *(e[judged] for _, e, judged in golds)])
             likely = said >= LIKELY
             cells += [str(int(likely.sum())), f"{said[likely].sum():.0f}"]
             if is_null:
@@ -328,6 +324,24 @@ def chance_lines(records: list[Record]) -> list[list[str]]:
                 error = calibration_error(said, true, above=ABOVE).error
                 cells += [str(int(true[likely].sum())), f"{error:.3f}"]
         rows.append(cells)
+    return rows
+
+
+def real_lines(records: Mapping[str, Record]) -> list[list[str]]:
+    """Return what probabilities would claim on real sets if no check kept them back."""
+    rows = []
+    for name, one in records.items():
+        open_to_all = replace(
+            one, is_far=False, is_outside=False, is_coexpressed=False, is_one_way=False
+        )
+        p = answer(open_to_all)[0]
+        for is_edge, judged in one.golds:
+            truth, said = is_edge[judged], p[judged]
+            top, above = np.argsort(-said, kind="stable")[:FIRST], said > ABOVE
+            cells = f"{said[top].sum():.1f}", truth[top].sum(), above.sum()
+            more = f"{said[above].sum():.1f}", truth[above].sum(), f"{said.max():.2f}"
+            given = "yes" if answer(one)[1] else "no"
+            rows.append([name, given, f"{truth.mean():.3f}", *map(str, (*cells, *more))])
     return rows
 
 
@@ -347,6 +361,7 @@ def main() -> int:
         for name in real_tables(given.folder):
             tables.append((name, lambda name=name: real_table(given.folder, name)))
     records = []
+    real = set() if given.folder is None else {*real_tables(given.folder)}
     for name, draw in tables:
         records.append(kept(name, draw, given.keep))
         print(".", end="", file=sys.stderr, flush=True)
@@ -358,7 +373,13 @@ def main() -> int:
         "part", "networks described", "claimed", "should be true", "are true", "error",
         "without edges described", "claimed", "should be true", "tables with a claim",
     )  # fmt: skip
-    print(table(heads, chance_lines(records)))
+    print(table(heads, chance_lines(records)), end="\n\n")
+    of_real = {name: one for (name, _), one in zip(tables, records, strict=True) if name in real}
+    heads = (
+        "set", "probabilities", "chance", f"first {FIRST}: should be true", "are true",
+        f"above {ABOVE}", "should be true", "are true", "largest",
+    )  # fmt: skip
+    print(table(heads, real_lines(of_real)))
     return 0
 
 

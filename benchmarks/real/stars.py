@@ -1,6 +1,6 @@
 """Are edges claimed where a stimulus, or a gene that is not measured, moves all genes? -> a table.
 
-    python -m benchmarks.networks.stars [--tables N] [--seed N] [--only WORD]
+    python -m benchmarks.real.stars [--tables N] [--seed N] [--only WORD]
 
 Tables of a simulator that nothing was learned from: 30 or 10 genes with linear decay, a transient
 stimulus common to a part of them, conditions of seven uneven times (0 to 24 h) and logarithms of

@@ -1,6 +1,6 @@
 """What is each rule of the lagged regression worth, on tables nothing was chosen on? -> a table.
 
-    python -m benchmarks.networks.lagged [FOLDER] [--tables N] [--seed N]
+    python -m benchmarks.real.lagged [FOLDER] [--tables N] [--seed N]
 
 One rule of ``tvcs`` at a time is left out, on the tables of `parts` that have series and edges, the
 real sets of FOLDER among them (those of at most 1,000 genes). Figures are changes of
@@ -24,8 +24,8 @@ one_thread()
 
 import numpy as np  # noqa: E402
 
-from benchmarks.networks.parts import drawn_tables, lines_of_change  # noqa: E402
 from benchmarks.pages import table  # noqa: E402
+from benchmarks.real.parts import drawn_tables, lines_of_change  # noqa: E402
 from benchmarks.real.sets import Table, real_table, real_tables  # noqa: E402
 from grn_tvcs import infer  # noqa: E402
 from grn_tvcs.network.scores import average_precision  # noqa: E402
