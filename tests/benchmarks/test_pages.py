@@ -48,7 +48,7 @@ def test_a_page_is_what_the_results_give(results, tmp_path):
 def test_a_table_of_plans_says_how_it_was_made_and_goes_into_its_page(
     tmp_path, monkeypatch, capsys
 ):
-    from benchmarks.crowd import table_of_plans
+    from benchmarks.crowd.plans import table_of_plans
 
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- table money -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")

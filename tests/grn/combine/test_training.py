@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.learning import training
+from benchmarks.learning import nets, training
 from benchmarks.learning.training import TrainingNetwork, fit, fit_nets, thinned
-from grn_tvcs.combine import nets
 from grn_tvcs.combine.combiner import Combiner, save, stage_logits
 from grn_tvcs.combine.features import Table, names_and_directions
 from grn_tvcs.combine.relations import DIRECTIONS, SECOND_STAGE, relations

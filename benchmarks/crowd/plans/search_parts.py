@@ -1,6 +1,6 @@
 """What each part of the search of `best` is worth: every one is left out, at equal processor time.
 
-`python -m benchmarks.crowd.search_parts [DATA] [--seconds S] [--seeds N] [--parts NAME ...]`. DATA
+`python -m benchmarks.crowd.plans.search_parts [DATA] [--seconds S] [--seeds N] [--parts NAME]`. DATA
 is a folder of recorded crowds: their skills, estimated by a fifth of the tasks, and their pairs.
 The other crowds are simulated. The whole search and that without a part alternate in one process.
 The clock of the deadline is that of the processor, so that other work does not count.
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.crowd.common_error import plan_of
-from benchmarks.crowd.table_of_plans import PAGE
+from benchmarks.crowd.plans.table_of_plans import PAGE
 from benchmarks.pages import fill, table
 from benchmarks.study import first_answers
 from crowd_tvcs import Plan, Quality, assign, simulate

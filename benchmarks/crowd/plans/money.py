@@ -1,11 +1,11 @@
 """What money and groups cost the method `best`: time, gap and error beside the same plan without.
 
-    python -m benchmarks.crowd.money                  # 100 workers x 1,000 tasks
-    python -m benchmarks.crowd.money --families iid --ratios .02 --repeats 1
-    python -m benchmarks.crowd.money --write-docs     # the table into docs/studies/crowd-plans.md
+    python -m benchmarks.crowd.plans.money                  # 100 workers x 1,000 tasks
+    python -m benchmarks.crowd.plans.money --families iid --ratios .02 --repeats 1
+    python -m benchmarks.crowd.plans.money --write-docs     # into docs/studies/crowd-plans.md
 
-The plan without is that of `benchmarks.crowd.certificates`. With money a label costs from 1 to 3,
-more from the better half of the workers than from the other; the money pays for .8 of the labels
+The plan without is that of `benchmarks.crowd.plans.certificates`. With money a label costs from 1
+to 3, more from the better half of the workers than from the other; the money pays for .8 of the labels
 of the plan without, so that it binds and the budget does not. With groups every three workers are
 one; every third plan has both. The plans of a row are made in turns, `--repeats` times each, and
 seconds are medians. Every method runs once on a tiny plan first, so that nothing is compiled on
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.crowd.cases import plan_of
-from benchmarks.crowd.table_of_plans import options, show
+from benchmarks.crowd.plans.table_of_plans import options, show
 from crowd_tvcs import Assignment, Plan, Quality, assign, simulate
 from crowd_tvcs.methods import METHODS
 

@@ -1,8 +1,8 @@
 """Error, bound, gap and time of every crowd method, by family of qualities and by ratio.
 
-    python -m benchmarks.crowd.certificates                     # 100 workers x 1,000 tasks
-    python -m benchmarks.crowd.certificates --workers 200 --tasks 10000 --ratios .02 --families iid
-    python -m benchmarks.crowd.certificates --write-docs  # into docs/studies/crowd-plans.md
+    python -m benchmarks.crowd.plans.certificates               # 100 workers x 1,000 tasks
+    python -m benchmarks.crowd.plans.certificates --workers 200 --tasks 10000 --ratios .02
+    python -m benchmarks.crowd.plans.certificates --write-docs  # into docs/studies/crowd-plans.md
 
 At ratio r a task has at most r n workers, a worker at most r m tasks, and the budget is .8 of
 the smaller sum of caps. err is 1 minus the mean expected accuracy; the gap is bound minus
@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.crowd.cases import RATIOS, plan_of
-from benchmarks.crowd.table_of_plans import options, show
+from benchmarks.crowd.plans.table_of_plans import options, show
 from crowd_tvcs import METHODS, Assignment, Plan, assign, simulate
 
 HEADS = ("family", "ratio", "method", "err", "err by bound", "gap / err", "seconds")
