@@ -5,11 +5,11 @@
     python -m benchmarks.crowd.plans.money --write-docs     # into docs/studies/crowd-plans.md
 
 The plan without is that of `benchmarks.crowd.plans.certificates`. With money a label costs from 1
-to 3, more from the better half of the workers than from the other; the money pays for .8 of the labels
-of the plan without, so that it binds and the budget does not. With groups every three workers are
-one; every third plan has both. The plans of a row are made in turns, `--repeats` times each, and
-seconds are medians. Every method runs once on a tiny plan first, so that nothing is compiled on
-the clock.
+to 3, more from the better half of the workers than from the other; the money pays for .8 of the
+labels of the plan without, so that it binds and the budget does not. With groups every three
+workers are one; every third plan has both. The plans of a row are made in turns, `--repeats` times
+each, and seconds are medians. Every method runs once on a tiny plan first, so that nothing is
+compiled on the clock.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What each part of the search of `best` is worth: every one is left out, at equal processor time.
 
-`python -m benchmarks.crowd.plans.search_parts [DATA] [--seconds S] [--seeds N] [--parts NAME]`. DATA
-is a folder of recorded crowds: their skills, estimated by a fifth of the tasks, and their pairs.
-The other crowds are simulated. The whole search and that without a part alternate in one process.
-The clock of the deadline is that of the processor, so that other work does not count.
+`python -m benchmarks.crowd.plans.search_parts [DATA] [--seconds S] [--seeds N] [--parts NAME]`.
+DATA is a folder of recorded crowds: their skills, estimated by a fifth of the tasks, and their
+pairs. The other crowds are simulated. The whole search and that without a part alternate in one
+process. The clock of the deadline is that of the processor, so that other work does not count.
 """
 
 from __future__ import annotations
