@@ -145,10 +145,12 @@ def test_a_picture_of_other_numbers_is_seen_without_its_bytes(notebook):
 )
 def test_whatever_is_drawn_counts(draw, other):
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
     def hash_of(source: str) -> str:
         with mpl.rc_context({"backend": "agg"}):
             names: dict = {}
+            plt.close("all")  # what other tests have left open
             run(f"import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n{source}", "", names)
             (shown,) = outputs("", names["fig"], 1, False)
             names["plt"].close("all")

@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from benchmarks.learning import training
+from benchmarks.learning import nets, training
 from benchmarks.learning.training import TrainingNetwork, fit, fit_nets, fit_nulls
 from benchmarks.learning.traits import fit_trait_distribution
-from grn_tvcs.combine import nets
 from grn_tvcs.combine.combiner import Combiner
 from grn_tvcs.combine.domain_check import traits
 from grn_tvcs.combine.evidence_scores import EvidenceScores, compute_evidence

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from grn_tvcs import Prior, read_prior
-from grn_tvcs.network.programs.headers import scores_and_signs
+from grn_tvcs.network.programs.scored_edges import open_scored_edges, scores_and_signs
 from tvcs_core import DataError
-from tvcs_core.files.tables import read_table
 
 GENES = ("A", "B", "C", "D")
 
@@ -132,12 +131,11 @@ def test_of_two_weights_that_cannot_be_the_first_is_named(write, head):
     ],
 )  # fmt: skip
 def test_a_column_of_signs_counts_before_a_score_below_0(write, score, sign, found):
-    table = read_table(write(f"TF\ttarget\tweight\tsign\nB\tC\t{score}\t{sign}\n"))
-    columns = {"score": 2, "sign": 3}
+    edges = open_scored_edges(write(f"TF\ttarget\tweight\tsign\nB\tC\t{score}\t{sign}\n"))
     if found is None:
         with pytest.raises(DataError, match=r":2, .*says activation, but the score is below 0"):
-            scores_and_signs(table, columns, 1)
+            scores_and_signs(edges)
         return
-    scores, signs, unknown = scores_and_signs(table, columns, 1)
+    scores, signs, unknown = scores_and_signs(edges)
     assert (scores[0], signs[0]) == found
     assert unknown == []

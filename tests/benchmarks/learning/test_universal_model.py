@@ -8,11 +8,10 @@ from threadpoolctl import threadpool_info
 
 from benchmarks import universal as command
 from benchmarks import universal_known as evidence
-from benchmarks.learning import nets, training
+from benchmarks.learning import designs, nets, training
 from grn_tvcs.combine import calibration
 from grn_tvcs.combine.combiner import write_arrays
 from grn_tvcs.combine.pretrained import load_pretrained
-from grn_tvcs.simulation import designs
 
 NETWORKS, SEED = 8, 3
 
