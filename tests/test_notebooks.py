@@ -16,6 +16,14 @@ HANGS_ON_THE_PROCESSOR = {"campaign"}
 ANEW = "python -m benchmarks.notebooks stores it anew"
 
 
+@pytest.fixture(autouse=True)
+def no_figures():
+    """Close the figures that tests of other files have left open: a cell would show them."""
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
 def cells(path: Path, kind: str) -> list[dict]:
     notebook = json.loads(path.read_text(encoding="utf-8"))
     return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
@@ -145,12 +153,10 @@ def test_a_picture_of_other_numbers_is_seen_without_its_bytes(notebook):
 )
 def test_whatever_is_drawn_counts(draw, other):
     import matplotlib as mpl
-    import matplotlib.pyplot as plt
 
     def hash_of(source: str) -> str:
         with mpl.rc_context({"backend": "agg"}):
             names: dict = {}
-            plt.close("all")  # what other tests have left open
             run(f"import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n{source}", "", names)
             (shown,) = outputs("", names["fig"], 1, False)
             names["plt"].close("all")
