@@ -37,7 +37,8 @@ _JSON = re.compile(r"[\[{]\s*['\"\[{\d].*[\]}]|\(\s*['\"].*\)", re.DOTALL)
 _ROUNDED = re.compile(r"[+-]?\d([.,]\d+)?[eE]\+\d{1,3}")
 _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|\d\d?-{_MONTH}|{_MONTH}-\d\d")
-CURRENCY = re.compile(r"[$€£]|\b[A-Z]{3}\b")  # a sign, or a code of ISO 4217 such as EUR
+# A sign, or three letters as ISO 4217 has them (EUR), which are no unit of time.
+CURRENCY = re.compile(r"[$€£]|\b(?!MIN|SEC|HRS)[A-Z]{3}\b")
 BAR = "|"  # between selections, as Mechanical Turk writes them; never part of a label
 OTHER_BARS = ";,#\n"  # Microsoft's Forms; Google's, Qualtrics; doccano; cells of spreadsheets
 DIGITS = 15  # digits of a number that a spreadsheet keeps (IEEE double precision)

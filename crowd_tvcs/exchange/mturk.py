@@ -97,7 +97,8 @@ def _task_column(sheet: Sheet, name: str | None) -> str:
         return name
     wanted = f"{INPUT}{name or TASK}"
     others = [column for column in sheet.header if column.startswith(INPUT) or column == "HITId"]
-    sheet.require(wanted, f"; --task-field names another, such as {joined(others)}")
+    such_as = f", such as {joined(others)}" if others else ""
+    sheet.require(wanted, f"; --task-field names another{such_as}")
     return wanted
 
 

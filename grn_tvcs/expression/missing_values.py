@@ -79,9 +79,10 @@ def _all_finite(cells: list[list[str]], values: NDArray[np.float64], n_gaps: int
 
 def describe_missing(cell: str, n: int) -> str:
     """Describe the first of `n` missing values, which is refused, and the remedies."""
+    count = "it is the only value that is missing" if n == 1 else f"{n} values are missing"
     return (
-        f"must be a number, found {quoted(cell)}; of all cells {n} are missing: give --missing "
-        "drop or --missing interpolate"
+        f"must be a number, found {quoted(cell)}; {count}: give --missing drop or "
+        "--missing interpolate"
     )
 
 

@@ -327,6 +327,8 @@ def test_costs_may_have_a_currency(tmp_path, cells, costs):
         ("cost", "1", "$", "must be a finite number >= 0, found '$'"),
         ("cost", "1", "$$2", "must be a finite number >= 0, found '$$2'"),
         ("minutes", "1", "$2", "must be minutes, found '$2'; money is for cost"),
+        ("minutes", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
+        ("cost", "1", "5 MIN", "must be a finite number >= 0, found '5 MIN'"),
     ],
 )
 def test_a_currency_is_one_and_of_money(tmp_path, column, first, second, said):

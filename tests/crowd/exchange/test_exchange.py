@@ -252,7 +252,10 @@ HEAD = "WorkerId,AssignmentStatus,Input.task,Answer.a"
     ("text", "what"),
     [
         ("", "the file is empty"),
-        ("WorkerId,AssignmentStatus,Answer.a\nw,Approved,x\n", "must have the column 'Input.task'"),
+        (
+            "WorkerId,AssignmentStatus,Answer.a\nw,Approved,x\n",
+            "must have the column 'Input.task'; --task-field names another; found WorkerId",
+        ),
         ("WorkerId,WorkerId\nw,w\n", "every column once"),
         (f"{HEAD},Answer.b\nw,Approved,1,x,y\n", "--question; found Answer.a, Answer.b"),
         (f"{HEAD}\nw,approved,1,x\n", ":2: field 'AssignmentStatus' must be Submitted"),
