@@ -81,7 +81,7 @@ BAD = {
     "NaN": ("Time\tA\tB\n0\t1\tnan\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number, found"),
     "infinite": ("Time\tA\tB\n0\t1\tinf\n1\t2\t4\n", "x.tsv:2, column 'B': must be a finite"),
     "empty cell": ("Time\tA\tB\n0\t1\t\n1\t2\t4\n", "x.tsv:2, column 'B': must be a number"),
-    "missing": ("Time\tA\n0\t1\n1\tNA\n", "the only value that is missing: give --missing drop or --missing"),
+    "missing": ("Time\tA\n0\t1\n1\tNA\n", "the only value that is missing: give --missing"),
     "perturbed": (
         "Time\tperturbed\tA\n0\tLPS\t1\n1\t0\t2\n",
         "x.tsv:2, column 'perturbed': must be 0 or 1 (or no and yes, false and true), found 'LPS'",
