@@ -137,7 +137,7 @@ def test_empty_columns_and_marks_of_nothing_are_those_of_excel(write):
     check(Expression.of(write("Time;NA.;G2;;\n0;1,5;0,25;;\n2;2;1;;\n4,5;3;4;;\n")))
     check(Expression.of(write("Time\tNA.\tG2\n0\t1.5\t.25\t\n2\t2\t1\t\n4.5\t3\t4\t\n")))
     path = write("Time\tNA.\tG2\n0\t1.5\t0.25\n2\t#N/A\t1\n4.5\t3\t4\n")
-    with pytest.raises(DataError, match="found '#N/A'; it is the only value that is missing: give --missing"):
+    with pytest.raises(DataError, match="found '#N/A'; it is the only value that is missing"):
         Expression.of(path)
     assert options_that_read(path) == [{"missing": "interpolate"}]
     with pytest.raises(
