@@ -72,7 +72,7 @@ def replay(given: ReplayOptions) -> None:
     gold.
     """
     from crowd_tvcs.answers import class_prevalence
-    from crowd_tvcs.routing.replay import Outcome, averages
+    from crowd_tvcs.routing.outcomes import Outcome, averages
     from crowd_tvcs.routing.replay import replay as replay_answers
 
     wanted = integers("--labels", given.labels)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grn_tvcs.cli.layout import ExpressionFiles, Layout
-from grn_tvcs.methods import DEFAULT, METHODS
+from grn_tvcs.cli.method_options import method_options
+from grn_tvcs.methods import DEFAULT, METHODS, refuse_without_prior
 from tvcs_core.command.options import (
     Force,
     OutFolder,
@@ -29,7 +30,6 @@ ONE_COLUMN_PER_GENE = (
     "one column per gene; rows in the order of the genes, or named by a first column."
 )
 AUTO = "auto"
-OFF = "off"
 CHECKPOINTS = ".resume"
 EDGES = ("edges.tsv", "edges.tsv.gz")  # as it is, and compressed
 FILES = (
@@ -240,20 +240,8 @@ class InferOptions:
             trust_network=self.trust_network,
         )
 
-    def wanted_calibration(self) -> int | None:
-        """Read ``--calibrate``: networks to simulate, 0 for off; None if it is not given."""
-        if self.calibrate is None:
-            return None
-        if self.calibrate == OFF:
-            return 0
-        if not (self.calibrate.isascii() and self.calibrate.isdecimal()):
-            raise ValueError(
-                f"--calibrate must be an integer >= 0 or {OFF}, found {self.calibrate!r}"
-            )
-        return int(self.calibrate)
-
-    def refuse_wrong_values(self) -> None:
-        """Refuse options that are wrong whatever the files hold."""
+    def checked_method_options(self) -> dict[str, Any]:
+        """Return the options of the method; refuse what is wrong whatever the files hold."""
         from grn_tvcs.network.scores import PAIRS
 
         self.layout.wanted_bins()
@@ -262,6 +250,10 @@ class InferOptions:
         if self.top is not None and self.top < 0:
             raise ValueError(f"--top must be >= 0, found {self.top}")
         refuse_few_variable(self.top_variable)
+        options = method_options(self.method, self.option or [], self.calibrate)
+        if self.prior is not None:
+            refuse_without_prior(self.method)
+        return options
 
     def recorded(self) -> dict[str, Any]:
         """Every option that changes the result but the seed; files by their names."""
