@@ -105,11 +105,6 @@ class Inference:
         """Refuse a method that does not halve the series if it cannot fit in memory.
 
         The estimate is the minimum of these methods: ``"tvcs-plain"`` and forests need more.
-
-        Raises
-        ------
-        MemoryError
-            As `Cost.refuse_too_large` raises it.
         """
         regulators, targets = (int(is_in.sum()) for is_in in self.rules.roles(self.data.genes))
         memory_of_ranking(regulators, targets).refuse_too_large(self.remedies())

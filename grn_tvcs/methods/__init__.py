@@ -208,13 +208,7 @@ def _shown(progress: Any) -> Iterator[Any]:
 
 
 def refuse_without_prior(method: str) -> None:
-    """Raise if a method cannot use prior edges.
-
-    Raises
-    ------
-    TypeError
-        With the names of the methods that can.
-    """
+    """Raise if a method cannot use prior edges."""
     if not METHODS[method].takes_prior:
         able = ", ".join(name for name, known in METHODS.items() if known.takes_prior)
         raise TypeError(f"{method} cannot use prior edges; methods that can: {able}")

@@ -23,13 +23,7 @@ def need_no_time() -> str:
 
 
 def refuse_unsuited(expression: Expression, method: str) -> None:
-    """Raise if a method needs series and there are none, or if steady-state samples are too few.
-
-    Raises
-    ------
-    ValueError
-        With the names of the methods that need no time, or the number of samples.
-    """
+    """Raise if a method needs series and there are none, or if steady-state samples are too few."""
     if expression.series:
         return
     if METHODS[method].needs_series:

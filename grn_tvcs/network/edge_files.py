@@ -111,13 +111,7 @@ def _reference(
 
 
 def names_in_edges(path: str | Path) -> list[str]:
-    """The genes that a table of edges names, in the order of their names.
-
-    Raises
-    ------
-    DataError
-        As `read_network`.
-    """
+    """The genes that a table of edges names, in the order of their names."""
     return open_scored_edges(path).names()
 
 
@@ -204,11 +198,6 @@ def names_in_reference(path: str | Path, genes: Sequence[str] = ()) -> list[str]
     """The genes that a list of true edges names, each once; a header is known by its names alone.
 
     Those that are one of `genes` in another way of writing are called as these.
-
-    Raises
-    ------
-    DataError
-        As `read_reference`.
     """
     edges = _open_reference(path)
     return sorted({name for pair in edges.pairs(edges.called_as(genes)) for name in pair})

@@ -132,13 +132,7 @@ class Prior:
 
     @classmethod
     def of_edges(cls, genes: Sequence[str], edges: ListedEdges, n_listed: int | None) -> Prior:
-        """Make a list of its edges, each named once; memory is for them alone.
-
-        Raises
-        ------
-        ValueError
-            As for the class.
-        """
+        """Make a list of its edges, each named once; memory is for them alone."""
         check_type("edges", edges, ListedEdges)
         prior = cls.__new__(cls)
         prior._take(genes, edges, n_listed)
