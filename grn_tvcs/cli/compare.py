@@ -210,7 +210,7 @@ def _designs(parts: dict[str, Expression], given: CompareOptions) -> list[str]:
     from grn_tvcs.comparison.permutations import MIN_SERIES, count_permutations, describe_design
     from grn_tvcs.comparison.several import most_permutations
 
-    n = {name: len(part.pieces()) for name, part in parts.items()}
+    n = {name: part.n_series for name, part in parts.items()}
     pairs = list(combinations(parts, 2))
     most = most_permutations(given.permutations, len(pairs))
     return [

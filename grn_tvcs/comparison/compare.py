@@ -98,7 +98,7 @@ def compare(
         .regulators
     )
     rng = stream(rng, "compare")
-    n_second = len(both.pieces()) - n_first
+    n_second = both.n_series - n_first
     drawn = draw_permutations(n_first, n_second, permutations, rng)
     with one_blas_thread():
         steps = make_steps(both, inputs)

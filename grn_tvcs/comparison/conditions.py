@@ -88,7 +88,7 @@ def _refuse_two_scales(names: Sequence[str], a: Expression, b: Expression) -> No
 
 
 def _refuse_few_series(name: str, part: Expression) -> None:
-    n = len(part.pieces())
+    n = part.n_series
     if not n:
         raise ValueError(
             f"compare tests time series, but no sample of {name} has a time; infer a network of "
@@ -198,7 +198,7 @@ def conditions_in(
         return conditions_of(roles, wanted)
 
     parts = read_parts(data, options, column, split)
-    few = [name for name, part in parts.items() if len(part.pieces()) == 1]
+    few = [name for name, part in parts.items() if part.n_series == 1]
     if few and likely:
         first, *_ = likely.values()
         raise may_read(

@@ -73,7 +73,7 @@ def pool_conditions(a: Expression, b: Expression) -> tuple[Expression, int]:
         np.concatenate(on) if is_known else None,
         scale=first.scale or second.scale,
     )
-    return on_scale(both), len(first.pieces())
+    return on_scale(both), first.n_series
 
 
 def make_steps(both: Expression, inputs: NDArray[np.int64]) -> Steps:

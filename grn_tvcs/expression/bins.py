@@ -182,5 +182,5 @@ def _bins_note(expression: Expression, cells: Array, total: Array) -> str:
     )
     return (
         f"{cells.sum():.0f} cells were averaged to {len(total)} samples, bins of about equal "
-        f"numbers of cells along time in each of {len(expression.pieces())} series.{dropouts}"
+        f"numbers of cells along time in each of {expression.n_series} series.{dropouts}"
     )

@@ -123,8 +123,7 @@ def infer(
     from grn_tvcs.expression.bins import prepared
     from grn_tvcs.expression.read import READING, taken
     from grn_tvcs.methods.finish import finished
-    from grn_tvcs.methods.inputs import inputs_of, named_rules
-    from grn_tvcs.methods.steady_samples import refuse_unsuited
+    from grn_tvcs.methods.inputs import inputs_of
     from grn_tvcs.network.provenance import Provenance
     from grn_tvcs.network.rules import Rules, gene_set
     from tvcs_core.streams import stream
@@ -137,17 +136,15 @@ def infer(
     named = gene_set("regulators", regulators), gene_set("targets", targets)
     rules = Rules(max_in_degree, max_out_degree, cap, *named)
     expression = taken("expression", expression, reading)
-    refuse_unsuited(expression, method)
-    rules = named_rules(rules, expression.genes)
     expression = prepared(expression, bins, scale)
     calibrates = bool(options.get("calibrate"))
     inputs = inputs_of(expression, method, rules, steady, prior, calibrates=calibrates)
     with _shown(options.get("progress")) as progress:
         options |= {"steady": inputs.steady, "prior": inputs.prior, "progress": progress}
         drawn = stream(rng, "infer", method)
-        scored = METHODS[method].score(inputs.expression, rules, drawn, options)
+        scored = METHODS[method].score(inputs.expression, inputs.rules, drawn, options)
         network = finished(scored, inputs, method)
-    rules = rules.with_number(inputs.candidates.targets.size, network.verdict)
+    rules = inputs.rules.with_number(inputs.candidates.targets.size, network.verdict)
     seed = rng if isinstance(rng, int) else None
     provenance = Provenance(expression, rules, method, seed, steady)
     return replace(network.select_under_caps(rules), provenance=provenance)

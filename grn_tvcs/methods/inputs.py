@@ -42,24 +42,6 @@ class Inputs:
     prior: Prior | None
 
 
-def named_rules(rules: Rules, genes: Sequence[str]) -> Rules:
-    """Return the rules with regulators and targets named as the genes are; warn of differences."""
-    return replace(
-        rules,
-        regulators=_named("regulators", rules.regulators, genes),
-        targets=_named("targets", rules.targets, genes),
-    )
-
-
-def _named(kind: str, names: frozenset[str] | None, genes: Sequence[str]) -> frozenset[str] | None:
-    if names is None:
-        return None
-    same = same_names(sorted(names), genes)
-    if sentence := same.describe():
-        warn_user(f"{kind}: {sentence}")
-    return frozenset(same.gene_of.get(name, name) for name in names)
-
-
 def inputs_of(
     data: Expression,
     method: str,
@@ -86,12 +68,8 @@ def inputs_of(
     """
     expression = used_by(data, method).in_name_order()
     genes = expression.genes
+    rules = _named_rules(rules, genes)
     candidates = rules.candidates(genes, expression.constant_genes)
-    for kind, names in (("regulators", rules.regulators), ("targets", rules.targets)):
-        if missing := sorted((names or frozenset()) - set(genes)):
-            warn_user(
-                f"{len(missing)} of {len(names or ())} {kind} are no genes: {joined(missing)}"
-            )
     _check_steps(expression, calibrates)
     if expression.constant_genes:
         warn_user(f"constant genes get no regulators: {joined(expression.constant_genes)}")
@@ -103,7 +81,7 @@ def inputs_of(
 
 def _check_steps(expression: Expression, calibrates: bool) -> None:
     """Warn of few steps; refuse them if networks are to be simulated."""
-    n_steps, n_rest = len(expression.times) - len(expression.pieces()), expression.n_steady
+    n_steps, n_rest = expression.n_steps, expression.n_steady
     if n_steps + n_rest >= MIN_STEPS:
         return
     kinds = {"steps from sample to sample": n_steps, "steady-state samples": n_rest}
@@ -114,3 +92,18 @@ def _check_steps(expression: Expression, calibrates: bool) -> None:
             "or calibrate=0 (--calibrate off)"
         )
     warn_user(f"{found} are too few to tell regulators apart")
+
+
+def _named_rules(rules: Rules, genes: Sequence[str]) -> Rules:
+    """Return the rules with regulators and targets named as the genes are; warn of strangers."""
+    roles = {"regulators": rules.regulators, "targets": rules.targets}
+    for kind, names in roles.items():
+        if names is None:
+            continue
+        same = same_names(sorted(names), genes)
+        if sentence := same.describe():
+            warn_user(f"{kind}: {sentence}")
+        roles[kind] = names = frozenset(same.gene_of.get(name, name) for name in names)
+        if missing := sorted(names - set(genes)):
+            warn_user(f"{len(missing)} of {len(names)} {kind} are no genes: {joined(missing)}")
+    return replace(rules, regulators=roles["regulators"], targets=roles["targets"])
