@@ -104,6 +104,7 @@ def _named_rules(rules: Rules, genes: Sequence[str]) -> Rules:
         if sentence := same.describe():
             warn_user(f"{kind}: {sentence}")
         roles[kind] = names = frozenset(same.gene_of.get(name, name) for name in names)
-        if missing := sorted(names - set(genes)):
+        missing = sorted(names - set(genes))
+        if 0 < len(missing) < len(names):  # else `Rules.candidates` refuses them
             warn_user(f"{len(missing)} of {len(names)} {kind} are no genes: {joined(missing)}")
     return replace(rules, regulators=roles["regulators"], targets=roles["targets"])
