@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from crowd_tvcs.models.plans import ModelPlan
     from crowd_tvcs.models.tables import AnnotatorTable
 
-RECORDED = (
-    "workers", "gold", "target", "right_share", "random_gold", "max_people", "person_accuracy",
-    "prior", "classes",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModelsOptions:
@@ -221,7 +216,7 @@ def _write(
     from tvcs_core.files.spreadsheet import shield
 
     with results(
-        "crowd-tvcs models", given, recorded(given, RECORDED) | given.cleaning.recorded,
+        "crowd-tvcs models", given, recorded(given),
         inputs=[given.answers, given.gold, given.workers], layout=layout,
     ) as out:  # fmt: skip
         rows, families = deferral.model_rows(handed.models), deferral.family_rows(handed.models)
